@@ -1,0 +1,111 @@
+"""Every key, gate, reason and condition name that people and other programs can see.
+
+One place to read all of it; the sentences people read are in `messages`. Nothing here is
+computed: a name that changes here changes a public interface.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+# --- annotations that users write ------------------------------------------------------------
+QUOTA: Final = "volcano.sh/card.quota"
+POLICY: Final = "volcano.sh/card.policy"
+NAMESPACES: Final = "volcano.sh/card.namespaces"
+QUEUE_STATE: Final = "volcano.sh/card.state"
+REQUEST: Final = "volcano.sh/card.request"
+CARD_NAME: Final = "volcano.sh/card.name"
+CARD_NAME_ALIAS: Final = "volcano.sh/card.card"
+QUEUE_NAME: Final = "scheduling.volcano.sh/queue-name"
+QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
+GROUP_NAME: Final = "scheduling.k8s.io/group-name"
+
+# --- the namespace label that says how strict we are there ---------------------------------
+NAMESPACE_MODE: Final = "volcano.sh/card-quota"
+
+# --- annotations that only the operator writes ----------------------------------------------
+ALLOCATED: Final = "volcano.sh/card.allocated"
+CHARGED_QUEUE: Final = "volcano.sh/card.queue"
+TERM: Final = "volcano.sh/card.term"
+SETTLE: Final = "volcano.sh/card.settle"
+RESERVATION: Final = "volcano.sh/card.reservation"
+STATUS: Final = "volcano.sh/card.status"
+
+OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
+"""Pod annotations that nobody else may write, at create or later."""
+
+FIXED_ONCE_OPEN: Final = (
+    CARD_NAME,
+    CARD_NAME_ALIAS,
+    QUEUE_NAME,
+    QUEUE_NAME_VOLCANO_JOB,
+    GROUP_NAME,
+)
+"""Pod annotations that do not change once the pod's gate is open."""
+
+GATE: Final = "volcano.sh/card-quota"
+"""The scheduling gate at which a pod waits for quota."""
+
+FIELD_MANAGER: Final = "cardquota"
+LEASE: Final = "cardquota"
+OPERATOR_NAMESPACE: Final = "cardquota-system"
+SERVICE_ACCOUNT: Final = "cardquota"
+
+GROUP: Final = "scheduling.volcano.sh"
+VERSION: Final = "v1beta1"
+
+CPU: Final = "cpu"
+MEMORY: Final = "memory"
+
+
+class Reason(StrEnum):
+    """Why a request was refused or waits; also the reason of its event (section 9)."""
+
+    INSUFFICIENT_CARD = "InsufficientCardQuota"
+    INSUFFICIENT_CPU = "InsufficientCPUQuota"
+    INSUFFICIENT_MEMORY = "InsufficientMemoryQuota"
+    CARD_NOT_IN_QUOTA = "CardNotInQuota"
+    QUEUE_NOT_FOUND = "QueueNotFound"
+    QUEUE_NOT_OPEN = "QueueNotOpen"
+    INVALID_CARD = "InvalidCardAnnotation"
+
+
+RELEASED: Final = "QuotaReleased"
+
+
+class Condition(StrEnum):
+    """Condition types of a Queue."""
+
+    QUOTA_VALID = "QuotaValid"
+    OVER_QUOTA = "OverQuota"
+    OVERSOLD = "Oversold"
+
+
+class Policy(StrEnum):
+    """What happens to a pod that is over quota now but could fit later."""
+
+    DENY = "Deny"
+    GATE = "Gate"
+
+
+class Mode(StrEnum):
+    """How strictly the rules are applied, per installation or per namespace."""
+
+    ENFORCE = "enforce"
+    AUDIT = "audit"
+    OFF = "off"
+
+
+class QueueState(StrEnum):
+    """Volcano's queue states that matter to us (Q6). An absent state is Open."""
+
+    OPEN = "Open"
+    CLOSED = "Closed"
+    CLOSING = "Closing"
+
+
+class GroupPhase(StrEnum):
+    """Phases of a pod group that we write where Volcano does not run."""
+
+    PENDING = "Pending"
+    INQUEUE = "Inqueue"
+    RUNNING = "Running"
