@@ -1,0 +1,1 @@
+"""The admission door: mutate, validate, and the HTTPS server."""

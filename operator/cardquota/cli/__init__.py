@@ -1,0 +1,1 @@
+"""The command line: puts the house together. Nothing imports this package."""

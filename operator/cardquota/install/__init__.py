@@ -1,0 +1,1 @@
+"""What an administrator applies: webhook objects and policies, rendered from the settings."""

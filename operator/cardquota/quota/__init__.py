@@ -1,0 +1,5 @@
+"""The domain: cards, requests, the ledger and its verdicts. Pure: no I/O, no clock, no event loop.
+
+Nothing in this package imports anything else of ours. Amounts are whole numbers everywhere:
+cards, milli-cores and bytes.
+"""

@@ -1,0 +1,61 @@
+"""Cards as users name them: a definition per card, and the alternatives a pod writes.
+
+A card name is never a resource name: `NVIDIA-H200` is the card, `nvidia.com/gpu` what Kubernetes
+counts for it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+LONGEST_NAME: Final = 256
+"""Characters. Label values have at most 63, a profile or share adds a few."""
+
+
+class CardNameError(ValueError):
+    """A `card.name` that cannot be read (P2); the text says which part and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One kind of card: its name, the resource behind it and the node labels that show it.
+
+    `labels` is what a node must carry for a pod to get this very card (P5).
+    """
+
+    name: str
+    resource: str
+    labels: tuple[tuple[str, str], ...]
+
+
+def check_name(name: str) -> None:
+    """Raise CardNameError if `name` can be no card's name."""
+    if not name:
+        raise CardNameError("a card name is empty")
+    if len(name) > LONGEST_NAME:
+        raise CardNameError(f"the card name <{show(name)}> has more than {LONGEST_NAME} characters")
+    if name != name.strip():
+        raise CardNameError(f"the card name <{show(name)}> begins or ends with a space")
+    if not name.isprintable():
+        raise CardNameError(f"the card name <{show(name)}> has control characters")
+    if "|" in name:
+        raise CardNameError(f"<{show(name)}> is a choice of cards, not one card")
+
+
+def read_alternatives(text: str) -> tuple[str, ...]:
+    """The cards of `A|B|C` in the user's order, trimmed, each once (P2). Raises CardNameError."""
+    if not text.strip():
+        raise CardNameError("it is empty")
+    names: dict[str, None] = {}
+    for part in text.split("|"):
+        name = part.strip()
+        if not name:
+            raise CardNameError(f"<{show(text)}> has an empty alternative")
+        check_name(name)
+        names[name] = None
+    return tuple(names)
+
+
+def show(text: str) -> str:
+    """User text fit for a message: printable, and short."""
+    short = text if len(text) <= 80 else text[:77] + "..."
+    return "".join(c if c.isprintable() else "?" for c in short)

@@ -1,0 +1,63 @@
+"""Which cards exist, and which resource name stands behind each (D7, D8).
+
+Knowledge outlives the nodes that brought it: a card once seen stays known, so that a drained pool
+or a restarting device plugin changes nothing for those who use it. It grows with the number of
+kinds of cards, never with pods or nodes.
+"""
+
+from .card import Card
+
+
+class Catalog:
+    """The cards seen on nodes, and the resource names recorded in Queue status.
+
+    Guarantees one resource name per card name: the first stays (D7). What a node showed beats
+    what a status recorded, since only the node's labels can be turned into affinity.
+    """
+
+    def __init__(self) -> None:
+        self._cards: dict[str, Card] = {}
+        self._recorded: dict[str, str] = {}
+        self._resources: dict[str, dict[str, None]] = {}
+
+    def learn(self, card: Card) -> tuple[bool, str | None]:
+        """Take in a card of a node: whether it is new, and what is wrong with it, if anything."""
+        known = self._cards.get(card.name)
+        if known is None:
+            self._cards[card.name] = card
+            self._resources.setdefault(card.resource, {})[card.name] = None
+            return True, None
+        if known.resource != card.resource:
+            return False, (
+                f"card <{card.name}> is counted as {known.resource} elsewhere, "
+                f"but as {card.resource} here"
+            )
+        return False, None
+
+    def record(self, name: str, resource: str) -> bool:
+        """Take in the resource name of a card as a Queue's status kept it; whether it is new."""
+        if name in self._cards or self._recorded.get(name) == resource:
+            return False
+        self._recorded.setdefault(name, resource)
+        return True
+
+    def card(self, name: str) -> Card | None:
+        """The card as a node showed it, if any ever did."""
+        return self._cards.get(name)
+
+    def resource(self, name: str) -> str | None:
+        """The resource name behind a card, from a node or else from a Queue's status."""
+        card = self._cards.get(name)
+        return card.resource if card else self._recorded.get(name)
+
+    def cards_of(self, resource: str) -> tuple[Card, ...]:
+        """All cards of a resource name that nodes have shown, in the order seen."""
+        return tuple(self._cards[name] for name in self._resources.get(resource, ()))
+
+    def counts(self, resource: str) -> bool:
+        """Whether some card is known by this resource name."""
+        return resource in self._resources or resource in self._recorded.values()
+
+    def shows_product(self, product: str) -> bool:
+        """Whether any node has shown a card of this product, whole or in parts."""
+        return any(name == product or name.startswith(product + "/") for name in self._cards)

@@ -1,0 +1,84 @@
+"""The vendor table: how each maker's nodes show their cards. Data, not code (D6).
+
+A vendor that follows the plain rule `<prefix>/<type>.product|memory|count` needs no row to be
+counted; a row makes its resource names known before any node has shown them, so that its pods
+reach the admission webhook.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+PRODUCT: Final = ".product"
+_MIG: Final = "mig-"
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """One maker's labels and resource names; labels hold text, memory is in MiB."""
+
+    name: str
+    prefix: str
+    type: str
+
+    @property
+    def product(self) -> str:
+        """Label whose value is the card's name (D1)."""
+        return f"{self.prefix}/{self.type}{PRODUCT}"
+
+    @property
+    def memory(self) -> str:
+        """Label with the memory of one card, MiB."""
+        return f"{self.prefix}/{self.type}.memory"
+
+    @property
+    def replicas(self) -> str:
+        """Label with the number of shares of one card."""
+        return f"{self.prefix}/{self.type}.replicas"
+
+    @property
+    def sharing(self) -> str:
+        """Label that tells MPS from time slicing."""
+        return f"{self.prefix}/{self.type}.sharing-strategy"
+
+    @property
+    def whole(self) -> str:
+        """Resource name of whole cards (D2)."""
+        return f"{self.prefix}/{self.type}"
+
+    @property
+    def shared(self) -> str:
+        """Resource name of shares (D3)."""
+        return f"{self.prefix}/{self.type}.shared"
+
+    def mig_profile(self, resource: str) -> str | None:
+        """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""
+        prefix, _, name = resource.partition("/")
+        return name if prefix == self.prefix and name.startswith(_MIG) else None
+
+    def owns(self, resource: str) -> bool:
+        """Whether this resource name counts cards of this vendor."""
+        return resource in (self.whole, self.shared) or self.mig_profile(resource) is not None
+
+    def pattern(self) -> str:
+        """A regular expression (RE2 and Python) for exactly the resource names it owns."""
+        kind = re.escape(self.type)
+        return rf"{re.escape(self.prefix)}/({kind}|{kind}\.shared|{_MIG}.+)"
+
+
+DEFAULT_VENDORS: Final = (
+    Vendor("NVIDIA", "nvidia.com", "gpu"),
+    Vendor("Huawei Ascend", "huawei.com", "Ascend910"),
+    Vendor("Alibaba PPU", "alibabacloud.com", "ppu"),
+)
+
+
+def plain_vendor(label: str) -> Vendor | None:
+    """The vendor that a label `<prefix>/<type>.product` speaks of by the plain rule (D1)."""
+    prefix, slash, rest = label.partition("/")
+    if not slash or not rest.endswith(PRODUCT):
+        return None
+    kind = rest.removesuffix(PRODUCT)
+    if not kind or kind.startswith(_MIG):
+        return None
+    return Vendor(name=f"{prefix}/{kind}", prefix=prefix, type=kind)

@@ -1,0 +1,213 @@
+"""All settings of the operator: one model, each with its unit and default.
+
+Read once at start, from a file laid over the defaults, then from the environment
+(`CARDQUOTA_LOG__LEVEL=debug`). Keys are camelCase, unknown keys are refused.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from .quota.vendor import DEFAULT_VENDORS, Vendor
+from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+
+
+class SettingsError(Exception):
+    """The configuration cannot be used; the text names the key and what is wrong with it."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
+
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+
+
+class InstallationMode(StrEnum):
+    """`enforce`: refuse and gate. `audit`: refuse and gate nothing, only say what would be."""
+
+    ENFORCE = "enforce"
+    AUDIT = "audit"
+
+
+class Webhook(_Section):
+    """The admission server (HTTPS)."""
+
+    host: str = "0.0.0.0"  # noqa: S104
+    """Address to listen on."""
+    port: Port = 9443
+    """TCP port to listen on."""
+    url: str | None = Field(default=None, pattern=r"^https://[^/?#]+$")
+    """Where the API server reaches us, if not through the Service: scheme, host and port."""
+    service: str = "cardquota-webhook"
+    """Name of the Service in the operator's namespace."""
+    secret: str = "cardquota-webhook"  # noqa: S105
+    """Name of the Secret with CA and serving certificate, in the operator's namespace."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=30)] = 5
+    """How long the API server waits for an answer, seconds."""
+    name: str = "cardquota"
+    """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
+    unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
+    """How long a review waits for pods it has just let by to show up, seconds."""
+
+
+class LeaderElection(_Section):
+    """The Lease that says which replica decides."""
+
+    duration: Seconds = 12.0
+    """Seconds without renewal after which others may take over."""
+    renew_deadline: Seconds = 8.0
+    """Seconds after sending the last successful renewal at which the leader stops deciding."""
+    retry_period: Seconds = 1.0
+    """Seconds between tries to acquire or renew."""
+    settle: Seconds = 3.0
+    """Seconds a new leader waits, beyond the predecessor's renew deadline, before it decides."""
+    identity: str = Field(default="", max_length=200)
+    """First part of the term; empty: the host name."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.retry_period < self.renew_deadline < self.duration:
+            raise ValueError("retryPeriod < renewDeadline < duration must hold")
+        return self
+
+
+class Metrics(_Section):
+    """The plain HTTP server: `/metrics`, `/healthz`, `/readyz`."""
+
+    host: str = "0.0.0.0"  # noqa: S104
+    """Address to listen on."""
+    port: Port = 8080
+    """TCP port to listen on."""
+
+
+class Log(_Section):
+    """What the operator writes to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severity that is written."""
+    format: Literal["auto", "text", "json"] = "auto"
+    """`auto`: text on a terminal, JSON otherwise."""
+
+
+class Release(_Section):
+    """How gates are opened."""
+
+    in_flight: Annotated[int, Field(ge=1, le=256)] = 32
+    """Gates opened at the same time."""
+    patch_timeout: Seconds = 2.0
+    """Seconds after which a patch that opens a gate counts as lost and is settled."""
+
+
+def _resource_part(text: str) -> str:
+    if not text or "/" in text or not text.isprintable() or text != text.strip():
+        raise ValueError("must be a part of a label key, such as nvidia.com or gpu")
+    return text
+
+
+class VendorRow(_Section):
+    """A maker's labels `<prefix>/<type>.product` and resource names."""
+
+    name: str
+    """For people."""
+    prefix: Annotated[str, AfterValidator(_resource_part)]
+    """The part before the slash: `nvidia.com`."""
+    type: Annotated[str, AfterValidator(_resource_part)]
+    """The part after the slash: `gpu`."""
+
+    def vendor(self) -> Vendor:
+        """The row as the domain knows it."""
+        return Vendor(self.name, self.prefix, self.type)
+
+
+class Settings(BaseSettings):
+    """The whole configuration."""
+
+    model_config = SettingsConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        env_prefix="CARDQUOTA_",
+        env_nested_delimiter="__",
+    )
+
+    mode: InstallationMode = InstallationMode.ENFORCE
+    """Whether rules are enforced or only reported."""
+    card_unlimited_cpu_memory: bool = False
+    """Whether pods that ask for cards are free of the queue's cpu and memory limits (P6)."""
+    default_queue: str = ""
+    """Queue of card pods that name none; empty: they are let by and counted outside (section 2)."""
+    require_queue: bool = False
+    """Whether card pods without a queue are refused everywhere."""
+    scheduler: Literal["standalone", "volcano"] = "standalone"
+    """Who owns PodGroup phases and Queue state."""
+    namespace: str = OPERATOR_NAMESPACE
+    """The operator's own namespace: Lease, Secret, Service."""
+    service_account: str = SERVICE_ACCOUNT
+    """The operator's service account in that namespace."""
+    exempt_namespaces: tuple[str, ...] = ("kube-system",)
+    """Namespaces whose pods never reach us; the operator's own is always exempt."""
+    vendors: tuple[VendorRow, ...] = ()
+    """Rows added to the vendor table."""
+    webhook: Webhook = Webhook()
+    leader_election: LeaderElection = LeaderElection()
+    release: Release = Release()
+    metrics: Metrics = Metrics()
+    log: Log = Log()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Environment over file over defaults."""
+        return env_settings, init_settings
+
+    @property
+    def vendor_table(self) -> tuple[Vendor, ...]:
+        """The built-in vendors and the configured ones; a configured row replaces its namesake."""
+        rows = {(v.prefix, v.type): v for v in DEFAULT_VENDORS}
+        rows.update({(row.prefix, row.type): row.vendor() for row in self.vendors})
+        return tuple(rows.values())
+
+    @property
+    def service_account_user(self) -> str:
+        """The user name that the API server knows the operator by."""
+        return f"system:serviceaccount:{self.namespace}:{self.service_account}"
+
+    @property
+    def unwatched_namespaces(self) -> tuple[str, ...]:
+        """Namespaces that admission leaves alone, our own among them; sorted."""
+        return tuple(sorted({*self.exempt_namespaces, self.namespace}))
+
+
+def load(path: Path | None) -> Settings:
+    """The settings of a file laid over the defaults. Raises SettingsError."""
+    try:
+        stored = yaml.safe_load(path.read_text()) if path else None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SettingsError(f"{path}: cannot be read: {error}") from None
+    if stored is not None and not isinstance(stored, dict):
+        raise SettingsError(f"{path}: must hold a mapping of settings")
+    values: dict[str, Any] = {str(key): value for key, value in (stored or {}).items()}
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        where = path or "environment"
+        lines = (
+            f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()
+        )
+        raise SettingsError(f"{where}: " + "; ".join(lines)) from None
