@@ -295,6 +295,7 @@ class GroupStatus(Wire):
     """Status of a pod group."""
 
     phase: str | None = None
+    running: int | None = None
 
 
 class PodGroup(Wire):

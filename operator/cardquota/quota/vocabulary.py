@@ -67,6 +67,8 @@ class Reason(StrEnum):
     QUEUE_NOT_FOUND = "QueueNotFound"
     QUEUE_NOT_OPEN = "QueueNotOpen"
     INVALID_CARD = "InvalidCardAnnotation"
+    NODE_NAMED = "NodeNamedInSpec"
+    DEVICE_CLAIMED = "DeviceClaimNotCounted"
 
 
 RELEASED: Final = "QuotaReleased"
@@ -88,11 +90,18 @@ class Policy(StrEnum):
 
 
 class Mode(StrEnum):
-    """How strictly the rules are applied, per installation or per namespace."""
+    """How strictly the rules are applied to one pod, from the installation and its namespace."""
 
     ENFORCE = "enforce"
     AUDIT = "audit"
     OFF = "off"
+
+
+NAMESPACE_ENFORCED: Final = "enforced"
+NAMESPACE_AUDIT: Final = "audit"
+NAMESPACE_OFF: Final = "off"
+NAMESPACE_MODES: Final = (NAMESPACE_ENFORCED, NAMESPACE_AUDIT, NAMESPACE_OFF)
+"""Values of the label NAMESPACE_MODE."""
 
 
 class QueueState(StrEnum):

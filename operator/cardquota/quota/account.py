@@ -1,0 +1,124 @@
+"""The totals of one queue, per dimension (section 6).
+
+A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from .bucket import Bucket
+from .queue_facts import QueueFacts
+from .vocabulary import CPU, MEMORY
+from .waiting import WaitingLine
+
+OUTSIDE: Final = ""
+"""The account of pods that use cards outside every queue: no quota, no limit."""
+
+
+class Row:
+    """The counters of one dimension. `elastic` is a part of allocated."""
+
+    __slots__ = ("by_bucket", "elastic", "reserved")
+
+    def __init__(self) -> None:
+        self.by_bucket = [0, 0, 0, 0]
+        self.reserved = 0
+        self.elastic = 0
+
+    @property
+    def allocated(self) -> int:
+        """Bound and not finished."""
+        return self.by_bucket[Bucket.ALLOCATED]
+
+    @property
+    def inqueue(self) -> int:
+        """Let through but not bound, and what groups still reserve."""
+        return self.by_bucket[Bucket.OPEN] + self.reserved
+
+    @property
+    def charged(self) -> int:
+        """Allocated and inqueue: what counts against the quota (E2)."""
+        return self.allocated + self.inqueue
+
+    @property
+    def requested(self) -> int:
+        """All that are not finished, gated ones included."""
+        return sum(self.by_bucket)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is counted here."""
+        return not (any(self.by_bucket) or self.reserved or self.elastic)
+
+
+_NOTHING: Final = Row()
+
+
+class Account:
+    """One queue's rows, its limits, and the uids of the pods whose charge may still change.
+
+    It exists while the queue does or while anything is charged to its name.
+    """
+
+    __slots__ = ("facts", "loose", "name", "quota", "rows", "waiting")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.facts: QueueFacts | None = None
+        self.quota: Mapping[str, int] = {}
+        """Cards, the last good one (Q4)."""
+        self.rows: dict[str, Row] = {}
+        self.loose: set[str] = set()
+        self.waiting = WaitingLine()
+
+    def row(self, dimension: str) -> Row:
+        """The counters of a dimension, to read; all zero where nothing was ever charged."""
+        return self.rows.get(dimension, _NOTHING)
+
+    def limit(self, dimension: str) -> int | None:
+        """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
+        if self.name == OUTSIDE:
+            return None
+        if dimension in (CPU, MEMORY):
+            return self.facts.limits.get(dimension) if self.facts else None
+        return self.quota.get(dimension, 0)
+
+    def move(self, dimension: str, bucket: Bucket, amount: int) -> None:
+        """Add to one bucket; a row that comes to nothing is dropped."""
+        row = self._writable(dimension)
+        row.by_bucket[bucket] += amount
+        self._drop_if_empty(dimension, row)
+
+    def reserve(self, dimension: str, amount: int) -> None:
+        """Add to what groups reserve beyond their charged members (T2)."""
+        row = self._writable(dimension)
+        row.reserved += amount
+        self._drop_if_empty(dimension, row)
+
+    def stretch(self, dimension: str, amount: int) -> None:
+        """Add to what is elastic."""
+        row = self._writable(dimension)
+        row.elastic += amount
+        self._drop_if_empty(dimension, row)
+
+    def over(self) -> Iterator[tuple[str, int, int]]:
+        """Dimensions that stand above their limit: name, charged, limit (Q7)."""
+        for dimension, row in sorted(self.rows.items()):
+            limit = self.limit(dimension)
+            if limit is not None and row.charged > limit:
+                yield dimension, row.charged, limit
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither a queue nor a charge of this name is left."""
+        return self.facts is None and not self.rows and not self.loose
+
+    def _writable(self, dimension: str) -> Row:
+        row = self.rows.get(dimension)
+        if row is None:
+            row = self.rows[dimension] = Row()
+        return row
+
+    def _drop_if_empty(self, dimension: str, row: Row) -> None:
+        if row.empty:
+            del self.rows[dimension]

@@ -1,0 +1,15 @@
+"""Where a pod's charge stands."""
+
+from enum import IntEnum
+
+
+class Bucket(IntEnum):
+    """Where a pod's charge stands. A pod is in one bucket only."""
+
+    ALLOCATED = 0
+    OPEN = 1
+    """Let through, not bound."""
+    GATED_DENY = 2
+    """Gated, policy Deny: judged at create, on its way."""
+    GATED_GATE = 3
+    """Gated, policy Gate: waits its turn."""

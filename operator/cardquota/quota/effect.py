@@ -1,0 +1,50 @@
+"""What follows from a verdict: the one table from verdict x policy x mode to an effect."""
+
+from enum import StrEnum
+from typing import Final
+
+from .verdict import Outcome
+from .vocabulary import Mode, Policy
+
+
+class Effect(StrEnum):
+    """What admission does."""
+
+    ALLOW = "allow"
+    """Let by, ungated."""
+    GATE = "gate"
+    """Let by with the gate."""
+    DENY = "deny"
+    """Refused, with the sentence."""
+    WARN = "warn"
+    """Let by, ungated, with a warning (audit)."""
+
+
+_ENFORCED: Final = {
+    (Outcome.FITS, Policy.DENY): Effect.GATE,
+    (Outcome.FITS, Policy.GATE): Effect.GATE,
+    (Outcome.WAITS, Policy.DENY): Effect.DENY,
+    (Outcome.WAITS, Policy.GATE): Effect.GATE,
+    (Outcome.NEVER, Policy.DENY): Effect.DENY,
+    (Outcome.NEVER, Policy.GATE): Effect.DENY,
+    (Outcome.UNSEEN, Policy.DENY): Effect.GATE,
+    (Outcome.UNSEEN, Policy.GATE): Effect.GATE,
+    (Outcome.UNMANAGED, Policy.DENY): Effect.ALLOW,
+    (Outcome.UNMANAGED, Policy.GATE): Effect.ALLOW,
+}
+_AUDITED: Final = {Effect.GATE: Effect.ALLOW, Effect.DENY: Effect.WARN, Effect.ALLOW: Effect.ALLOW}
+"""Audit mode refuses and gates nothing; what would be refused or would wait is said."""
+
+EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
+    **{(o, p, Mode.ENFORCE): effect for (o, p), effect in _ENFORCED.items()},
+    **{
+        (o, p, Mode.AUDIT): Effect.WARN if o is Outcome.WAITS else _AUDITED[effect]
+        for (o, p), effect in _ENFORCED.items()
+    },
+    **{(o, p, Mode.OFF): Effect.ALLOW for (o, p) in _ENFORCED},
+}
+
+
+def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
+    """Look it up. There is no other place that asks for the mode."""
+    return EFFECTS[outcome, policy, mode]

@@ -1,0 +1,165 @@
+"""What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from .account import Account
+from .group_facts import GroupFacts
+from .pod_record import PodRecord
+from .stamp import Amount, Charge, Reservation
+
+_UNKNOWN_MINIMUM = 2**62
+"""Of a group that has not been seen: nothing of it can be called elastic."""
+
+BoundKey = tuple[str, str, str]
+
+
+class GroupBook:
+    """The books of a group; it exists while the group does or while pods name it."""
+
+    __slots__ = (
+        "_bound",
+        "_bound_charges",
+        "_held",
+        "_held_members",
+        "_posted",
+        "assumed",
+        "facts",
+        "key",
+        "members",
+        "settled_revision",
+    )
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.facts: GroupFacts | None = None
+        self.members: dict[str, PodRecord] = {}
+        """Unfinished pods that name the group, by uid."""
+        self.assumed: Reservation | None = None
+        self.settled_revision = 0
+        self._held: dict[str, int] = {}
+        self._held_members = 0
+        self._bound: list[BoundKey] = []
+        """Bound members in the order bound: the first `minMember` are the minimum."""
+        self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
+        self._posted: tuple[str, Charge] = ("", ())
+
+    @property
+    def reservation(self) -> Reservation | None:
+        """What the group holds ahead of its members."""
+        return self.assumed or (self.facts.reservation if self.facts else None)
+
+    @property
+    def minimum(self) -> int:
+        """`minMember`; a group of at most one member is no gang."""
+        return self.facts.min_member if self.facts else _UNKNOWN_MINIMUM
+
+    @property
+    def gang(self) -> bool:
+        """Whether its pods must start together (section 2: minMember > 1)."""
+        return self.facts is not None and self.facts.min_member > 1
+
+    @property
+    def bound(self) -> int:
+        """How many members are bound."""
+        return len(self._bound)
+
+    @property
+    def held_members(self) -> int:
+        """How many members are let through or bound."""
+        return self._held_members
+
+    def held(self, dimension: str) -> int:
+        """What its let-through and bound members are charged."""
+        return self._held.get(dimension, 0)
+
+    def outstanding(self, dimension: str) -> int:
+        """What it still reserves of a dimension, as posted."""
+        return dict(self._posted[1]).get(dimension, 0)
+
+    def hold(self, charge: Charge, sign: int) -> None:
+        """Count a member in or out of what the group holds."""
+        self._held_members += sign
+        for dimension, amount in charge:
+            left = self._held.get(dimension, 0) + sign * amount
+            if left:
+                self._held[dimension] = left
+            else:
+                del self._held[dimension]
+
+    def repost(self, account_of: Callable[[str], Account]) -> set[str]:
+        """Bring the posted rest of the reservation up to date; the queues it touched."""
+        reservation = self.reservation
+        queue, rest = "", cast("Charge", ())
+        if reservation is not None:
+            queue = reservation.queue
+            rest = tuple(
+                (d, left) for d, n in reservation.amounts if (left := n - self.held(d)) > 0
+            )
+        if (queue, rest) == self._posted:
+            return set()
+        touched = set()
+        for (name, amounts), sign in ((self._posted, -1), ((queue, rest), 1)):
+            for dimension, amount in amounts:
+                account_of(name).reserve(dimension, sign * amount)
+                touched.add(name)
+        self._posted = (queue, rest)
+        return touched
+
+    def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+        """A member is bound: it, or the one it displaces from the minimum, may be elastic."""
+        key = _bound_key(record)
+        insort(self._bound, key)
+        self._bound_charges[key] = (record.queue, record.charge)
+        if bisect_left(self._bound, key) >= self.minimum:
+            self._stretch([key], 1, account_of)
+        else:
+            self._stretch(self._bound[self.minimum : self.minimum + 1], 1, account_of)
+
+    def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+        """The inverse of `bind`, called with the record as it was bound."""
+        key = _bound_key(record)
+        place = bisect_left(self._bound, key)
+        if place >= self.minimum:
+            self._stretch([key], -1, account_of)
+        else:
+            self._stretch(self._bound[self.minimum : self.minimum + 1], -1, account_of)
+        del self._bound[place]
+        del self._bound_charges[key]
+
+    def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
+        """Take in new facts; the queues whose elastic part changed by another minimum."""
+        before = self._bound[self.minimum :]
+        self.facts = facts
+        after = self._bound[self.minimum :]
+        if before == after:
+            return set()
+        self._stretch(before, -1, account_of)
+        self._stretch(after, 1, account_of)
+        return {self._bound_charges[key][0] for key in (*before, *after)}
+
+    def elastic(self) -> Iterable[tuple[str, Amount]]:
+        """Queue and amount of every member beyond the minimum, for a recount."""
+        for key in self._bound[self.minimum :]:
+            queue, charge = self._bound_charges[key]
+            for amount in charge:
+                yield queue, amount
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither group nor member is left."""
+        return self.facts is None and not self.members and self.assumed is None
+
+    def _stretch(
+        self, keys: Iterable[BoundKey], sign: int, account_of: Callable[[str], Account]
+    ) -> None:
+        for key in keys:
+            queue, charge = self._bound_charges[key]
+            for dimension, amount in charge:
+                account_of(queue).stretch(dimension, sign * amount)
+
+
+def _bound_key(record: PodRecord) -> BoundKey:
+    facts = record.facts
+    return (facts.scheduled, facts.created, facts.uid)

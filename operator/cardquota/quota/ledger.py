@@ -1,0 +1,455 @@
+"""The ledger: everything that is charged, to whom, kept exact event by event.
+
+Guarantees
+- Totals follow the facts at once and equal a recount of them (I2); whole numbers only.
+- An event about one pod costs in proportion to that pod's own dimensions. Events about a queue,
+  group, namespace or a new kind of card cost in proportion to the pods they can change: those
+  that are not yet charged by a stamp.
+- A repeated event changes nothing, and neither does one older than what is known of a pod.
+- What a pod was stamped with, and the card its node had when it was bound, stay (D8, E10).
+
+Not guaranteed
+- It does no I/O, has no clock and no locks: one event loop alone touches it.
+- An event about a pod after the pod was reported gone would bring it back: the reflector never
+  sends one.
+
+Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespaces by name, groups
+by `namespace/name`.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from .account import OUTSIDE, Account
+from .bucket import Bucket
+from .catalog import Catalog
+from .group_book import GroupBook
+from .group_facts import GroupFacts, NamespaceFacts
+from .node_book import NodeBook
+from .node_facts import NodeFacts
+from .pod_facts import PodFacts, State
+from .pod_record import PodRecord
+from .pod_request import PodRequest, card_devices, read_request
+from .queue_facts import QueueFacts
+from .stamp import Charge, Reservation, Stamp, canonical
+from .vendor import Vendor
+from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Policy
+
+JOB = "Job"
+"""Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
+
+
+class Ledger:
+    """See the module's text. `default_queue` and `free_cpu_memory` are the settings of that name
+    (section 2, P6).
+    """
+
+    def __init__(
+        self, vendors: Sequence[Vendor], *, default_queue: str = "", free_cpu_memory: bool = False
+    ) -> None:
+        self.catalog = Catalog()
+        self.nodes = NodeBook(self.catalog)
+        self.pods: dict[str, PodRecord] = {}
+        self.groups: dict[str, GroupBook] = {}
+        self.namespaces: dict[str, NamespaceFacts] = {}
+        self._vendors = tuple(vendors)
+        self._default_queue = default_queue
+        self._free_cpu_memory = free_cpu_memory
+        self._accounts: dict[str, Account] = {}
+        self._quota_rows: Counter[str] = Counter()
+        self._quota_total: Counter[str] = Counter()
+        self._by_device: dict[str, set[str]] = {}
+        self._by_namespace: dict[str, set[str]] = {}
+        self._changed: set[str] = set()
+        self._stirred: set[str] = set()
+
+    # --- events: what was seen ------------------------------------------------------------
+
+    def pod_seen(self, facts: PodFacts) -> None:
+        """A pod was added or changed."""
+        record = self.pods.get(facts.uid)
+        if facts.state is State.FINISHED or not facts.concerns_us:
+            if record is not None and facts.revision >= record.facts.revision:
+                self.pod_gone(facts.uid)
+            return
+        if record is None:
+            record = self.pods[facts.uid] = PodRecord(facts)
+        else:
+            if facts.revision < max(record.facts.revision, record.settled_revision):
+                return
+            if facts == record.facts and record.assumed is None:
+                record.facts.revision = facts.revision
+                return
+            self._lift(record)
+            record.facts = facts
+            if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
+                record.assumed = None
+        self._lay(record)
+
+    def pod_gone(self, uid: str) -> None:
+        """A pod was deleted, or has finished (T1)."""
+        record = self.pods.pop(uid, None)
+        if record is not None:
+            self._lift(record)
+
+    def node_seen(self, facts: NodeFacts) -> None:
+        """A node was added or changed. Pods bound to it keep the card it had (D8)."""
+        learned = self.nodes.see(facts)
+        self._reassess(self.nodes.take_unresolved(facts.name))
+        self._learned(learned)
+
+    def node_gone(self, name: str) -> None:
+        """A node was deleted."""
+        self.nodes.drop(name)
+
+    def queue_seen(self, facts: QueueFacts) -> None:
+        """A queue was added or changed."""
+        account = self._account(facts.name)
+        before, account.facts = account.facts, facts
+        self._learned(r for card, (r, _) in facts.recorded.items() if self.catalog.record(card, r))
+        if before == facts:
+            return
+        self._set_quota(account, _quota_in_force(account, before, facts))
+        self._reassess(sorted(account.loose))
+        self._touch(facts.name)
+
+    def queue_gone(self, name: str) -> None:
+        """A queue was deleted; what is charged to its name stays visible."""
+        account = self._accounts.get(name)
+        if account is None:
+            return
+        account.facts = None
+        self._set_quota(account, {})
+        self._reassess(sorted(account.loose))
+        self._touch(name)
+        self._forget_unused(account)
+
+    def group_seen(self, facts: GroupFacts) -> None:
+        """A pod group was added or changed."""
+        book = self._group(facts.key)
+        if book.facts is not None and book.facts.uid == facts.uid:
+            if facts.revision < max(book.facts.revision, book.settled_revision):
+                return
+            if facts == book.facts and book.assumed is None:
+                book.facts.revision = facts.revision
+                return
+        if facts.revision >= book.settled_revision > 0 or (
+            book.assumed is not None and facts.reservation == book.assumed
+        ):
+            book.assumed, book.settled_revision = None, 0
+        self._see_group(book, facts)
+
+    def group_gone(self, key: str) -> None:
+        """A pod group was deleted, and with it its reservation."""
+        book = self.groups.get(key)
+        if book is not None:
+            book.assumed, book.settled_revision = None, 0
+            self._see_group(book, None)
+            if book.unused and self.groups.get(key) is book:
+                del self.groups[key]
+
+    def namespace_seen(self, facts: NamespaceFacts) -> None:
+        """A namespace was added or changed: its default queue and its mode."""
+        if self.namespaces.get(facts.name) != facts:
+            self.namespaces[facts.name] = facts
+            self._reassess(sorted(self._by_namespace.get(facts.name, ())))
+
+    def namespace_gone(self, name: str) -> None:
+        """A namespace was deleted."""
+        if self.namespaces.pop(name, None) is not None:
+            self._reassess(sorted(self._by_namespace.get(name, ())))
+
+    # --- tells: what the release door has decided -------------------------------------------
+
+    def assume(self, uid: str, stamp: Stamp) -> None:
+        """Charge a gated pod before its gate is opened."""
+        record = self.pods[uid]
+        self._lift(record)
+        record.assumed = stamp
+        self._lay(record)
+
+    def confirm(self, uid: str, revision: int) -> None:
+        """The patch landed at `revision`: what is older is no news any more."""
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is not None:
+            record.settled_revision = revision
+
+    def retract(self, uid: str) -> None:
+        """The gate was not opened, and no patch of ours can open it any more."""
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is not None:
+            self._lift(record)
+            record.assumed, record.settled_revision = None, 0
+            self._lay(record)
+
+    def reserve(self, key: str, reservation: Reservation) -> None:
+        """Charge a gang's minimum before its reservation is written (T2)."""
+        self._set_assumed(self.groups[key], reservation)
+
+    def confirm_reservation(self, key: str, revision: int) -> None:
+        """The reservation was written at `revision`."""
+        book = self.groups.get(key)
+        if book is not None and book.assumed is not None:
+            book.settled_revision = revision
+
+    def retract_reservation(self, key: str) -> None:
+        """The reservation was not written and cannot be any more."""
+        book = self.groups.get(key)
+        if book is not None:
+            book.settled_revision = 0
+            self._set_assumed(book, None)
+
+    # --- asks ---------------------------------------------------------------------------------
+
+    def account(self, queue: str) -> Account | None:
+        """The totals of a queue, or of a name that pods are charged to without one."""
+        return self._accounts.get(queue)
+
+    def accounts(self) -> Iterator[Account]:
+        """All of them, the one outside every queue included."""
+        return iter(self._accounts.values())
+
+    def counts(self, resource: str) -> bool:
+        """Whether a resource name counts cards, by the vendor table or by a node."""
+        return any(v.owns(resource) for v in self._vendors) or self.catalog.counts(resource)
+
+    def in_any_quota(self, card: str) -> bool:
+        """Whether some queue has a row for this card."""
+        return self._quota_rows[card] > 0
+
+    def cluster_quota(self, card: str) -> int:
+        """The quotas of all queues for one card, cards (Q3)."""
+        return self._quota_total[card]
+
+    def uses_cards(self, facts: PodFacts) -> bool:
+        """Whether a pod asks for a card or names one."""
+        return facts.card_text is not None or bool(card_devices(facts, self))
+
+    def queue_of(self, facts: PodFacts) -> str:
+        """The queue a pod belongs to, or OUTSIDE (section 2)."""
+        if facts.group:
+            book = self.groups.get(facts.group)
+            if book is not None and book.facts is not None and book.facts.queue:
+                return book.facts.queue
+        if facts.own_queue:
+            return facts.own_queue
+        namespace = self.namespaces.get(facts.namespace)
+        if not self.uses_cards(facts) or (namespace and namespace.mode == NAMESPACE_OFF):
+            return OUTSIDE
+        return (namespace.queue if namespace else "") or self._default_queue
+
+    def policy_of(self, facts: PodFacts, queue: str) -> Policy:
+        """What happens to this pod when it is over quota now but could fit later (section 2)."""
+        account = self._accounts.get(queue)
+        if account is not None and account.facts is not None and account.facts.policy is not None:
+            return account.facts.policy
+        book = self.groups.get(facts.group) if facts.group else None
+        waits = facts.controller == JOB or (book is not None and book.gang)
+        return Policy.GATE if waits else Policy.DENY
+
+    def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
+        """What an unbound pod asks of a queue."""
+        account = self._accounts.get(queue)
+        quota = account.quota if account else {}
+        return read_request(facts, quota, self, free_cpu_memory=self._free_cpu_memory)
+
+    def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
+        """What a pod would be charged with these cards, cpu and memory included (P6)."""
+        return self._charge(record.facts, record.queue, cards)
+
+    def take_changed(self) -> set[str]:
+        """Queues whose totals or rules changed since the last call."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def take_stirred(self) -> set[str]:
+        """Queues in which something may fit now that did not before, or is new."""
+        stirred, self._stirred = self._stirred, set()
+        return stirred
+
+    # --- one pod's charge -----------------------------------------------------------------
+
+    def _lay(self, record: PodRecord) -> None:
+        """Work out a pod's charge and put it, and the pod, where they belong."""
+        facts, stamp = record.facts, record.stamp
+        bound = facts.state is State.BOUND
+        if stamp is not None:
+            record.queue, record.request = stamp.queue, None
+            record.charge = self._charge(facts, stamp.queue, stamp.cards)
+        else:
+            record.queue = self.queue_of(facts)
+            record.charge = self._unstamped_charge(record, bound=bound)
+        record.bucket = self._bucket(record, bound=bound)
+        self._index(record)
+        self._post(record, 1)
+        if record.releasable and record.queue != OUTSIDE:
+            self._account(record.queue).waiting.join(record, self._lane(record))
+
+    def _lift(self, record: PodRecord) -> None:
+        """The inverse of `_lay`."""
+        account = self._accounts.get(record.queue)
+        if account is not None:
+            account.waiting.leave(record)
+        self._post(record, -1)
+        self._unindex(record)
+
+    def _lane(self, record: PodRecord) -> Hashable:
+        """Pods of one lane are released by the same verdict: equal requests, or one gang."""
+        book = self.groups.get(record.facts.group) if record.facts.group else None
+        return book.key if book is not None and book.gang else (record.request, bool(book))
+
+    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
+        facts = record.facts
+        devices = card_devices(facts, self)
+        if bound and record.node_card is None and devices:
+            record.node_card = self.nodes.card_of(facts.node, devices[0][0])
+        if record.node_card is not None and devices:
+            record.request = None
+            return self._charge(facts, record.queue, ((record.node_card, devices[0][1]),))
+        record.request = request = self.request_of(facts, record.queue)
+        quota = self._account(record.queue).quota
+        card = next((c for c in request.cards if quota.get(c)), None)
+        card = card or next(iter(request.cards), None)
+        cards = ((card, request.amount),) if card and request.amount else ()
+        return self._charge(facts, record.queue, cards)
+
+    def _charge(self, facts: PodFacts, queue: str, cards: Charge) -> Charge:
+        amounts = dict(cards)
+        free = self._free_cpu_memory and any(amounts.values())
+        if queue != OUTSIDE and not free:
+            amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
+        return canonical(amounts)
+
+    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
+        if bound:
+            return Bucket.ALLOCATED
+        if not record.gated:
+            return Bucket.OPEN
+        policy = self.policy_of(record.facts, record.queue)
+        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+
+    def _post(self, record: PodRecord, sign: int) -> None:
+        """Add a pod's charge to its queue and group, or take it away."""
+        bucket, queue = record.bucket, record.queue
+        if bucket is None:
+            return
+        account = self._account(queue)
+        book = self.groups.get(record.facts.group) if record.facts.group else None
+        if sign < 0 and book is not None and bucket is Bucket.ALLOCATED:
+            book.unbind(record, self._account)
+        for dimension, amount in record.charge:
+            account.move(dimension, bucket, sign * amount)
+        if book is not None:
+            if sign > 0 and bucket is Bucket.ALLOCATED:
+                book.bind(record, self._account)
+            if record.held:
+                book.hold(record.charge, sign)
+                self._touch(*book.repost(self._account))
+        self._touch(queue)
+        self._forget_unused(account)
+
+    # --- which pods an event can change -----------------------------------------------------
+
+    def _index(self, record: PodRecord) -> None:
+        facts = record.facts
+        if facts.group:
+            self._group(facts.group).members[facts.uid] = record
+        if record.stamp is not None:
+            return
+        self._account(record.queue).loose.add(facts.uid)
+        if not facts.own_queue:
+            self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
+        for resource, _ in facts.devices:
+            self._by_device.setdefault(resource, set()).add(facts.uid)
+        if facts.state is State.BOUND and record.node_card is None and facts.devices:
+            self.nodes.wait_for(facts.node, facts.uid)
+
+    def _unindex(self, record: PodRecord) -> None:
+        facts = record.facts
+        if facts.group:
+            book = self.groups[facts.group]
+            del book.members[facts.uid]
+            if book.unused:
+                del self.groups[facts.group]
+        account = self._accounts.get(record.queue)
+        if account is not None:
+            account.loose.discard(facts.uid)
+            self._forget_unused(account)
+        _discard(self._by_namespace, facts.namespace, facts.uid)
+        for resource, _ in facts.devices:
+            _discard(self._by_device, resource, facts.uid)
+        self.nodes.forget(facts.node, facts.uid)
+
+    def _reassess(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            record = self.pods.get(uid)
+            if record is not None and record.stamp is None:
+                self._lift(record)
+                self._lay(record)
+
+    def _learned(self, resources: Iterable[str]) -> None:
+        """New kinds of cards are known: pods that ask for their resource may be read anew."""
+        for resource in set(resources):
+            self._reassess(sorted(self._by_device.get(resource, ())))
+
+    # --- books --------------------------------------------------------------------------------
+
+    def _account(self, queue: str) -> Account:
+        account = self._accounts.get(queue)
+        if account is None:
+            account = self._accounts[queue] = Account(queue)
+        return account
+
+    def _forget_unused(self, account: Account) -> None:
+        if account.unused:
+            self._accounts.pop(account.name, None)
+
+    def _group(self, key: str) -> GroupBook:
+        book = self.groups.get(key)
+        if book is None:
+            book = self.groups[key] = GroupBook(key)
+        return book
+
+    def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
+        members = list(book.members.values())
+        self._touch(*book.see(facts, self._account), *book.repost(self._account))
+        self._reassess(sorted(record.facts.uid for record in members))
+        self._touch(*(record.queue for record in members))
+
+    def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
+        book.assumed = reservation
+        self._touch(*book.repost(self._account))
+
+    def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
+        """Put another quota in force. Costs in proportion to the rows of both."""
+        for rows, sign in ((account.quota, -1), (quota, 1)):
+            for card, amount in rows.items():
+                self._quota_rows[card] += sign
+                self._quota_total[card] += sign * amount
+        for card in account.quota:
+            if not self._quota_rows[card]:
+                del self._quota_rows[card], self._quota_total[card]
+        account.quota = quota
+
+    def _touch(self, *queues: str) -> None:
+        self._changed.update(queues)
+        self._stirred.update(queues)
+
+
+def _quota_in_force(
+    account: Account, before: QueueFacts | None, facts: QueueFacts
+) -> dict[str, int]:
+    """The quota as written, or the last good one where it cannot be read (Q4)."""
+    if facts.quota is not None:
+        return dict(facts.quota)
+    if before is not None:
+        return dict(account.quota)
+    return {name: quota for name, (_, quota) in facts.recorded.items() if quota}
+
+
+def _discard(index: dict[str, set[str]], key: str, uid: str) -> None:
+    found = index.get(key)
+    if found is not None:
+        found.discard(uid)
+        if not found:
+            del index[key]

@@ -1,0 +1,164 @@
+"""Every sentence that people read, in one place (section 9, I4).
+
+Amounts are whole cards, cores and Gi. A refusal names the queue, the card, the amounts and what
+to do. Texts hold no number that changes from one try to the next but those of the sentence.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from . import vocabulary as v
+from .card import show
+from .quantity import cores_text, memory_text
+from .verdict import Shortfall
+
+MOST_LISTED: Final = 5
+"""Alternatives that a message lists; the rest are counted."""
+
+
+def amount_text(dimension: str, amount: int) -> str:
+    """An amount in the unit people use for it."""
+    if dimension == v.CPU:
+        return cores_text(amount)
+    return memory_text(amount) if dimension == v.MEMORY else str(amount)
+
+
+def insufficient(queue: str, short: Shortfall) -> str:
+    """The sentence of section 9."""
+    requested, would_be, capability = (
+        amount_text(short.dimension, n) for n in (short.requested, short.would_be, short.capability)
+    )
+    return (
+        f"Queue <{show(queue)}> has insufficient <{show(short.dimension)}> quota: "
+        f"requested <{requested}>, total would be <{would_be}>, but capability is <{capability}>"
+    )
+
+
+def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str) -> str:
+    """The sentence for each dimension (at most five, then a count), then what to do."""
+    sentences = [insufficient(queue, short) for short in shorts[:MOST_LISTED]]
+    if len(shorts) > MOST_LISTED:
+        sentences.append(f"and {len(shorts) - MOST_LISTED} more cards")
+    return "; ".join([*sentences, advice])
+
+
+def advice_never(shorts: Sequence[Shortfall]) -> str:
+    """What to do about a request that is over the quota by itself."""
+    most = max(shorts, key=lambda short: short.capability)
+    least = amount_text(most.dimension, most.capability)
+    return f"ask for at most {least}, or ask the queue's owner for a higher quota"
+
+
+ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
+ADVICE_RETRY: Final = (
+    "free some of it, or ask the queue's owner for a higher quota; the controller tries again"
+)
+
+
+def advice_not_in_quota(cards: Sequence[str]) -> str:
+    """What to do about a card that has no row in the quota."""
+    rows = ", ".join(show(card) for card in cards[:MOST_LISTED]) or "none"
+    more = f" and {len(cards) - MOST_LISTED} more" if len(cards) > MOST_LISTED else ""
+    return (
+        f"the card is not in the queue's quota (its cards: {rows}{more}); "
+        "use one of those, or ask the queue's owner for a quota of this card"
+    )
+
+
+def queue_not_found(queue: str) -> str:
+    """The queue does not exist."""
+    return (
+        f"Queue <{show(queue)}> does not exist; name one that does (`kubectl get queues`) in the "
+        f"annotation {v.QUEUE_NAME}, or ask for it to be created"
+    )
+
+
+def queue_not_open(queue: str, state: str) -> str:
+    """The queue takes nothing new (Q6)."""
+    return (
+        f"Queue <{show(queue)}> is {state} and takes nothing new; "
+        "use another queue, or ask its owner to open it"
+    )
+
+
+def namespace_not_admitted(queue: str, namespace: str) -> str:
+    """The queue is not open to this namespace."""
+    return (
+        f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>; use a queue of your "
+        f"own, or ask its owner to add the namespace to the annotation {v.NAMESPACES}"
+    )
+
+
+def no_queue(namespace: str) -> str:
+    """Cards are asked for without a queue where one is demanded."""
+    return (
+        f"the pod asks for cards but names no queue, and namespace <{show(namespace)}> demands "
+        f"one; add the annotation {v.QUEUE_NAME} to the pod or to the namespace"
+    )
+
+
+def card_without_queue(card: str) -> str:
+    """Warning: a card is named, but no quota applies."""
+    return f"card <{show(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
+
+
+def queue_disagrees(group: str, theirs: str, own: str) -> str:
+    """The pod and its group name two queues."""
+    return (
+        f"pod group <{show(group)}> belongs to queue <{show(theirs)}>, but the pod's annotation "
+        f"names queue <{show(own)}>; make them agree or drop the annotation"
+    )
+
+
+def group_not_seen(group: str) -> str:
+    """Warning: the pod waits for its group."""
+    return f"pod group <{show(group)}> does not exist yet: the pod waits for it"
+
+
+def node_named(node: str) -> str:
+    """The pod names its node and cannot be gated (E9)."""
+    return (
+        f"the pod names its node <{show(node)}> in spec.nodeName, so it cannot wait for quota; "
+        "leave the choice to the scheduler (a node selector or affinity can say the same)"
+    )
+
+
+def device_claimed() -> str:
+    """Devices claimed by DRA cannot be counted by name (P7)."""
+    return (
+        "devices claimed by spec.resourceClaims cannot be counted by card yet; "
+        "ask for the card as a resource in the container's limits"
+    )
+
+
+def card_of_no_node(card: str) -> str:
+    """Warning: the pool of this card is scaled to zero (P4)."""
+    return f"no node has card <{show(card)}> at present: the pod waits for one"
+
+
+def alias_used() -> str:
+    """Warning: the annotation's old name."""
+    return f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
+
+
+def released(queue: str, cards: str) -> str:
+    """The gate is open."""
+    return f"Queue <{show(queue)}> has room: gate opened, charged {cards}"
+
+
+def audited(text: str) -> str:
+    """Warning or event in audit mode."""
+    return f"audit: would not be let through: {text}"
+
+
+def partly_fits(name: str, asked: int, fits: int, text: str) -> str:
+    """Warning on a workload whose pods do not all fit."""
+    return f"{fits} of {asked} pods of {show(name)} fit the quota: {text}"
+
+
+def queue_in_use(queue: str, pods: int, groups: int) -> str:
+    """A queue that is used cannot be deleted (Q8)."""
+    return (
+        f"Queue <{show(queue)}> is in use by {pods} pods and {groups} pod groups; "
+        f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"
+    )

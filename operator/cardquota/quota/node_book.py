@@ -1,0 +1,98 @@
+"""What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
+
+from collections.abc import Iterator
+
+from .card import Card
+from .catalog import Catalog
+from .node_facts import NodeFacts
+
+
+class NodeBook:
+    """The nodes seen, and the cards they offer. Amounts are cards."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._facts: dict[str, NodeFacts] = {}
+        self._cards: dict[str, tuple[tuple[Card, int], ...]] = {}
+        self._problems: dict[str, tuple[str, ...]] = {}
+        self._remembered: dict[str, dict[str, str]] = {}
+        """Node -> resource name -> card, also of what it has stopped offering (D8)."""
+        self._unresolved: dict[str, set[str]] = {}
+        self._total: dict[str, int] = {}
+
+    def see(self, facts: NodeFacts) -> list[str]:
+        """Take in a node; the resource names of cards never seen before."""
+        old = self._facts.get(facts.name)
+        if old == facts:
+            return []
+        if old is not None and old.uid != facts.uid:
+            self._remembered.pop(facts.name, None)
+        counted, problems, learned = [], list(facts.problems), []
+        for card, amount in facts.cards:
+            new, problem = self._catalog.learn(card)
+            if problem is not None:
+                problems.append(problem)
+                continue
+            if new:
+                learned.append(card.resource)
+            counted.append((card, amount))
+        self._recount(facts.name, tuple(counted))
+        self._facts[facts.name] = facts
+        if problems:
+            self._problems[facts.name] = tuple(problems)
+        else:
+            self._problems.pop(facts.name, None)
+        for card, _ in counted:
+            self._remembered.setdefault(facts.name, {})[card.resource] = card.name
+        return learned
+
+    def drop(self, name: str) -> None:
+        """A node is gone. Its kinds of cards stay known."""
+        self._recount(name, ())
+        for book in (self._facts, self._problems, self._remembered):
+            book.pop(name, None)
+
+    def card_of(self, node: str, resource: str) -> str | None:
+        """The card a node offers, or last offered, under a resource name."""
+        return self._remembered.get(node, {}).get(resource)
+
+    def total(self, card: str) -> int:
+        """Allocatable of a card in the whole cluster."""
+        return self._total.get(card, 0)
+
+    def totals(self) -> dict[str, int]:
+        """Allocatable of every card that a node offers now."""
+        return dict(self._total)
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Node and reason for everything that is not counted (D7, D9)."""
+        for node, texts in self._problems.items():
+            for text in texts:
+                yield node, text
+
+    def wait_for(self, node: str, uid: str) -> None:
+        """A pod is bound to a node whose card for it is not known yet."""
+        self._unresolved.setdefault(node, set()).add(uid)
+
+    def forget(self, node: str, uid: str) -> None:
+        """A pod waits for a node no longer."""
+        waiting = self._unresolved.get(node)
+        if waiting is not None:
+            waiting.discard(uid)
+            if not waiting:
+                del self._unresolved[node]
+
+    def take_unresolved(self, node: str) -> list[str]:
+        """The pods that wait for a node, sorted; they are asked again."""
+        return sorted(self._unresolved.get(node, ()))
+
+    def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
+        for sign, counted in ((-1, self._cards.pop(name, ())), (1, cards)):
+            for card, amount in counted:
+                left = self._total.get(card.name, 0) + sign * amount
+                if left:
+                    self._total[card.name] = left
+                else:
+                    self._total.pop(card.name, None)
+        if cards:
+            self._cards[name] = cards

@@ -1,0 +1,172 @@
+"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6).
+
+Facts are what the pod itself says. What follows from them together with queues, nodes and groups
+(its queue, its cards, its charge) is the ledger's business.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from sys import intern
+from typing import TypeVar, cast
+
+from . import vocabulary as v
+from .objects import Owner, Pod, PodAnnotations
+from .pod_total import cpu_total, extended_totals, memory_total
+from .quantity import QuantityError
+from .selector import Selector, encode
+from .stamp import Stamp, read_allocated
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_NONE = PodAnnotations()
+T = TypeVar("T", bound=Hashable)
+
+
+class State(IntEnum):
+    """How far a pod has come. Finished pods are no longer in the ledger (T1)."""
+
+    GATED = 0
+    OPEN = 1
+    BOUND = 2
+    FINISHED = 3
+
+
+@dataclass(slots=True, kw_only=True)
+class PodFacts:
+    """One pod. Amounts: devices, milli-cores, bytes. `group` is `namespace/name`, or empty."""
+
+    uid: str
+    namespace: str
+    name: str
+    revision: int = field(compare=False)
+    created: str
+    state: State
+    terminating: bool
+    node: str
+    card_text: str | None
+    own_queue: str
+    group: str
+    devices: tuple[tuple[str, int], ...]
+    cpu: int
+    memory: int
+    controller: str
+    """Kind of the controller, empty for a pod of its own."""
+    priority: int
+    selector: bytes
+    """Node selector and required affinity, encoded, until the pod is bound."""
+    foreign_gates: tuple[str, ...]
+    stamp: Stamp | None
+    scheduled: str
+    """When it was bound, as the API server says; empty before."""
+    claims_devices: bool
+    mirror: bool
+    problem: str
+    """Why its amounts or annotations cannot be read; empty if they can."""
+
+    @property
+    def concerns_us(self) -> bool:
+        """Whether anything about this pod can ever be charged or waits for us."""
+        return bool(
+            self.own_queue
+            or self.group
+            or self.card_text is not None
+            or self.devices
+            or self.stamp
+            or self.problem
+            or self.state is State.GATED
+        )
+
+
+@lru_cache(maxsize=4096)
+def _one(value: Hashable) -> Hashable:
+    return value
+
+
+def _shared(value: T) -> T:
+    """One object for equal values, so that 100,000 pods of 50 shapes keep 50 tuples."""
+    return cast("T", _one(value))
+
+
+def pod_facts(pod: Pod) -> PodFacts:
+    """Read a pod. Never raises for what a user wrote: that is in `problem`."""
+    meta, spec = pod.metadata, pod.spec
+    notes = meta.annotations or _NONE
+    gates = [gate.name for gate in spec.scheduling_gates or ()]
+    node = spec.node_name or ""
+    state = _state(pod.status.phase, node, gated=v.GATE in gates)
+    queue, problem = _own_queue(notes)
+    try:
+        devices, cpu, memory = extended_totals(spec), cpu_total(spec), memory_total(spec)
+    except QuantityError as error:
+        devices, cpu, memory, problem = (), 0, 0, problem or str(error)
+    if cpu < 0 or memory < 0:
+        cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
+    bound = state >= State.BOUND
+    namespace = intern(meta.namespace)
+    return PodFacts(
+        uid=meta.uid,
+        namespace=namespace,
+        name=meta.name,
+        revision=int(meta.resource_version or 0),
+        created=meta.creation_timestamp or "",
+        state=state,
+        terminating=meta.deletion_timestamp is not None,
+        node=intern(node),
+        card_text=_card_text(notes),
+        own_queue=intern(queue),
+        group=intern(f"{namespace}/{notes.group}") if notes.group else "",
+        devices=_shared(devices),
+        cpu=cpu,
+        memory=memory,
+        controller=_controller(meta.owner_references),
+        priority=spec.priority or 0,
+        selector=b"" if bound else _shared(encode(Selector.of(spec))),
+        foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
+        stamp=_stamp(notes) if state is not State.GATED else None,
+        scheduled=_scheduled(pod) if bound else "",
+        claims_devices=bool(spec.resource_claims),
+        mirror=notes.mirror is not None,
+        problem=problem,
+    )
+
+
+def _state(phase: str, node: str, *, gated: bool) -> State:
+    if phase in _FINISHED:
+        return State.FINISHED
+    if node:
+        return State.BOUND
+    return State.GATED if gated else State.OPEN
+
+
+def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
+    """The queue a pod names itself (Volcano's Jobs use a key of their own), and what is wrong."""
+    one, other = notes.queue or "", notes.queue_volcano_job or ""
+    if one and other and one != other:
+        return one, (
+            f"annotations {v.QUEUE_NAME} <{one}> and {v.QUEUE_NAME_VOLCANO_JOB} <{other}> disagree"
+        )
+    return one or other, ""
+
+
+def _card_text(notes: PodAnnotations) -> str | None:
+    text = notes.card_name if notes.card_name is not None else notes.card_alias
+    return None if text is None else intern(text)
+
+
+def _controller(owners: tuple[Owner, ...]) -> str:
+    return next((intern(owner.kind) for owner in owners if owner.controller), "")
+
+
+def _stamp(notes: PodAnnotations) -> Stamp | None:
+    if notes.allocated is None or not notes.charged_queue or not notes.term:
+        return None
+    cards = read_allocated(notes.allocated)
+    return None if cards is None else _shared(Stamp(notes.charged_queue, cards, notes.term))
+
+
+def _scheduled(pod: Pod) -> str:
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodScheduled":
+            return condition.last_transition_time or ""
+    return ""

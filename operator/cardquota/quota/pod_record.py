@@ -1,0 +1,66 @@
+"""What the ledger holds of one pod: its facts and where they are charged."""
+
+from collections.abc import Hashable
+
+from .bucket import Bucket
+from .pod_facts import PodFacts, State
+from .pod_request import PodRequest
+from .stamp import Charge, Stamp
+
+
+class PodRecord:
+    """One unfinished pod. Written by the ledger alone; the doors read it."""
+
+    __slots__ = (
+        "assumed",
+        "bucket",
+        "charge",
+        "facts",
+        "lane",
+        "node_card",
+        "queue",
+        "request",
+        "settled_revision",
+    )
+
+    def __init__(self, facts: PodFacts) -> None:
+        self.facts = facts
+        self.queue = ""
+        self.bucket: Bucket | None = None
+        self.charge: Charge = ()
+        self.request: PodRequest | None = None
+        """What it asks for while it is unbound and unstamped."""
+        self.assumed: Stamp | None = None
+        """Charged before its gate was seen open: a patch is on its way, or has landed."""
+        self.settled_revision = 0
+        """The revision at which our patch landed; what is older is no news."""
+        self.lane: Hashable = None
+        """Where it stands in its queue's waiting line; None: nowhere."""
+        self.node_card: str | None = None
+        """The card of its node when it was bound, where no stamp says it (D8)."""
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """What it is charged by, if we opened its gate."""
+        return self.assumed or self.facts.stamp
+
+    @property
+    def gated(self) -> bool:
+        """Whether it waits at our gate, as far as we have decided."""
+        return self.facts.state is State.GATED and self.assumed is None
+
+    @property
+    def held(self) -> bool:
+        """Whether it is let through or bound: whether it counts against the quota."""
+        return self.bucket in (Bucket.ALLOCATED, Bucket.OPEN)
+
+    @property
+    def releasable(self) -> bool:
+        """Whether opening its gate would mean anything."""
+        return self.gated and not self.facts.terminating
+
+    @property
+    def turn(self) -> tuple[int, str, str, str]:
+        """Its place in the order of release (E6): priority class, creation time, name."""
+        facts = self.facts
+        return (-facts.priority, facts.created, facts.name, facts.uid)

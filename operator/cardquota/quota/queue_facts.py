@@ -1,0 +1,166 @@
+"""What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from . import vocabulary as v
+from .objects import Amounts, Queue, QueueAnnotations
+from .quantity import QuantityError, milli, whole
+from .quota_text import QuotaTextError, read_quota
+
+_NONE = QueueAnnotations()
+ROOT: Final = "root"
+FIFO: Final = "fifo"
+
+
+class QueueError(ValueError):
+    """Something in a queue that cannot be accepted at write; says what and what to do."""
+
+
+@dataclass(slots=True, kw_only=True)
+class QueueFacts:
+    """One queue. Quota in cards, cpu in milli-cores, memory in bytes; None: not limited."""
+
+    name: str
+    uid: str
+    revision: int = field(compare=False)
+    generation: int
+    quota: Mapping[str, int] | None
+    """None: the text cannot be read and the last good quota stays in force (Q4)."""
+    quota_problem: str
+    limits: Mapping[str, int]
+    guarantee: Mapping[str, int]
+    deserved: Mapping[str, int]
+    policy: v.Policy | None
+    namespaces: tuple[str, ...] | None
+    state: v.QueueState
+    priority: int
+    fifo: bool
+    recorded: Mapping[str, tuple[str, int]] = field(compare=False)
+    """From its status: card -> (resource name, last good quota). Survives a restart of ours."""
+
+    def admits(self, namespace: str) -> bool:
+        """Whether pods of a namespace may use it (`card.namespaces`)."""
+        if self.namespaces is None:
+            return True
+        return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
+
+
+def queue_facts(queue: Queue) -> QueueFacts:
+    """Read a stored queue. Never raises: what cannot be read is refused at write, and here it
+    takes the safe side: last good quota, no namespace, no policy of its own.
+    """
+    notes = queue.metadata.annotations or _NONE
+    problem, quota = "", None
+    try:
+        quota = read_quota(notes.quota) if notes.quota is not None else {}
+    except QuotaTextError as error:
+        problem = str(error)
+    spec = queue.spec
+    return QueueFacts(
+        name=queue.metadata.name,
+        uid=queue.metadata.uid,
+        revision=int(queue.metadata.resource_version or 0),
+        generation=queue.metadata.generation,
+        quota=quota,
+        quota_problem=problem,
+        limits=_amounts(spec.capability),
+        guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
+        deserved=_amounts(spec.deserved),
+        policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
+        namespaces=_stored_namespaces(notes.namespaces),
+        state=_state(notes.state, queue.status.state),
+        priority=spec.priority or 0,
+        fifo=spec.dequeue_strategy == FIFO,
+        recorded={
+            row.name: (row.resource, row.quota) for row in queue.status.cards or () if row.resource
+        },
+    )
+
+
+def check_queue(queue: Queue) -> None:
+    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy or state (Q8)."""
+    notes = queue.metadata.annotations or _NONE
+    if notes.quota is not None:
+        try:
+            read_quota(notes.quota)
+        except QuotaTextError as error:
+            raise QueueError(
+                f"annotation {v.QUOTA} cannot be read: {error}. "
+                'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
+            ) from None
+    _one_of(v.POLICY, notes.policy, tuple(v.Policy))
+    _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
+    if notes.namespaces is not None:
+        read_namespaces(notes.namespaces)
+    if queue.spec.parent not in (None, "", ROOT):
+        raise QueueError(
+            f"spec.parent is <{queue.spec.parent}>, but queues are flat: a quota is not shared with"
+            f" a parent. Leave spec.parent out or set it to {ROOT}"
+        )
+    if queue.spec.weight is not None and queue.spec.weight < 0:
+        raise QueueError(f"spec.weight is {queue.spec.weight}, at least 1 is needed")
+    for name, amounts in (("capability", queue.spec.capability), ("deserved", queue.spec.deserved)):
+        _check_amounts(name, amounts)
+
+
+def read_namespaces(text: str) -> tuple[str, ...]:
+    """The patterns of `card.namespaces`. Raises QueueError."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
+        raise QueueError(
+            f"annotation {v.NAMESPACES} cannot be read. "
+            'Write a JSON list of namespace names or patterns, such as ["team-a", "team-a-*"]'
+        )
+    return tuple(found)
+
+
+def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        raise QueueError(f"annotation {key} is <{value}>; write {' or '.join(allowed)}")
+
+
+def _check_amounts(name: str, amounts: Amounts | None) -> None:
+    for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
+        value = (amounts or {}).get(resource, 0)
+        try:
+            amount = read(value)
+        except QuantityError as error:
+            raise QueueError(f"spec.{name}.{resource}: {error}") from None
+        if amount < 0:
+            raise QueueError(f"spec.{name}.{resource} is {value}, it cannot be negative")
+
+
+def _amounts(amounts: Amounts | None) -> dict[str, int]:
+    """Cpu and memory; card resource names are ignored here (Q2), unreadable text limits to 0."""
+    found = {}
+    for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
+        if amounts and resource in amounts:
+            try:
+                found[resource] = max(0, read(amounts[resource]))
+            except QuantityError:
+                found[resource] = 0
+    return found
+
+
+def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    try:
+        return read_namespaces(text)
+    except QueueError:
+        return ()
+
+
+def _state(annotation: str | None, status: str | None) -> v.QueueState:
+    """Closed by either of them (Q6); a state we do not know is Open, as an absent one."""
+    for text in (annotation, status):
+        if text in (v.QueueState.CLOSED, v.QueueState.CLOSING):
+            return v.QueueState(text)
+    return v.QueueState.OPEN

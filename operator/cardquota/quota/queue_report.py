@@ -1,0 +1,159 @@
+"""What people see of a queue: the rows of its status, worked out from the ledger (section 6)."""
+
+from dataclasses import dataclass
+
+from .account import Account
+from .ledger import Ledger
+from .quantity import cpu_quantity, memory_quantity
+from .vocabulary import CPU, MEMORY
+
+MOST_COLUMNS = 3
+"""Card models that `kubectl get queues` shows on its one line."""
+
+
+@dataclass(slots=True, frozen=True)
+class CardRow:
+    """One card of a queue, in cards."""
+
+    name: str
+    resource: str | None
+    quota: int
+    allocated: int
+    inqueue: int
+    requested: int
+    elastic: int
+    guarantee: int
+    deserved: int
+
+
+@dataclass(slots=True, frozen=True)
+class ResourceRow:
+    """Cpu or memory of a queue, as quantities; no quota where the queue does not limit it."""
+
+    name: str
+    quota: str | None
+    allocated: str
+    inqueue: str
+    requested: str
+    elastic: str
+
+
+@dataclass(slots=True, frozen=True)
+class QueueReport:
+    """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
+
+    name: str
+    uid: str
+    generation: int
+    state: str
+    cards: tuple[CardRow, ...]
+    resources: tuple[ResourceRow, ...]
+    over: tuple[tuple[str, int, int], ...]
+    """Dimensions above their limit: name, charged, limit (Q7)."""
+    oversold: tuple[tuple[str, int, int], ...]
+    """Cards of which all quotas together exceed the cluster: name, quotas, total (Q3)."""
+    quota_problem: str
+    """Why the stored quota cannot be read and an older one is in force (Q4); empty if it can."""
+    gated: int
+    """Pods that wait at the gate."""
+
+
+def report(ledger: Ledger, queue: str) -> QueueReport | None:
+    """The numbers of a queue now, or None if it does not exist."""
+    account = ledger.account(queue)
+    if account is None or account.facts is None:
+        return None
+    facts = account.facts
+    names = sorted({*account.quota, *account.rows} - {CPU, MEMORY})
+    return QueueReport(
+        name=queue,
+        uid=facts.uid,
+        generation=facts.generation,
+        state=facts.state,
+        cards=tuple(_card_row(ledger, account, name) for name in names),
+        resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
+        over=tuple(account.over()),
+        oversold=tuple(
+            (card, quotas, total)
+            for card in sorted(account.quota)
+            if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
+        ),
+        quota_problem=facts.quota_problem,
+        gated=len(account.waiting),
+    )
+
+
+def deserved(ledger: Ledger, card: str, quota: int) -> int:
+    """The quota, lowered in proportion where the cluster has less than all quotas together."""
+    quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
+    return quota if quotas <= total else quota * total // quotas
+
+
+def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
+    row, quota = account.row(name), account.quota.get(name, 0)
+    recorded = account.facts.recorded.get(name) if account.facts else None
+    return CardRow(
+        name=name,
+        resource=ledger.catalog.resource(name) or (recorded[0] if recorded else None),
+        quota=quota,
+        allocated=row.allocated,
+        inqueue=row.inqueue,
+        requested=row.requested,
+        elastic=row.elastic,
+        guarantee=quota,
+        deserved=deserved(ledger, name, quota),
+    )
+
+
+def _resource_row(account: Account, name: str) -> ResourceRow:
+    row, limit = account.row(name), account.limit(name)
+    text = cpu_quantity if name == CPU else memory_quantity
+    return ResourceRow(
+        name=name,
+        quota=None if limit is None else text(limit),
+        allocated=text(row.allocated),
+        inqueue=text(row.inqueue),
+        requested=text(row.requested),
+        elastic=text(row.elastic),
+    )
+
+
+@dataclass(slots=True, frozen=True)
+class Columns:
+    """What `kubectl get queues` prints: per model, never a sum over models."""
+
+    cards: str
+    inqueue: str
+    elastic: str
+    requested: str
+    cpu: str
+    memory: str
+
+
+def columns(found: QueueReport) -> Columns:
+    """The lines of text. The busiest models come first, then how many more there are."""
+    resources = {row.name: row for row in found.resources}
+    return Columns(
+        cards=_line(
+            [(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}") for r in found.cards]
+        ),
+        inqueue=_line([(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
+        elastic=_line([(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic]),
+        requested=_line(
+            [(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
+        ),
+        cpu=_of_limit(resources[CPU]),
+        memory=_of_limit(resources[MEMORY]),
+    )
+
+
+def _line(rows: list[tuple[int, str, str]]) -> str:
+    rows = sorted(rows, key=lambda row: (-row[0], row[1]))
+    shown = [f"{name} {text}" for _, name, text in rows[:MOST_COLUMNS]]
+    if len(rows) > MOST_COLUMNS:
+        shown.append(f"+{len(rows) - MOST_COLUMNS} more")
+    return ", ".join(shown) or "-"
+
+
+def _of_limit(row: ResourceRow) -> str:
+    return f"{row.allocated}/{row.quota if row.quota is not None else '-'}"

@@ -1,0 +1,94 @@
+"""What the operator writes on a pod when it opens its gate, and on a group before that.
+
+From then on a pod is charged by its stamp, whatever happens to namespace, group or node. The
+reservation on a pod group is the write-ahead mark of a gang (T2).
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from .quantity import QuantityError, cpu_quantity, memory_quantity, milli, whole
+from .vocabulary import CPU, MEMORY
+
+Amount = tuple[str, int]
+"""A dimension (a card name, `cpu` in milli-cores, `memory` in bytes) and how much of it."""
+Charge = tuple[Amount, ...]
+
+
+class Stamp(NamedTuple):
+    """A pod's charge as written on it: the queue, the cards, and whose decision it was."""
+
+    queue: str
+    cards: Charge
+    term: str
+
+
+class Reservation(NamedTuple):
+    """What a gang holds from before its first gate opens until its members run."""
+
+    queue: str
+    term: str
+    amounts: Charge
+
+
+def allocated_text(cards: Charge) -> str:
+    """The value of `card.allocated`: `{"NVIDIA-H200": 2}`."""
+    return json.dumps(dict(cards), separators=(", ", ": "))
+
+
+@lru_cache(maxsize=4096)
+def read_allocated(text: str) -> Charge | None:
+    """The cards of a `card.allocated`, or None if the text is none of ours."""
+    found = _object(text)
+    if found is None or not all(_is_amount(value) for value in found.values()):
+        return None
+    return tuple(sorted(found.items()))
+
+
+def reservation_text(reservation: Reservation) -> str:
+    """The value of `card.reservation`; the policies look for the term in this very form."""
+    amounts = dict(reservation.amounts)
+    found = {
+        "term": reservation.term,
+        "queue": reservation.queue,
+        "cards": {k: amount for k, amount in amounts.items() if k not in (CPU, MEMORY)},
+        CPU: cpu_quantity(amounts.get(CPU, 0)),
+        MEMORY: memory_quantity(amounts.get(MEMORY, 0)),
+    }
+    return json.dumps(found, separators=(",", ":"))
+
+
+def read_reservation(text: str) -> Reservation | None:
+    """The inverse of `reservation_text`, or None if the text is none of ours."""
+    found = _object(text)
+    if found is None:
+        return None
+    cards, queue, term = found.get("cards"), found.get("queue"), found.get("term")
+    if not (isinstance(cards, dict) and isinstance(queue, str) and isinstance(term, str)):
+        return None
+    if not all(_is_amount(value) for value in cards.values()):
+        return None
+    try:
+        amounts = {**cards, CPU: milli(found.get(CPU, 0)), MEMORY: whole(found.get(MEMORY, 0))}
+    except (QuantityError, TypeError):
+        return None
+    return Reservation(queue, term, canonical(amounts))
+
+
+def canonical(amounts: Mapping[str, int]) -> Charge:
+    """Amounts sorted by dimension, zeros left out."""
+    return tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

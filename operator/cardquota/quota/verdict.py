@@ -1,0 +1,58 @@
+"""The answer of the ledger to one asking; its text is the message, everywhere."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .stamp import Charge
+from .vocabulary import Reason
+
+
+class Outcome(StrEnum):
+    """What kind of answer it is; what follows from it is in `effect`."""
+
+    FITS = "fits"
+    WAITS = "waits"
+    """Over quota now, but could fit later."""
+    NEVER = "never"
+    """Cannot fit whatever is freed (E5)."""
+    UNSEEN = "unseen"
+    """Something it names has not been seen yet: it waits at the gate."""
+    UNMANAGED = "unmanaged"
+    """No queue: let by and counted outside."""
+
+
+@dataclass(slots=True, frozen=True)
+class Shortfall:
+    """One dimension that does not fit. Cards, milli-cores or bytes."""
+
+    dimension: str
+    requested: int
+    would_be: int
+    capability: int
+
+    @property
+    def never(self) -> bool:
+        """Whether the request alone is over the quota."""
+        return self.requested > self.capability
+
+
+@dataclass(slots=True, frozen=True)
+class Verdict:
+    """Allowed or not, and if not, why, in numbers and in words.
+
+    `cards` is the choice among alternatives that would be charged. `text` is empty where there is
+    nothing to say.
+    """
+
+    outcome: Outcome
+    queue: str = ""
+    reason: Reason | None = None
+    text: str = ""
+    shortfalls: tuple[Shortfall, ...] = ()
+    cards: Charge = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the request fits now."""
+        return self.outcome is Outcome.FITS
