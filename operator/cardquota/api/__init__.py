@@ -1,0 +1,1 @@
+"""Models of our custom resources, from which the CRDs are generated."""

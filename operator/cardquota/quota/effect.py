@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 from .verdict import Outcome
-from .vocabulary import Mode, Policy
+from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy
 
 
 class Effect(StrEnum):
@@ -48,3 +48,10 @@ EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
 def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
     """Look it up. There is no other place that asks for the mode."""
     return EFFECTS[outcome, policy, mode]
+
+
+def mode_of(*, audit: bool, namespace: str) -> Mode:
+    """How strict we are with a pod: by the installation, then by its namespace's label."""
+    if namespace == NAMESPACE_OFF:
+        return Mode.OFF
+    return Mode.AUDIT if audit or namespace == NAMESPACE_AUDIT else Mode.ENFORCE

@@ -19,10 +19,17 @@ from .vocabulary import CPU, MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
 _NOTHING: Mapping[str, int] = {}
 
 
-def judge_create(ledger: Ledger, facts: PodFacts, *, require_queue: bool = False) -> Verdict:
+def judge_create(
+    ledger: Ledger,
+    facts: PodFacts,
+    *,
+    require_queue: bool = False,
+    beside: Mapping[str, int] = _NOTHING,
+) -> Verdict:
     """The verdict on a pod that is being created.
 
-    Gated Deny pods that have been seen count as let through: they are on their way (E2).
+    Gated Deny pods that have been seen count as let through: they are on their way (E2). `beside`
+    is what else the caller wants counted, by dimension.
     """
     queue = ledger.queue_of(facts)
     if queue == OUTSIDE and not _waits_for_group(ledger, facts):
@@ -31,7 +38,7 @@ def judge_create(ledger: Ledger, facts: PodFacts, *, require_queue: bool = False
         return Verdict(Outcome.NEVER, queue, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is State.BOUND:
         return Verdict(Outcome.NEVER, queue, Reason.NODE_NAMED, messages.node_named(facts.node))
-    verdict = _judge(ledger, facts, queue, at_create=True)
+    verdict = _judge(ledger, facts, queue, at_create=True, extra=beside)
     if verdict.outcome is not Outcome.NEVER and _waits_for_group(ledger, facts):
         return Verdict(Outcome.UNSEEN, queue, warnings=(messages.group_not_seen(facts.group),))
     return verdict

@@ -151,9 +151,10 @@ def audited(text: str) -> str:
     return f"audit: would not be let through: {text}"
 
 
-def partly_fits(name: str, asked: int, fits: int, text: str) -> str:
+def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     """Warning on a workload whose pods do not all fit."""
-    return f"{fits} of {asked} pods of {show(name)} fit the quota: {text}"
+    rest = "wait at the gate" if waits else "are refused until there is room"
+    return f"{show(name)}: {fits} of {asked} pods fit the quota now, {asked - fits} {rest}"
 
 
 def queue_in_use(queue: str, pods: int, groups: int) -> str:

@@ -1,0 +1,91 @@
+"""One custom resource: its model, its names and what kubectl prints; and the CRD made of them."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cardquota.quota.vocabulary import GROUP, VERSION
+
+from .schema import structural
+from .wire import WireModel
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of `kubectl get`."""
+
+    name: str
+    path: str
+    description: str = ""
+    type: Literal["string", "integer", "date"] = "string"
+    wide: bool = False
+    """Only with `-o wide`."""
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON form."""
+        wire: dict[str, Any] = {"name": self.name, "type": self.type, "jsonPath": self.path}
+        if self.description:
+            wire["description"] = self.description
+        if self.wide:
+            wire["priority"] = 1
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class CustomResource:
+    """What a CustomResourceDefinition is made of."""
+
+    model: type[WireModel]
+    plural: str
+    short_names: tuple[str, ...]
+    scope: Literal["Cluster", "Namespaced"]
+    status_subresource: bool
+    columns: tuple[Column, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind, which is the name of the model."""
+        return self.model.__name__
+
+    @property
+    def file_name(self) -> str:
+        """Where the CRD is committed, in `crds/`."""
+        return f"{GROUP}_{self.plural}.yaml"
+
+    def definition(self) -> dict[str, Any]:
+        """The CustomResourceDefinition."""
+        return {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{self.plural}.{GROUP}"},
+            "spec": {
+                "group": GROUP,
+                "names": {
+                    "kind": self.kind,
+                    "listKind": f"{self.kind}List",
+                    "plural": self.plural,
+                    "singular": self.kind.lower(),
+                    "shortNames": list(self.short_names),
+                },
+                "scope": self.scope,
+                "versions": [
+                    {
+                        "name": VERSION,
+                        "served": True,
+                        "storage": True,
+                        "subresources": {"status": {}} if self.status_subresource else {},
+                        "additionalPrinterColumns": [column.to_wire() for column in self.columns],
+                        "schema": {"openAPIV3Schema": self._schema()},
+                    }
+                ],
+            },
+        }
+
+    def _schema(self) -> dict[str, Any]:
+        """The model's schema, with the parts that the API server knows by itself left to it."""
+        schema = structural(self.model)
+        schema["properties"] |= {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+        }
+        return schema

@@ -1,0 +1,30 @@
+"""The base of all models here: camelCase on the wire, lenient towards what is stored.
+
+Reading is lenient on purpose: an object may have been written under another version of the CRD, so
+unknown fields are skipped and only the types are checked. What the API server refuses is said once,
+with `constraint`, and stands in the generated schema alone.
+
+Writing: a field that is `None` is absent on the wire, so a model that is only partly filled makes a
+server-side apply that owns only what it names.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class WireModel(BaseModel):
+    """An object as it stands in JSON. Docstrings of fields become descriptions in the CRD."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="ignore",
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON form, without what is not set."""
+        return self.model_dump(by_alias=True, exclude_none=True)

@@ -1,0 +1,168 @@
+"""From the watches into the ledger: one sink per kind, and a pulse when the ledger moved.
+
+All sinks run in the ledger's event loop. One bad object is counted and left out; the rest goes on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..quota import objects as o
+from ..quota.group_facts import group_facts, namespace_facts
+from ..quota.ledger import Ledger
+from ..quota.node_facts import node_facts
+from ..quota.pod_facts import pod_facts
+from ..quota.queue_facts import queue_facts
+
+T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
+
+
+class Pulse:
+    """Lets anyone in the loop wait until the ledger has taken in something more."""
+
+    def __init__(self) -> None:
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` at every beat, in the loop; it must be quick."""
+        self._listeners.append(listener)
+
+    def beat(self) -> None:
+        """The ledger moved."""
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        for listener in self._listeners:
+            listener()
+
+    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Whether `condition` came to hold within `timeout` seconds."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while not condition():
+            left = end - loop.time()
+            if left <= 0:
+                return False
+            waiter: asyncio.Future[None] = loop.create_future()
+            self._waiters.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, left)
+            except TimeoutError:
+                return condition()
+            finally:
+                self._waiters.discard(waiter)
+        return True
+
+
+@dataclass(slots=True)
+class KindSink(Generic[T]):
+    """A reflector's sink for one kind of object."""
+
+    kind: str
+    pulse: Pulse
+    take: Callable[[T], None]
+    drop: Callable[[str, str, str], None]
+    on_undecodable: Callable[[str], None]
+
+    def seen(self, obj: T) -> None:
+        """An object was added or changed."""
+        try:
+            self.take(obj)
+        except (ValueError, TypeError) as error:
+            self._leave_out("an object", error)
+        self.pulse.beat()
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        """An object was deleted."""
+        self.drop(namespace, name, uid)
+        self.pulse.beat()
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        """An object could not be decoded."""
+        self._leave_out(f"{namespace}/{name} ({uid})", error)
+
+    def _leave_out(self, which: str, error: object) -> None:
+        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which, error)
+        self.on_undecodable(self.kind)
+
+
+@dataclass(slots=True, frozen=True)
+class Watched:
+    """One kind to be reflected: its path, its struct and its sink."""
+
+    kind: str
+    path: str
+    struct: type[Any]
+    sink: KindSink[Any]
+
+
+def watched(
+    ledger: Ledger, priorities: dict[str, int], pulse: Pulse, on_undecodable: Callable[[str], None]
+) -> tuple[Watched, ...]:
+    """All kinds the ledger lives on; `priorities` receives the values of priority classes."""
+    group = "/apis/scheduling.volcano.sh/v1beta1"
+
+    def kind(
+        name: str,
+        path: str,
+        struct: type[T],
+        take: Callable[[T], None],
+        drop: Callable[[str, str, str], None],
+    ) -> Watched:
+        return Watched(name, path, struct, KindSink(name, pulse, take, drop, on_undecodable))
+
+    def take_priority(found: o.PriorityClass) -> None:
+        priorities[found.metadata.name] = found.value
+
+    def drop_priority(_: str, name: str, __: str) -> None:
+        priorities.pop(name, None)
+
+    return (
+        kind(
+            "pods",
+            "/api/v1/pods",
+            o.Pod,
+            lambda x: ledger.pod_seen(pod_facts(x)),
+            lambda _, __, uid: ledger.pod_gone(uid),
+        ),
+        kind(
+            "nodes",
+            "/api/v1/nodes",
+            o.Node,
+            lambda x: ledger.node_seen(node_facts(x)),
+            lambda _, name, __: ledger.node_gone(name),
+        ),
+        kind(
+            "queues",
+            f"{group}/queues",
+            o.Queue,
+            lambda x: ledger.queue_seen(queue_facts(x)),
+            lambda _, name, __: ledger.queue_gone(name),
+        ),
+        kind(
+            "podgroups",
+            f"{group}/podgroups",
+            o.PodGroup,
+            lambda x: ledger.group_seen(group_facts(x)),
+            lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
+        ),
+        kind(
+            "namespaces",
+            "/api/v1/namespaces",
+            o.Namespace,
+            lambda x: ledger.namespace_seen(namespace_facts(x)),
+            lambda _, name, __: ledger.namespace_gone(name),
+        ),
+        kind(
+            "priorityclasses",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            o.PriorityClass,
+            take_priority,
+            drop_priority,
+        ),
+    )

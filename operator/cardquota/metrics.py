@@ -1,0 +1,65 @@
+"""Every metric, in one place. No pod names in labels: their number would know no bound."""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
+_PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The operator's metrics in a registry of their own.
+
+    Gauges of queues and cards hold what the ledger held when they were last written; see
+    `control.queue_metrics`.
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry or CollectorRegistry()
+        self.queue_card = {
+            total: self._gauge(f"queue_card_{total}", f"Cards: {total}, by queue", "queue", "card")
+            for total in ("quota", "allocated", "inqueue", "requested", "elastic")
+        }
+        self.cluster_card = {
+            total: self._gauge(f"cluster_card_{total}", f"Cards: {total}, whole cluster", "card")
+            for total in ("allocatable", "allocated", "quota")
+        }
+        self.gated_pods = self._gauge("gated_pods", "Pods waiting at the gate", "queue")
+        self.unadmitted_pods = self._gauge(
+            "unadmitted_pods", "Pods charged that never passed admission", "queue"
+        )
+        self.ledger_drift = self._gauge(
+            "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
+        )
+        self.leader = self._gauge("leader", "1 while this replica decides")
+        self.reflector_lag = self._gauge(
+            "reflector_lag_seconds", "Seconds since a watch was last known current", "kind"
+        )
+        self.undecodable = Counter(
+            "cardquota_undecodable_objects",
+            "Objects that could not be read and were left out",
+            ["kind"],
+            registry=self.registry,
+        )
+        self.reviews = Counter(
+            "cardquota_admission_reviews",
+            "Admission reviews, by kind and decision",
+            ["kind", "decision"],
+            registry=self.registry,
+        )
+        self.review_seconds = Histogram(
+            "cardquota_admission_review_seconds",
+            "Time to answer an admission review",
+            registry=self.registry,
+            buckets=_QUICK,
+        )
+        self.release_seconds = Histogram(
+            "cardquota_release_seconds",
+            "Time from room in the quota, or from the pod's arrival, to its gate opened",
+            registry=self.registry,
+            buckets=_PATIENT,
+        )
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(f"cardquota_{name}", text, list(labels), registry=self.registry)

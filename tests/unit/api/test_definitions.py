@@ -1,0 +1,138 @@
+"""Names, columns, fields and bounds that people and Volcano rely on."""
+
+from typing import Any
+
+import pytest
+
+from cardquota.api.custom_resource import CustomResource
+from cardquota.api.podgroup import POD_GROUP
+from cardquota.api.queue import QUEUE
+
+
+def version(resource: CustomResource) -> dict[str, Any]:
+    found: dict[str, Any] = resource.definition()["spec"]["versions"][0]
+    return found
+
+
+def field(resource: CustomResource, path: str) -> dict[str, Any]:
+    node: dict[str, Any] = version(resource)["schema"]["openAPIV3Schema"]
+    for name in path.split("."):
+        node = node["properties"][name]
+    return node
+
+
+def columns(resource: CustomResource, *, wide: bool) -> list[str]:
+    return [
+        column["name"]
+        for column in version(resource)["additionalPrinterColumns"]
+        if wide or not column.get("priority")
+    ]
+
+
+def test_names_are_volcanos() -> None:
+    assert QUEUE.definition()["spec"]["names"] == {
+        "kind": "Queue",
+        "listKind": "QueueList",
+        "plural": "queues",
+        "singular": "queue",
+        "shortNames": ["q", "queue-v1beta1"],
+    }
+    assert POD_GROUP.definition()["spec"]["names"] == {
+        "kind": "PodGroup",
+        "listKind": "PodGroupList",
+        "plural": "podgroups",
+        "singular": "podgroup",
+        "shortNames": ["pg", "podgroup-v1beta1"],
+    }
+    assert QUEUE.definition()["spec"]["scope"] == "Cluster"
+    assert POD_GROUP.definition()["spec"]["scope"] == "Namespaced"
+
+
+def test_only_the_queue_has_a_status_subresource_as_in_volcano() -> None:
+    assert version(QUEUE)["subresources"] == {"status": {}}
+    assert version(POD_GROUP)["subresources"] == {}
+
+
+def test_columns_of_queues() -> None:
+    short = ["STATE", "CARDS", "INQUEUE", "ELASTIC", "AGE"]
+    assert columns(QUEUE, wide=False) == short
+    assert columns(QUEUE, wide=True) == [*short, "REQUESTED", "CPU", "MEMORY"]
+
+
+def test_columns_of_pod_groups() -> None:
+    short = ["STATUS", "minMember", "RUNNINGS", "AGE"]
+    assert columns(POD_GROUP, wide=False) == short
+    assert columns(POD_GROUP, wide=True) == [*short, "QUEUE"]
+
+
+@pytest.mark.parametrize("resource", [QUEUE, POD_GROUP])
+def test_columns_point_at_fields_that_exist(resource: CustomResource) -> None:
+    for column in version(resource)["additionalPrinterColumns"]:
+        path = column["jsonPath"].removeprefix(".")
+        if not path.startswith("metadata."):
+            assert field(resource, path)["type"] == column["type"]
+
+
+QUEUE_SPEC = """weight capability reclaimable extendClusters guarantee affinity type parent
+    deserved priority dequeueStrategy dra"""
+NODE_GROUPS = """requiredDuringSchedulingIgnoredDuringExecution
+    preferredDuringSchedulingIgnoredDuringExecution"""
+QUEUE_STATUS = """state unknown pending running inqueue completed reservation allocated
+    observedGeneration cards resources conditions columns"""
+GROUP_SPEC = """minMember minTaskMember queue priorityClassName minResources networkTopology
+    subGroupPolicy topologyAffinity"""
+
+
+@pytest.mark.parametrize(
+    ("resource", "path", "fields"),
+    [
+        (QUEUE, "spec", QUEUE_SPEC),
+        (QUEUE, "spec.affinity.nodeGroupAffinity", NODE_GROUPS),
+        (QUEUE, "status", QUEUE_STATUS),
+        (POD_GROUP, "spec", GROUP_SPEC),
+        (POD_GROUP, "status", "phase conditions running succeeded failed"),
+    ],
+)
+def test_fields(resource: CustomResource, path: str, fields: str) -> None:
+    assert list(field(resource, path)["properties"]) == fields.split()
+
+
+CARD_NUMBERS = ["quota", "allocated", "inqueue", "requested", "elastic", "guarantee", "deserved"]
+
+
+def test_rows_of_a_queues_status() -> None:
+    cards = field(QUEUE, "status.cards")
+    assert cards["x-kubernetes-list-map-keys"] == ["name"]
+    kinds = {name: node["type"] for name, node in cards["items"]["properties"].items()}
+    assert kinds == {"name": "string", "resource": "string"} | dict.fromkeys(
+        CARD_NUMBERS, "integer"
+    )
+    resources = field(QUEUE, "status.resources")
+    assert resources["x-kubernetes-list-map-keys"] == ["name"]
+    assert list(resources["items"]["properties"]) == ["name", *CARD_NUMBERS[:5]]
+    assert resources["items"]["required"] == ["name"]
+    assert field(QUEUE, "status.conditions")["x-kubernetes-list-map-keys"] == ["type"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "path", "default"),
+    [
+        (QUEUE, "spec.weight", 1),
+        (QUEUE, "spec.reclaimable", True),
+        (QUEUE, "spec.dequeueStrategy", "traverse"),
+        (POD_GROUP, "spec.queue", "default"),
+        (POD_GROUP, "spec.networkTopology.mode", "hard"),
+    ],
+)
+def test_defaults_are_volcanos(resource: CustomResource, path: str, default: object) -> None:
+    assert field(resource, path)["default"] == default
+
+
+def test_nothing_else_has_a_default() -> None:
+    assert "default" not in field(QUEUE, "status.cards")["items"]["properties"]["quota"]
+    assert "default" not in field(POD_GROUP, "spec.minMember")
+
+
+def test_transition_id_keeps_volcanos_spelling() -> None:
+    items = field(POD_GROUP, "status.conditions")["items"]
+    assert "transitionID" in items["properties"]

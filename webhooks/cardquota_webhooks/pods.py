@@ -1,0 +1,178 @@
+"""Admission of pods: refuse with numbers, or gate. Nothing is charged and nothing is remembered
+but which pods were let by a moment ago (`unseen`).
+
+The mutating review refuses or adds the gate; the validating review repeats the answer on the final
+object. A refusal is advice, the gate is the law: what slips through is gated.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from cardquota.cluster.feed import Pulse
+from cardquota.quota import messages
+from cardquota.quota import vocabulary as v
+from cardquota.quota.effect import Effect, effect_of, mode_of
+from cardquota.quota.judgement import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Pod
+from cardquota.quota.pod_facts import PodFacts, State, pod_facts
+from cardquota.quota.verdict import Verdict
+from cardquota.settings import InstallationMode, Settings
+
+from .review import Answer, Request, ReviewError, deny, try_again
+from .unseen import Unseen
+
+_NODE_USER = "system:node:"
+_DECODER = msgspec.json.Decoder(Pod)
+_GATES = "/spec/schedulingGates"
+
+
+class PodReviews:
+    """Answers reviews of pod creates from the ledger's view, on any replica."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        settings: Settings,
+        pulse: Pulse,
+        synced: Callable[[], bool],
+        clock: Callable[[], float],
+    ) -> None:
+        self._ledger = ledger
+        self._settings = settings
+        self._pulse = pulse
+        self._synced = synced
+        self._unseen = Unseen(
+            lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
+        )
+
+    async def mutate(self, request: Request) -> Answer:
+        """Refuse, or add the gate (or take away one that nobody would ever open)."""
+        facts = _read(request)
+        if _is_mirror(facts, request):
+            return Answer()
+        if not self._synced():
+            return _gate_unjudged(facts)
+        verdict, effect = await self._judge(facts)
+        if effect is Effect.DENY:
+            return _refusal(verdict)
+        gated = facts.state is State.GATED
+        if effect is Effect.GATE and not gated:
+            return Answer(patch=_add_gate(facts), warnings=_warnings(verdict, effect, request))
+        if effect is not Effect.GATE and gated:
+            return Answer(patch=_drop_gate(facts), warnings=_warnings(verdict, effect, request))
+        return Answer(warnings=_warnings(verdict, effect, request))
+
+    async def validate(self, request: Request) -> Answer:
+        """The same answer on the final object; it must carry the gate where one is due."""
+        facts = _read(request)
+        if _is_mirror(facts, request):
+            return Answer()
+        gated = facts.state is State.GATED
+        if not self._synced():
+            return Answer() if gated else _gate_unjudged(facts)
+        verdict, effect = await self._judge(facts)
+        if verdict.fits and effect is Effect.GATE:
+            verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
+        if effect is Effect.DENY:
+            return _refusal(verdict)
+        if effect is Effect.GATE and not gated:
+            return deny(
+                f"the pod's scheduling gate {v.GATE} was removed on the way; "
+                "a webhook that changes spec.schedulingGates must keep it"
+            )
+        if effect is Effect.GATE and not request.dry_run:
+            self._remember(facts, verdict)
+        return Answer()
+
+    async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
+        """Judge; a queue created a moment ago gets the chance to be seen before we say no."""
+        verdict = self._verdict(facts)
+        if verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue:
+            await self._pulse.wait_for(
+                lambda: self._verdict(facts).reason is not v.Reason.QUEUE_NOT_FOUND,
+                self._settings.webhook.unseen_wait,
+            )
+            verdict = self._verdict(facts)
+        return verdict, self._effect(facts, verdict)
+
+    def _verdict(self, facts: PodFacts) -> Verdict:
+        return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
+
+    def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
+        namespace = self._ledger.namespaces.get(facts.namespace)
+        mode = mode_of(
+            audit=self._settings.mode is InstallationMode.AUDIT,
+            namespace=namespace.mode if namespace else "",
+        )
+        policy = self._ledger.policy_of(facts, verdict.queue)
+        return effect_of(verdict.outcome, policy, mode)
+
+    async def _judge_beside_unseen(
+        self, facts: PodFacts, verdict: Verdict, effect: Effect
+    ) -> tuple[Verdict, Effect]:
+        """Wait for pods just let by where they would turn this yes into a no, then decide."""
+        if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
+            return verdict, effect
+        unseen = self._unseen.of(verdict.queue, but=facts.uid)
+        beside = self._unseen.amounts(unseen)
+        if not beside or judge_create(self._ledger, facts, beside=beside).fits:
+            return verdict, effect
+        await self._pulse.wait_for(
+            lambda: all(uid in self._ledger.pods for uid in unseen),
+            self._settings.webhook.unseen_wait,
+        )
+        return await self._judge(facts)
+
+    def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
+        if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:
+            charge = (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
+            self._unseen.add(facts.uid, verdict.queue, charge)
+
+
+def _read(request: Request) -> PodFacts:
+    try:
+        pod = _DECODER.decode(request.object)
+        pod.metadata.namespace = request.namespace or pod.metadata.namespace
+        return pod_facts(pod)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ReviewError(f"the request's object is not a pod: {error}") from None
+
+
+def _is_mirror(facts: PodFacts, request: Request) -> bool:
+    """A kubelet reports a static pod: it runs already; it is counted, not judged (E9)."""
+    return facts.mirror and request.user_info.username.startswith(_NODE_USER)
+
+
+def _gate_unjudged(facts: PodFacts) -> Answer:
+    """We do not know the cluster yet: what certainly is ours is gated, the rest tries again."""
+    if facts.own_queue or facts.group:
+        return Answer(patch=() if facts.state is State.GATED else _add_gate(facts))
+    return try_again("cardquota has not read the cluster yet; try again in a second")
+
+
+def _refusal(verdict: Verdict) -> Answer:
+    return deny(verdict.text, reason=verdict.reason or "Forbidden")
+
+
+def _warnings(verdict: Verdict, effect: Effect, request: Request) -> tuple[str, ...]:
+    warnings = list(verdict.warnings)
+    if effect is Effect.WARN:
+        warnings.append(messages.audited(verdict.text))
+    if f'"{v.CARD_NAME_ALIAS}"'.encode() in bytes(request.object):
+        warnings.append(messages.alias_used())
+    return tuple(warnings)
+
+
+def _add_gate(facts: PodFacts) -> tuple[dict[str, object], ...]:
+    gate = {"name": v.GATE}
+    if facts.foreign_gates:
+        return ({"op": "add", "path": f"{_GATES}/-", "value": gate},)
+    return ({"op": "add", "path": _GATES, "value": [gate]},)
+
+
+def _drop_gate(facts: PodFacts) -> tuple[dict[str, object], ...]:
+    """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit."""
+    kept = [{"name": name} for name in facts.foreign_gates]
+    return ({"op": "replace", "path": _GATES, "value": kept},)

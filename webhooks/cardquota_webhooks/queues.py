@@ -1,0 +1,57 @@
+"""Admission of queues: what cannot be read is refused at write (Q4, Q5), and what is in use is not
+deleted (Q8).
+"""
+
+import msgspec
+
+from cardquota.quota import messages
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Queue
+from cardquota.quota.queue_facts import QueueError, check_queue
+from cardquota.settings import InstallationMode, Settings
+
+from .review import Answer, Request, ReviewError, deny
+
+_DECODER = msgspec.json.Decoder(Queue)
+
+
+class QueueReviews:
+    """Answers reviews of queues; a pure function of the request and the ledger's view."""
+
+    def __init__(self, ledger: Ledger, settings: Settings) -> None:
+        self._ledger = ledger
+        self._audit = settings.mode is InstallationMode.AUDIT
+
+    async def validate(self, request: Request) -> Answer:
+        """Refuse a queue that cannot be used; in audit mode only warn."""
+        text = (
+            self._in_use(request.name)
+            if request.operation == "DELETE"
+            else _wrong(_read(request), request.name)
+        )
+        if not text:
+            return Answer()
+        return Answer(warnings=(messages.audited(text),)) if self._audit else deny(text)
+
+    def _in_use(self, name: str) -> str:
+        """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""
+        pods = sum(1 for record in self._ledger.pods.values() if record.queue == name)
+        groups = sum(
+            1 for book in self._ledger.groups.values() if book.facts and book.facts.queue == name
+        )
+        return messages.queue_in_use(name, pods, groups) if pods or groups else ""
+
+
+def _read(request: Request) -> Queue:
+    try:
+        return _DECODER.decode(request.object)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ReviewError(f"the request's object is not a queue: {error}") from None
+
+
+def _wrong(queue: Queue, name: str) -> str:
+    try:
+        check_queue(queue)
+    except QueueError as error:
+        return f"Queue <{queue.metadata.name or name}>: {error}"
+    return ""

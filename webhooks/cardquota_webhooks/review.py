@@ -1,0 +1,122 @@
+"""AdmissionReview on the wire: what is read of a request, and the answer.
+
+The answer is never an HTTP 500 and never a shrug: what cannot be read is a 4xx or a refusal that
+says what is wrong.
+"""
+
+import base64
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+API_VERSION = "admission.k8s.io/v1"
+KIND = "AdmissionReview"
+
+
+class ReviewError(Exception):
+    """The body is not an AdmissionReview that could be answered."""
+
+
+class GroupResource(msgspec.Struct):
+    """What the request is about."""
+
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+
+
+class UserInfo(msgspec.Struct):
+    """Who asks."""
+
+    username: str = ""
+
+
+class Request(msgspec.Struct, rename="camel"):
+    """An admission request; the objects stay encoded until somebody needs them."""
+
+    uid: str
+    resource: GroupResource
+    operation: str
+    name: str = ""
+    namespace: str = ""
+    sub_resource: str = ""
+    user_info: UserInfo = msgspec.field(default_factory=UserInfo)
+    object: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+    old_object: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+    dry_run: bool | None = None
+
+
+class _Review(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    request: Request | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Answer:
+    """Allowed, perhaps changed and with warnings; or denied with a reason and a text."""
+
+    allowed: bool = True
+    patch: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    code: int = HTTPStatus.FORBIDDEN
+    reason: str = "Forbidden"
+    text: str = ""
+    retry_after: int = 0
+    """Seconds after which the client should try again by itself."""
+
+
+def deny(text: str, *, reason: str = "Forbidden", code: int = HTTPStatus.FORBIDDEN) -> Answer:
+    """A refusal."""
+    return Answer(allowed=False, text=text, reason=reason, code=code)
+
+
+def try_again(text: str, *, seconds: int = 1) -> Answer:
+    """No answer for the moment; clients try again by themselves."""
+    return Answer(
+        allowed=False,
+        text=text,
+        reason="TooManyRequests",
+        code=HTTPStatus.TOO_MANY_REQUESTS,
+        retry_after=seconds,
+    )
+
+
+_DECODER = msgspec.json.Decoder(_Review)
+_ENCODER = msgspec.json.Encoder()
+
+
+def decode(body: bytes) -> Request:
+    """The request of a review. Raises ReviewError, saying what is wrong with the body."""
+    try:
+        review = _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ReviewError(f"the body is not an {KIND}: {error}") from None
+    if review.kind != KIND or review.api_version != API_VERSION:
+        raise ReviewError(f"the body is no {KIND} of {API_VERSION}")
+    if review.request is None or not review.request.uid:
+        raise ReviewError(f"the {KIND} has no request with a uid")
+    return review.request
+
+
+def encode(uid: str, answer: Answer) -> bytes:
+    """The review that answers the request with this uid."""
+    response: dict[str, Any] = {"uid": uid, "allowed": answer.allowed}
+    if answer.warnings:
+        response["warnings"] = answer.warnings
+    if not answer.allowed:
+        status: dict[str, Any] = {
+            "status": "Failure",
+            "code": int(answer.code),
+            "reason": answer.reason,
+            "message": answer.text,
+        }
+        if answer.retry_after:
+            status["details"] = {"retryAfterSeconds": answer.retry_after}
+        response["status"] = status
+    elif answer.patch:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(_ENCODER.encode(answer.patch)).decode()
+    return _ENCODER.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})

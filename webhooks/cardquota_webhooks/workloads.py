@@ -1,0 +1,162 @@
+"""A word to those who write workloads: how many of the pods would fit. Never refuses.
+
+What it says is advice from the view of the moment; each pod gets its own answer when it is created.
+"""
+
+from typing import Final
+
+import msgspec
+
+from cardquota.quota import messages
+from cardquota.quota.account import Account
+from cardquota.quota.bucket import Bucket
+from cardquota.quota.judgement import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Owner, Pod, PodMeta, PodSpec, Wire
+from cardquota.quota.pod_facts import PodFacts, pod_facts
+from cardquota.quota.pod_request import PodRequest
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import CPU, MEMORY, Policy
+
+from .review import Answer, Request, ReviewError
+
+_UNLIMITED: Final = 2**62
+_CONTROLLERS: Final = {
+    "deployments": "ReplicaSet",
+    "statefulsets": "StatefulSet",
+    "daemonsets": "DaemonSet",
+    "jobs": "Job",
+    "cronjobs": "Job",
+}
+
+
+class _Template(Wire):
+    metadata: PodMeta = msgspec.field(default_factory=PodMeta)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+
+
+class _JobTemplate(Wire):
+    spec: "_Spec" = msgspec.field(default_factory=lambda: _Spec())
+
+
+class _Spec(Wire):
+    replicas: int | None = None
+    parallelism: int | None = None
+    template: _Template = msgspec.field(default_factory=_Template)
+    job_template: _JobTemplate | None = None
+
+
+class _Status(Wire):
+    replicas: int = 0
+    active: int = 0
+    current_number_scheduled: int = 0
+
+
+class _Meta(Wire):
+    name: str = ""
+
+
+class _Workload(Wire):
+    metadata: _Meta
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class _Stored(Wire):
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class WorkloadReviews:
+    """Warnings on Deployments, StatefulSets, DaemonSets, Jobs and CronJobs."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def validate(self, request: Request) -> Answer:
+        """Always allowed; a Warning says how many of the pods fit, and why not more."""
+        workload = _read(request)
+        spec = workload.spec.job_template.spec if workload.spec.job_template else workload.spec
+        facts = _pod_of(spec.template, request)
+        asked = _asked(request.resource.resource, spec)
+        own = _own(request)
+        verdict = judge_create(self._ledger, facts)
+        if verdict.outcome is Outcome.UNMANAGED:
+            return Answer(warnings=verdict.warnings)
+        if verdict.outcome is Outcome.NEVER:
+            return Answer(warnings=(verdict.text,))
+        account = self._ledger.account(verdict.queue)
+        if account is None or verdict.outcome is Outcome.UNSEEN:
+            return Answer(warnings=verdict.warnings)
+        room, charged = self._room(self._ledger.request_of(facts, verdict.queue), account)
+        fits = min(asked, own + room)
+        if fits >= asked:
+            return Answer(warnings=verdict.warnings)
+        waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
+        next_one = judge_create(self._ledger, facts, beside=charged)
+        return Answer(
+            warnings=(
+                messages.partly_fits(workload.metadata.name, asked, fits, waits=waits),
+                next_one.text,
+            )
+        )
+
+    def _room(self, request: PodRequest, account: Account) -> tuple[int, dict[str, int]]:
+        """How many more pods of this request fit, and what those would be charged in all.
+
+        Each pod uses cards of one alternative, the first with room.
+        """
+        rooms = [_free(account, CPU, request.cpu), _free(account, MEMORY, request.memory)]
+        by_card = {card: _free(account, card, request.amount) for card in request.cards}
+        if request.amount:
+            rooms.append(sum(by_card.values()))
+        fits = min(rooms)
+        charged = {CPU: fits * request.cpu, MEMORY: fits * request.memory}
+        left = fits
+        for card, room in by_card.items():
+            taken = min(left, room)
+            charged[card] = taken * request.amount
+            left -= taken
+        return fits, charged
+
+
+def _free(account: Account, dimension: str, amount: int) -> int:
+    """How many times `amount` still fits a dimension; without limit a very large number."""
+    limit = account.limit(dimension)
+    if limit is None or amount <= 0:
+        return _UNLIMITED
+    row = account.row(dimension)
+    return max(0, limit - row.charged - row.by_bucket[Bucket.GATED_DENY]) // amount
+
+
+def _read(request: Request) -> _Workload:
+    try:
+        return msgspec.json.decode(request.object, type=_Workload)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ReviewError(f"the request's object cannot be read: {error}") from None
+
+
+def _pod_of(template: _Template, request: Request) -> PodFacts:
+    meta = template.metadata
+    meta.namespace = request.namespace
+    kind = _CONTROLLERS.get(request.resource.resource, "")
+    meta.owner_references = (Owner(kind=kind, controller=True),)
+    return pod_facts(Pod(metadata=meta, spec=template.spec))
+
+
+def _asked(resource: str, spec: _Spec) -> int:
+    if resource in ("jobs", "cronjobs"):
+        return 1 if spec.parallelism is None else spec.parallelism
+    if resource == "daemonsets":
+        return 1
+    return 1 if spec.replicas is None else spec.replicas
+
+
+def _own(request: Request) -> int:
+    """Pods this workload has already, by its own status; they hold their quota."""
+    try:
+        stored = msgspec.json.decode(request.old_object, type=_Stored | None)
+    except (msgspec.DecodeError, RecursionError):
+        return 0
+    if stored is None:
+        return 0
+    status = stored.status
+    return max(status.replicas, status.active, status.current_number_scheduled)
