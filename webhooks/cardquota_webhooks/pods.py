@@ -12,13 +12,13 @@ import msgspec
 from cardquota.cluster.feed import Pulse
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.effect import Effect, effect_of, mode_of
+from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
-from cardquota.settings import InstallationMode, Settings
+from cardquota.settings import Settings
 
 from .review import Answer, Request, ReviewError, deny, try_again
 from .unseen import Unseen
@@ -101,13 +101,8 @@ class PodReviews:
         return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
-        namespace = self._ledger.namespaces.get(facts.namespace)
-        mode = mode_of(
-            audit=self._settings.mode is InstallationMode.AUDIT,
-            namespace=namespace.mode if namespace else "",
-        )
         policy = self._ledger.policy_of(facts, verdict.queue)
-        return effect_of(verdict.outcome, policy, mode)
+        return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
     async def _judge_beside_unseen(
         self, facts: PodFacts, verdict: Verdict, effect: Effect

@@ -21,6 +21,15 @@ from cardquota.quota.vocabulary import CPU, MEMORY, Policy
 from .review import Answer, Request, ReviewError
 
 _UNLIMITED: Final = 2**62
+WORKLOADS: Final = (
+    ("apps", "deployments"),
+    ("apps", "statefulsets"),
+    ("apps", "daemonsets"),
+    ("batch", "jobs"),
+    ("batch", "cronjobs"),
+)
+"""API group and resource of what gets warnings."""
+
 _CONTROLLERS: Final = {
     "deployments": "ReplicaSet",
     "statefulsets": "StatefulSet",

@@ -36,9 +36,9 @@ class Catalog:
 
     def record(self, name: str, resource: str) -> bool:
         """Take in the resource name of a card as a Queue's status kept it; whether it is new."""
-        if name in self._cards or self._recorded.get(name) == resource:
+        if name in self._cards or name in self._recorded:
             return False
-        self._recorded.setdefault(name, resource)
+        self._recorded[name] = resource
         return True
 
     def card(self, name: str) -> Card | None:

@@ -9,6 +9,7 @@ from .vendor import Vendor, plain_vendor
 
 _TIME_SLICING = "time-slicing"
 _MIB_PER_GIB = 1024
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,6 @@ def _positive(labels: Mapping[str, str], label: str) -> int:
     text = labels.get(label)
     if text is None:
         raise _NotCountedError(f"label {label} is missing")
-    if not (text.isascii() and text.isdigit()) or int(text) == 0:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS) or int(text) == 0:
         raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above zero")
     return int(text)

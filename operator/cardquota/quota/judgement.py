@@ -38,10 +38,20 @@ def judge_create(
         return Verdict(Outcome.NEVER, queue, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is State.BOUND:
         return Verdict(Outcome.NEVER, queue, Reason.NODE_NAMED, messages.node_named(facts.node))
+    if _waits_for_group(ledger, facts) and not facts.own_queue:
+        return _queue_unknown(ledger, facts)
     verdict = _judge(ledger, facts, queue, at_create=True, extra=beside)
     if verdict.outcome is not Outcome.NEVER and _waits_for_group(ledger, facts):
         return Verdict(Outcome.UNSEEN, queue, warnings=(messages.group_not_seen(facts.group),))
     return verdict
+
+
+def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
+    """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
+    wrong = objection(facts, ledger.request_of(facts, OUTSIDE), _NOTHING, ledger)
+    if wrong is not None and wrong.reason is Reason.INVALID_CARD:
+        return Verdict(Outcome.NEVER, "", wrong.reason, wrong.text)
+    return Verdict(Outcome.UNSEEN, warnings=(messages.group_not_seen(facts.group),))
 
 
 def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
@@ -80,7 +90,8 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
         charged = account.row(short.dimension).charged if account else 0
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = all(short.never for short in shorts)
-    return _short(verdict.queue, verdict.reason, shorts, never=never)
+    rows = sorted(account.quota) if account else ()
+    return _short(verdict.queue, verdict.reason, shorts, never=never, rows=rows)
 
 
 def _asks(request: PodRequest | None, dimension: str) -> int:

@@ -22,7 +22,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
+from .card import Card
 from .catalog import Catalog
+from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
 from .node_book import NodeBook
@@ -33,19 +35,24 @@ from .pod_request import PodRequest, card_devices, read_request
 from .queue_facts import QueueFacts
 from .stamp import Charge, Reservation, Stamp, canonical
 from .vendor import Vendor
-from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Policy
+from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
 
 class Ledger:
-    """See the module's text. `default_queue` and `free_cpu_memory` are the settings of that name
-    (section 2, P6).
+    """See the module's text. `default_queue`, `free_cpu_memory` and `audit` are settings
+    (section 2, P6, mode).
     """
 
     def __init__(
-        self, vendors: Sequence[Vendor], *, default_queue: str = "", free_cpu_memory: bool = False
+        self,
+        vendors: Sequence[Vendor],
+        *,
+        default_queue: str = "",
+        free_cpu_memory: bool = False,
+        audit: bool = False,
     ) -> None:
         self.catalog = Catalog()
         self.nodes = NodeBook(self.catalog)
@@ -55,6 +62,7 @@ class Ledger:
         self._vendors = tuple(vendors)
         self._default_queue = default_queue
         self._free_cpu_memory = free_cpu_memory
+        self._audit = audit
         self._accounts: dict[str, Account] = {}
         self._quota_rows: Counter[str] = Counter()
         self._quota_total: Counter[str] = Counter()
@@ -62,6 +70,8 @@ class Ledger:
         self._by_namespace: dict[str, set[str]] = {}
         self._changed: set[str] = set()
         self._stirred: set[str] = set()
+        self._stirred_groups: set[str] = set()
+        self._strangers: set[str] = set()
 
     # --- events: what was seen ------------------------------------------------------------
 
@@ -74,14 +84,18 @@ class Ledger:
             return
         if record is None:
             record = self.pods[facts.uid] = PodRecord(facts)
+            if facts.state is not State.GATED and facts.stamp is None:
+                self._strangers.add(facts.uid)
         else:
             if facts.revision < max(record.facts.revision, record.settled_revision):
                 return
-            if facts == record.facts and record.assumed is None:
+            news = facts.revision > record.facts.revision and record.held_back
+            if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
                 return
             self._lift(record)
             record.facts = facts
+            record.held_back = record.held_back and not news
             if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
                 record.assumed = None
         self._lay(record)
@@ -89,6 +103,7 @@ class Ledger:
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
         record = self.pods.pop(uid, None)
+        self._strangers.discard(uid)
         if record is not None:
             self._lift(record)
 
@@ -106,7 +121,9 @@ class Ledger:
         """A queue was added or changed."""
         account = self._account(facts.name)
         before, account.facts = account.facts, facts
-        self._learned(r for card, (r, _) in facts.recorded.items() if self.catalog.record(card, r))
+        self._learned(
+            r for card, (r, _) in facts.recorded.items() if r and self.catalog.record(card, r)
+        )
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
@@ -174,13 +191,39 @@ class Ledger:
         if record is not None and record.assumed is not None:
             record.settled_revision = revision
 
-    def retract(self, uid: str) -> None:
-        """The gate was not opened, and no patch of ours can open it any more."""
+    def retract(self, uid: str, *, hold_back: bool = False) -> None:
+        """The gate was not opened, and no patch of ours can open it any more.
+
+        With `hold_back` the pod is not tried again before it changes or is `put_back`.
+        """
         record = self.pods.get(uid)
         if record is not None and record.assumed is not None:
             self._lift(record)
             record.assumed, record.settled_revision = None, 0
+            record.held_back = hold_back
             self._lay(record)
+
+    def put_back(self, uid: str) -> None:
+        """A pod that was held back may be tried again."""
+        record = self.pods.get(uid)
+        if record is not None and record.held_back:
+            self._lift(record)
+            record.held_back = False
+            self._lay(record)
+
+    def end_term(self) -> None:
+        """We decide no longer: from here on only what is seen counts."""
+        for uid in [uid for uid, record in self.pods.items() if record.assumed or record.held_back]:
+            self.retract(uid)
+            self.put_back(uid)
+        for key in [key for key, book in self.groups.items() if book.assumed]:
+            self.retract_reservation(key)
+
+    def begin_term(self) -> None:
+        """We decide from now on: everything is to be looked at once."""
+        self._stirred.update(self._accounts)
+        self._stirred_groups.update(self.groups)
+        self._strangers.clear()
 
     def reserve(self, key: str, reservation: Reservation) -> None:
         """Charge a gang's minimum before its reservation is written (T2)."""
@@ -238,6 +281,11 @@ class Ledger:
             return OUTSIDE
         return (namespace.queue if namespace else "") or self._default_queue
 
+    def mode_in(self, namespace: str) -> Mode:
+        """How strict we are with the pods of a namespace."""
+        found = self.namespaces.get(namespace)
+        return mode_of(audit=self._audit, namespace=found.mode if found else "")
+
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
         account = self._accounts.get(queue)
@@ -267,6 +315,33 @@ class Ledger:
         stirred, self._stirred = self._stirred, set()
         return stirred
 
+    def take_stirred_groups(self) -> set[str]:
+        """Groups whose members, minimum or reservation changed."""
+        stirred, self._stirred_groups = self._stirred_groups, set()
+        return stirred
+
+    def take_strangers(self) -> set[str]:
+        """Uids of pods first seen ungated and without a stamp of ours (I3)."""
+        strangers, self._strangers = self._strangers, set()
+        return strangers
+
+    def stir(self, queue: str) -> None:
+        """Have a queue looked at again."""
+        self._stirred.add(queue)
+
+    def stir_group(self, key: str) -> None:
+        """Have a group looked at again."""
+        self._stirred_groups.add(key)
+
+    def known_card(self, name: str, resource: str) -> Card:
+        """The card's definition: as a node showed it, or else as its vendor's rule has it."""
+        card = self.catalog.card(name)
+        if card is not None:
+            return card
+        vendor = next((v for v in self._vendors if v.owns(resource)), None)
+        labels = vendor.labels_of(name) if vendor else ()
+        return Card(name, resource, labels)
+
     # --- one pod's charge -----------------------------------------------------------------
 
     def _lay(self, record: PodRecord) -> None:
@@ -294,9 +369,22 @@ class Ledger:
         self._unindex(record)
 
     def _lane(self, record: PodRecord) -> Hashable:
-        """Pods of one lane are released by the same verdict: equal requests, or one gang."""
-        book = self.groups.get(record.facts.group) if record.facts.group else None
-        return book.key if book is not None and book.gang else (record.request, bool(book))
+        """Pods of one lane are released by the same verdict: one gang, or pods that are alike in
+        all that `judgement` looks at.
+        """
+        facts, request = record.facts, record.request
+        book = self.groups.get(facts.group) if facts.group else None
+        if book is not None and book.gang:
+            return book.key
+        agrees = facts.own_queue in ("", record.queue)
+        group = ""
+        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
+            group = book.key
+        odd: Hashable = None
+        if request is None or not request.cards:
+            odd = (facts.card_text, facts.selector, facts.devices)
+        own = "" if agrees else facts.own_queue
+        return (request, facts.namespace, group, own, facts.problem, odd)
 
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         facts = record.facts
@@ -340,11 +428,12 @@ class Ledger:
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
         if book is not None:
+            self._stirred_groups.add(book.key)
             if sign > 0 and bucket is Bucket.ALLOCATED:
                 book.bind(record, self._account)
             if record.held:
                 book.hold(record.charge, sign)
-                self._touch(*book.repost(self._account))
+                self._settle(book.repost(self._account))
         self._touch(queue)
         self._forget_unused(account)
 
@@ -400,9 +489,9 @@ class Ledger:
             account = self._accounts[queue] = Account(queue)
         return account
 
-    def _forget_unused(self, account: Account) -> None:
-        if account.unused:
-            self._accounts.pop(account.name, None)
+    def _forget_unused(self, account: Account | None) -> None:
+        if account is not None and account.unused and self._accounts.get(account.name) is account:
+            del self._accounts[account.name]
 
     def _group(self, key: str) -> GroupBook:
         book = self.groups.get(key)
@@ -411,14 +500,16 @@ class Ledger:
         return book
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
+        self._stirred_groups.add(book.key)
         members = list(book.members.values())
-        self._touch(*book.see(facts, self._account), *book.repost(self._account))
+        self._settle(book.see(facts, self._account) | book.repost(self._account))
         self._reassess(sorted(record.facts.uid for record in members))
         self._touch(*(record.queue for record in members))
 
     def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
         book.assumed = reservation
-        self._touch(*book.repost(self._account))
+        self._stirred_groups.add(book.key)
+        self._settle(book.repost(self._account))
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
@@ -430,6 +521,12 @@ class Ledger:
             if not self._quota_rows[card]:
                 del self._quota_rows[card], self._quota_total[card]
         account.quota = quota
+
+    def _settle(self, queues: Iterable[str]) -> None:
+        """A group changed what it has in these queues: tell, and drop what came to nothing."""
+        self._touch(*queues)
+        for queue in queues:
+            self._forget_unused(self._accounts.get(queue))
 
     def _touch(self, *queues: str) -> None:
         self._changed.update(queues)

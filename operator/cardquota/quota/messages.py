@@ -163,3 +163,25 @@ def queue_in_use(queue: str, pods: int, groups: int) -> str:
         f"Queue <{show(queue)}> is in use by {pods} pods and {groups} pod groups; "
         f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"
     )
+
+
+def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
+    """More is charged than the quota allows (Q7)."""
+    held, allowed = amount_text(dimension, charged), amount_text(dimension, limit)
+    return (
+        f"Queue <{show(queue)}> holds {held} of <{show(dimension)}>, its quota is {allowed}: "
+        "nothing new is let through until it fits"
+    )
+
+
+def oversold(card: str, quotas: int, total: int) -> str:
+    """All quotas together exceed the cluster (Q3)."""
+    return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"
+
+
+def quota_unreadable(problem: str) -> str:
+    """The stored quota cannot be read (Q4)."""
+    return (
+        f"annotation {v.QUOTA} cannot be read: {problem}; "
+        "the last good quota stays in force until it is corrected"
+    )

@@ -21,7 +21,7 @@ class NodeBook:
         self._total: dict[str, int] = {}
 
     def see(self, facts: NodeFacts) -> list[str]:
-        """Take in a node; the resource names of cards never seen before."""
+        """Take in a node; the resource names that cards never seen before have, or had."""
         old = self._facts.get(facts.name)
         if old == facts:
             return []
@@ -29,12 +29,13 @@ class NodeBook:
             self._remembered.pop(facts.name, None)
         counted, problems, learned = [], list(facts.problems), []
         for card, amount in facts.cards:
+            recorded = self._catalog.resource(card.name)
             new, problem = self._catalog.learn(card)
             if problem is not None:
                 problems.append(problem)
                 continue
             if new:
-                learned.append(card.resource)
+                learned += {card.resource, recorded or card.resource}
             counted.append((card, amount))
         self._recount(facts.name, tuple(counted))
         self._facts[facts.name] = facts

@@ -5,6 +5,8 @@ decoding a pod costs microseconds. They live only as long as one event: what is 
 `pod_facts`, `node_facts`, `queue_facts` and `group_facts`.
 """
 
+from typing import Any
+
 from msgspec import Struct, field
 
 from . import vocabulary as v
@@ -222,10 +224,18 @@ class QueueAnnotations(Wire):
     state: str | None = field(default=None, name=v.QUEUE_STATE)
 
 
+class ManagedFields(Wire):
+    """Who wrote which fields."""
+
+    manager: str = ""
+    fields: dict[str, Any] = field(default_factory=dict, name="fieldsV1")
+
+
 class QueueMeta(Meta):
     """Metadata of a queue."""
 
     annotations: QueueAnnotations | None = None
+    managed_fields: tuple[ManagedFields, ...] | None = ()
 
 
 class Guarantee(Wire):

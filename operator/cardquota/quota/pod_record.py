@@ -16,6 +16,7 @@ class PodRecord:
         "bucket",
         "charge",
         "facts",
+        "held_back",
         "lane",
         "node_card",
         "queue",
@@ -34,6 +35,8 @@ class PodRecord:
         """Charged before its gate was seen open: a patch is on its way, or has landed."""
         self.settled_revision = 0
         """The revision at which our patch landed; what is older is no news."""
+        self.held_back = False
+        """Not to be tried until it changes or is put back: opening its gate just failed."""
         self.lane: Hashable = None
         """Where it stands in its queue's waiting line; None: nowhere."""
         self.node_card: str | None = None
@@ -57,7 +60,7 @@ class PodRecord:
     @property
     def releasable(self) -> bool:
         """Whether opening its gate would mean anything."""
-        return self.gated and not self.facts.terminating
+        return self.gated and not self.facts.terminating and not self.held_back
 
     @property
     def turn(self) -> tuple[int, str, str, str]:

@@ -60,7 +60,7 @@ def read_request(
     if resource:
         selector = decode(facts.selector)
         if facts.card_text is not None:
-            cards = _named(facts.card_text, selector, known)
+            cards = _named(facts.card_text, resource, selector, known)
         else:
             cards = _derived(resource, selector, quota, known)
     free = free_cpu_memory and amount > 0
@@ -80,18 +80,19 @@ def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     return found
 
 
-def _named(text: str, selector: Selector, known: Knowledge) -> tuple[str, ...]:
+def _named(text: str, resource: str, selector: Selector, known: Knowledge) -> tuple[str, ...]:
     """The cards of `card.name` that the pod's own selector and affinity leave (P5)."""
     try:
         names = read_alternatives(text)
     except CardNameError:
         return ()
-    return tuple(name for name in names if _selected(name, selector, known))
+    return tuple(name for name in names if _selected(name, resource, selector, known))
 
 
-def _selected(name: str, selector: Selector, known: Knowledge) -> bool:
+def _selected(name: str, resource: str, selector: Selector, known: Knowledge) -> bool:
+    """A card of another resource name is left for `objection` to speak of."""
     card = known.catalog.card(name)
-    return card is None or selector.allows(card)
+    return card is None or card.resource != resource or selector.allows(card)
 
 
 def _derived(
@@ -101,19 +102,21 @@ def _derived(
     seen = known.catalog.cards_of(resource)
     label_keys = {key for card in seen for key, _ in card.labels}
     if selector.keys() & label_keys:
-        allowed = _in_named_order([c for c in seen if selector.allows(c)], selector)
+        allowed = _in_named_order([c for c in seen if selector.allows(c)], selector, quota)
         return tuple(c.name for c in allowed if quota.get(c.name)) or tuple(c.name for c in allowed)
     rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
     return tuple(name for _, name in sorted(rows))
 
 
-def _in_named_order(cards: list[Card], selector: Selector) -> list[Card]:
-    def place(card: Card) -> tuple[int, ...]:
+def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
+    """In the order the selector names them; what it names alike, most quota first."""
+
+    def place(card: Card) -> tuple[tuple[int, ...], int, str]:
         ranks = []
         for key, value in card.labels:
             values = selector.values(key)
             ranks.append(values.index(value) if value in values else len(values))
-        return tuple(ranks)
+        return tuple(ranks), -quota.get(card.name, 0), card.name
 
     return sorted(cards, key=place)
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 _FORM: Final = re.compile(
-    r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d{1,4})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])?)"
+    r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d{1,4})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])?)",
+    re.ASCII,
 )
 _DECIMAL: Final = {
     "n": -9,

@@ -14,6 +14,7 @@ from .quota_text import QuotaTextError, read_quota
 _NONE = QueueAnnotations()
 ROOT: Final = "root"
 FIFO: Final = "fifo"
+_SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 
 
 class QueueError(ValueError):
@@ -37,10 +38,12 @@ class QueueFacts:
     policy: v.Policy | None
     namespaces: tuple[str, ...] | None
     state: v.QueueState
+    state_is_ours: bool
+    """Whether `status.state` is ours to write: nobody else has closed the queue (Q6)."""
     priority: int
     fifo: bool
     recorded: Mapping[str, tuple[str, int]] = field(compare=False)
-    """From its status: card -> (resource name, last good quota). Survives a restart of ours."""
+    """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
 
     def admits(self, namespace: str) -> bool:
         """Whether pods of a namespace may use it (`card.namespaces`)."""
@@ -55,6 +58,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
     """
     notes = queue.metadata.annotations or _NONE
     problem, quota = "", None
+    ours = _we_wrote_state(queue)
     try:
         quota = read_quota(notes.quota) if notes.quota is not None else {}
     except QuotaTextError as error:
@@ -72,12 +76,11 @@ def queue_facts(queue: Queue) -> QueueFacts:
         deserved=_amounts(spec.deserved),
         policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
-        state=_state(notes.state, queue.status.state),
+        state=_state(notes.state, "" if ours else queue.status.state),
+        state_is_ours=ours or queue.status.state not in _SHUT,
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
-        recorded={
-            row.name: (row.resource, row.quota) for row in queue.status.cards or () if row.resource
-        },
+        recorded={row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()},
     )
 
 
@@ -158,9 +161,17 @@ def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
         return ()
 
 
+def _we_wrote_state(queue: Queue) -> bool:
+    """Whether `status.state` is our own echo of the annotation, not somebody else's word (Q6)."""
+    return any(
+        entry.manager == v.FIELD_MANAGER and "f:state" in entry.fields.get("f:status", {})
+        for entry in queue.metadata.managed_fields or ()
+    )
+
+
 def _state(annotation: str | None, status: str | None) -> v.QueueState:
     """Closed by either of them (Q6); a state we do not know is Open, as an absent one."""
     for text in (annotation, status):
-        if text in (v.QueueState.CLOSED, v.QueueState.CLOSING):
+        if text in _SHUT:
             return v.QueueState(text)
     return v.QueueState.OPEN

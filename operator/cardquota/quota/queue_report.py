@@ -46,6 +46,7 @@ class QueueReport:
     uid: str
     generation: int
     state: str
+    state_is_ours: bool
     cards: tuple[CardRow, ...]
     resources: tuple[ResourceRow, ...]
     over: tuple[tuple[str, int, int], ...]
@@ -70,6 +71,7 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
         uid=facts.uid,
         generation=facts.generation,
         state=facts.state,
+        state_is_ours=facts.state_is_ours,
         cards=tuple(_card_row(ledger, account, name) for name in names),
         resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
         over=tuple(account.over()),
@@ -94,7 +96,7 @@ def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
     recorded = account.facts.recorded.get(name) if account.facts else None
     return CardRow(
         name=name,
-        resource=ledger.catalog.resource(name) or (recorded[0] if recorded else None),
+        resource=ledger.catalog.resource(name) or (recorded[0] or None if recorded else None),
         quota=quota,
         allocated=row.allocated,
         inqueue=row.inqueue,

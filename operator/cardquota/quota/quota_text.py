@@ -98,7 +98,7 @@ def _amount(name: str, value: object, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise QuotaTextError(f"{where} is {_kind(value)}, not a whole number")
     if value < least:
-        raise QuotaTextError(f"{where} is {value}, at least {least} is needed")
+        raise QuotaTextError(f"{where} is {show(str(value))}, at least {least} is needed")
     if value > LARGEST:
         raise QuotaTextError(f"{where} is more than can be counted")
     return value

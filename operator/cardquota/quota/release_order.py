@@ -16,6 +16,7 @@ from .ledger import Ledger
 from .pod_record import PodRecord
 from .stamp import Charge, canonical
 from .verdict import Verdict
+from .vocabulary import CPU, MEMORY, Mode
 from .waiting import Lane
 
 
@@ -91,6 +92,8 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
 
 
 def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal | None:
+    if ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
+        return Opening(first.queue, ((first, _cards_charged(first)),))
     book = ledger.groups.get(first.facts.group) if first.facts.group else None
     if book is not None and book.gang and not started(book):
         return _try_gang(ledger, lane, book)
@@ -98,6 +101,11 @@ def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal | No
     if verdict.fits:
         return Opening(first.queue, ((first, verdict.cards),))
     return _refusal(ledger, lane, verdict, None)
+
+
+def _cards_charged(record: PodRecord) -> Charge:
+    """The cards a gated pod is counted with; in audit mode it goes through with those."""
+    return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))
 
 
 def started(book: GroupBook) -> bool:

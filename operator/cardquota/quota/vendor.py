@@ -60,6 +60,15 @@ class Vendor:
         """Whether this resource name counts cards of this vendor."""
         return resource in (self.whole, self.shared) or self.mig_profile(resource) is not None
 
+    def labels_of(self, card: str) -> tuple[tuple[str, str], ...]:
+        """The node labels that a card's name speaks of, for a card that no node has shown."""
+        product, slash, part = card.partition("/")
+        labels: tuple[tuple[str, str], ...] = ((self.product, product),)
+        replicas = part.rpartition("*1/")[2]
+        if slash and not part.startswith(_MIG) and replicas.isdecimal():
+            labels += ((self.replicas, replicas),)
+        return labels
+
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names it owns."""
         kind = re.escape(self.type)

@@ -1,0 +1,165 @@
+"""The write-ahead mark of a gang, and the phase that people see (T2).
+
+The annotation `card.reservation` is the truth; the phase shows it. Where Volcano runs, the phase is
+Volcano's and is left alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..cluster.api_error import ApiError, OutcomeUnknown
+from ..cluster.backoff import Backoff
+from ..quota import vocabulary as v
+from ..quota.group_book import GroupBook
+from ..quota.group_facts import GroupFacts
+from ..quota.ledger import Ledger
+from ..quota.stamp import Reservation, read_reservation, reservation_text
+from .gate import Writer
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = "0"
+    annotations: dict[str, str] | None = None
+
+
+class _Group(msgspec.Struct):
+    metadata: _Meta
+
+
+_DECODER = msgspec.json.Decoder(_Group)
+
+
+class GroupKeeper:
+    """Writes reservations and phases of pod groups. One call per group at a time."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        client: Writer,
+        time_left: Callable[[], float],
+        *,
+        patch_timeout: float,
+        phases: bool,
+    ) -> None:
+        """`phases`: whether phase and counts of PodGroups are ours to write."""
+        self._ledger = ledger
+        self._client = client
+        self._time_left = time_left
+        self._patch_timeout = patch_timeout
+        self._phases = phases
+
+    async def reserve(self, facts: GroupFacts, reservation: Reservation) -> bool:
+        """Write the reservation that the ledger has charged; whether it stands.
+
+        If it certainly does not, the ledger's charge is taken back.
+        """
+        backoff = Backoff(cap=2.0)
+        body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
+        while self._time_left() > self._patch_timeout:
+            try:
+                answer = await self._patch(facts, body)
+            except ApiError as error:
+                if error.status != 409 or not await self._stands(facts, reservation):
+                    _LOG.info("reservation of %s not written: %s", facts.key, error)
+                    break
+                return True
+            except OutcomeUnknown as error:
+                # The same write again, under the same version: one of them wins, once.
+                _LOG.warning("reservation of %s: %s", facts.key, error)
+                await asyncio.sleep(backoff.next(error.retry_after))
+            else:
+                revision = int(_DECODER.decode(answer).metadata.resource_version)
+                self._ledger.confirm_reservation(facts.key, revision)
+                return True
+        self._ledger.retract_reservation(facts.key)
+        return False
+
+    async def keep(self, key: str) -> bool:
+        """End a reservation that is over and bring the phase up to date, if that is needed.
+
+        Whether there is nothing left to do until the group or its members change.
+        """
+        book = self._ledger.groups.get(key)
+        if book is None or book.facts is None or book.assumed is not None:
+            return True
+        facts, over = book.facts, reservation_over(book)
+        phase = phase_of(book)
+        stale = self._phases and (facts.phase != phase or facts.running != book.bound)
+        if not over and not stale:
+            return True
+        reservation = None if over else facts.reservation
+        body = self._body(facts, reservation, phase, running=book.bound)
+        try:
+            await self._patch(facts, body)
+        except ApiError as error:
+            if error.status in (404, 409):
+                return True  # its news are on the way
+            _LOG.warning("pod group %s: %s", key, error)
+        except OutcomeUnknown as error:
+            _LOG.warning("pod group %s: %s", key, error)
+        else:
+            return True
+        return False
+
+    def _body(
+        self,
+        facts: GroupFacts,
+        reservation: Reservation | None,
+        phase: v.GroupPhase,
+        running: int = 0,
+    ) -> dict[str, Any]:
+        text = reservation_text(reservation) if reservation else None
+        body: dict[str, Any] = {
+            "metadata": {
+                "uid": facts.uid,
+                "resourceVersion": str(facts.revision),
+                "annotations": {v.RESERVATION: text},
+            }
+        }
+        if self._phases:
+            body["status"] = {"phase": phase, "running": running}
+        return body
+
+    async def _patch(self, facts: GroupFacts, body: dict[str, Any]) -> bytes:
+        return await self._client.patch(
+            _path(facts),
+            body,
+            params={"timeout": f"{self._patch_timeout:g}s", "fieldManager": v.FIELD_MANAGER},
+            timeout=self._patch_timeout,
+        )
+
+    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool:
+        """Whether an earlier try of ours landed after all."""
+        try:
+            group = _DECODER.decode(await self._client.get(_path(facts)))
+        except (ApiError, OutcomeUnknown):
+            return False
+        text = (group.metadata.annotations or {}).get(v.RESERVATION)
+        if text is None or read_reservation(text) != reservation:
+            return False
+        self._ledger.confirm_reservation(facts.key, int(group.metadata.resource_version))
+        return True
+
+
+def reservation_over(book: GroupBook) -> bool:
+    """A reservation ends when the minimum is bound, and when no member is left (T2)."""
+    if book.facts is None or book.facts.reservation is None:
+        return False
+    return not book.members or book.bound >= book.minimum
+
+
+def phase_of(book: GroupBook) -> v.GroupPhase:
+    """The phase that people see."""
+    if book.bound and book.bound >= book.minimum:
+        return v.GroupPhase.RUNNING
+    return v.GroupPhase.INQUEUE if book.reservation is not None else v.GroupPhase.PENDING
+
+
+def _path(facts: GroupFacts) -> str:
+    return f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"

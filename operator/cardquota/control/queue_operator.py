@@ -1,0 +1,142 @@
+"""Kopf on the leader: reconciles the Queues in a thread and loop of its own.
+
+Few objects and rich handling is what Kopf is good at. It never touches the ledger: reports come in
+by message (`post`), and what Kopf sees of a queue is compared with them by the status writer. Only
+`on.event` is used: it leaves the objects untouched (no finalizers, no annotations).
+"""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import kopf
+
+from ..cluster.client import APPLY_PATCH, Client
+from ..quota import vocabulary as v
+from ..quota.queue_report import QueueReport
+from .status_writer import StatusWriter
+
+_LOG = logging.getLogger(__name__)
+_RESTART: Final = 1.0
+"""Seconds before Kopf is started again after an error ended it."""
+
+
+class QueueOperator:
+    """Start it when a term begins, stop it when the term ends."""
+
+    def __init__(self, *, standalone: bool, ask_all: Callable[[], None]) -> None:
+        """`ask_all` is called, in the Kopf thread, when the reports of all queues are wanted."""
+        self._standalone = standalone
+        self._ask_all = ask_all
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writer: StatusWriter | None = None
+        self._stop = threading.Event()
+
+    def start(self) -> None:
+        """Begin to reconcile."""
+        self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
+        self._thread.start()
+
+    def post(self, reports: Iterable[QueueReport], gone: Iterable[str]) -> None:
+        """Hand over new numbers, from any thread. Dropped while Kopf is not up: it asks for all."""
+        loop, found, lost = self._loop, tuple(reports), tuple(gone)
+        if loop is not None and (found or lost):
+            try:
+                loop.call_soon_threadsafe(self._take, found, lost)
+            except RuntimeError:
+                _LOG.debug("the Kopf loop is closed; numbers are dropped")
+
+    async def stop(self, timeout: float = 5.0) -> None:
+        """End it; returns when the thread is gone or `timeout` seconds have passed."""
+        self._stop.set()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.to_thread(thread.join, timeout)
+            if thread.is_alive():
+                _LOG.warning("the Kopf thread did not end within %s s", timeout)
+
+    def _take(self, reports: tuple[QueueReport, ...], gone: tuple[str, ...]) -> None:
+        if self._writer is not None:
+            for report in reports:
+                self._writer.want(report)
+            for name in gone:
+                self._writer.drop(name)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                asyncio.run(self._reconcile())
+            except Exception as error:  # noqa: BLE001 - whatever ends Kopf, it is started again
+                _LOG.warning("Kopf ended (%s); starting it again", error)
+            finally:
+                self._loop = None
+            self._stop.wait(_RESTART)
+
+    async def _reconcile(self) -> None:
+        client = await Client.connect()
+        writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
+        self._loop = asyncio.get_running_loop()
+        self._ask_all()
+        try:
+            await kopf.operator(
+                registry=_registry(writer),
+                settings=_settings(),
+                standalone=True,
+                clusterwide=True,
+                stop_flag=self._stop,
+            )
+        finally:
+            self._writer = None
+            writer.close()
+            await client.close()
+
+
+class _Apply:
+    """Server-side apply with our field manager."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def apply(self, path: str, body: object) -> None:
+        params = {"fieldManager": v.FIELD_MANAGER, "force": "true"}
+        await self._client.patch(path, body, content_type=APPLY_PATCH, params=params)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 300
+    settings.process.ultimate_exiting_timeout = None
+    settings.queueing.exit_timeout = 0.5
+    return settings
+
+
+def _registry(writer: StatusWriter) -> kopf.OperatorRegistry:
+    registry = kopf.OperatorRegistry()
+
+    async def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
+        if os.environ.get("KUBECONFIG"):
+            return kopf.login_with_kubeconfig(**kwargs)
+        return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
+
+    async def seen(event: Any, name: str | None, status: Any, **_: Any) -> None:
+        if name is None:
+            return
+        if event["type"] == "DELETED":
+            writer.drop(name)
+        else:
+            writer.see(name, dict(status))
+
+    kopf.on.login(registry=registry)(login)
+    kopf.on.event(v.GROUP, v.VERSION, "queues", registry=registry)(seen)
+    return registry

@@ -1,0 +1,225 @@
+"""The release door: whose gate opens next. It alone charges, and only while we lead.
+
+Charge first, then patch, many in flight; a gang's reservation is written before its first gate
+opens. Whoever waits on is told why, once per reason.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from itertools import islice
+from typing import Any, Final
+
+from ..cluster.events import EventRecorder, ObjectReference
+from ..metrics import Metrics
+from ..quota import messages
+from ..quota import vocabulary as v
+from ..quota.group_book import GroupBook
+from ..quota.ledger import Ledger
+from ..quota.pod_facts import PodFacts
+from ..quota.release_order import Opening, Refusal, openings, queue_order
+from ..quota.stamp import Reservation, Stamp, allocated_text
+from .gate import GateOpener, Opened
+from .groups import GroupKeeper
+
+_LOG = logging.getLogger(__name__)
+_TRY_AGAIN: Final = 1.0
+"""Seconds after which what failed is tried again, if no news of it came first."""
+_AT_A_TIME: Final = 64
+"""Answers worked out before the loop gets a breath."""
+
+
+class ReleaseDoor:
+    """Opens gates under one term. Made anew for every term; `wake` may be called at any time."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        gate: GateOpener,
+        groups: GroupKeeper,
+        events: EventRecorder,
+        metrics: Metrics,
+        *,
+        term: str,
+        in_flight: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ledger = ledger
+        self._gate = gate
+        self._groups = groups
+        self._events = events
+        self._metrics = metrics
+        self._term = term
+        self._in_flight = in_flight
+        self._clock = clock
+        self._wake = asyncio.Event()
+        self._woken_at = clock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._kept: set[str] = set()
+        """Groups whose phase is being written."""
+
+    def wake(self) -> None:
+        """The ledger moved."""
+        if not self._wake.is_set():
+            self._woken_at = self._clock()
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Open gates until cancelled; then what is in flight is abandoned to the settle time."""
+        self._ledger.begin_term()
+        self.wake()
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                self._pass(self._woken_at)
+                await asyncio.sleep(0)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._ledger.end_term()
+
+    async def drain(self, timeout: float) -> None:
+        """Wait until nothing is in flight, at most `timeout` seconds (orderly exit)."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout)
+
+    def _pass(self, since: float) -> None:
+        if not self._gate.in_time():
+            # The API server does not answer our renewals: either it will soon, or the term ends.
+            asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
+            return
+        for key in self._ledger.take_stirred_groups():
+            self._keep(key)
+        left = _AT_A_TIME
+        for queue in queue_order(self._ledger, self._ledger.take_stirred()):
+            for found in islice(openings(self._ledger, queue), left):
+                left -= 1
+                if isinstance(found, Refusal):
+                    self._tell(found)
+                elif len(self._tasks) < self._in_flight:
+                    self._open(found, since)
+                else:
+                    left = 0
+                    break
+            if left <= 0:
+                self._ledger.stir(queue)
+        if left <= 0 and len(self._tasks) < self._in_flight:
+            self._wake.set()
+
+    def _open(self, opening: Opening, since: float) -> None:
+        """Charge, then send. Everything that is awaited happens after the charge."""
+        reservation = None
+        if opening.gang is not None:
+            reservation = Reservation(opening.queue, self._term, opening.reservation)
+            self._ledger.reserve(opening.gang.key, reservation)
+        pods = []
+        for record, cards in opening.pods:
+            stamp = Stamp(opening.queue, cards, self._term)
+            resource = record.request.resource if record.request else ""
+            self._ledger.assume(record.facts.uid, stamp)
+            pods.append((record.facts, stamp, resource))
+        if opening.gang is None or reservation is None:
+            for facts, stamp, resource in pods:
+                self._start(self._open_one(facts, stamp, resource, since))
+        else:
+            self._start(self._open_gang(opening.gang, reservation, pods, since))
+
+    async def _open_gang(
+        self,
+        gang: GroupBook,
+        reservation: Reservation,
+        pods: list[tuple[PodFacts, Stamp, str]],
+        since: float,
+    ) -> None:
+        facts = gang.facts
+        if facts is None or not await self._groups.reserve(facts, reservation):
+            for pod, _, _ in pods:
+                self._retract(pod)
+            self._ledger.retract_reservation(gang.key)
+            return
+        self._events.forget(facts.uid)
+        await asyncio.gather(*(self._open_one(*pod, since) for pod in pods))
+
+    async def _open_one(self, facts: PodFacts, stamp: Stamp, resource: str, since: float) -> None:
+        opened = await self._gate.open(facts, stamp, resource)
+        if opened is Opened.YES:
+            self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
+            if self._events.last_reason(facts.uid) is not None:
+                text = messages.released(stamp.queue, allocated_text(stamp.cards))
+                self._events.record(
+                    pod_reference(facts), type="Normal", reason=v.RELEASED, message=text
+                )
+        elif opened is Opened.NO:
+            self._put_back_later(facts)
+
+    def _retract(self, facts: PodFacts) -> None:
+        self._ledger.retract(facts.uid, hold_back=True)
+        self._put_back_later(facts)
+
+    def _put_back_later(self, facts: PodFacts) -> None:
+        def put_back() -> None:
+            self._ledger.put_back(facts.uid)
+            self.wake()
+
+        asyncio.get_running_loop().call_later(_TRY_AGAIN, put_back)
+
+    def _tell(self, refusal: Refusal) -> None:
+        """Events for those who wait, one per change of the reason (section 9)."""
+        verdict = refusal.verdict
+        if verdict.reason is None:
+            return
+        for record in refusal.pods:
+            _LOG.info("%s/%s waits: %s", record.facts.namespace, record.facts.name, verdict.text)
+            self._events.record(
+                pod_reference(record.facts),
+                type="Warning",
+                reason=verdict.reason,
+                message=verdict.text,
+            )
+        if refusal.gang is not None and refusal.gang.facts is not None:
+            facts = refusal.gang.facts
+            self._events.record(
+                ObjectReference(
+                    "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
+                ),
+                type="Warning",
+                reason=verdict.reason,
+                message=verdict.text,
+            )
+
+    def _keep(self, key: str) -> None:
+        if key in self._kept:
+            self._ledger.stir_group(key)
+            return
+        self._kept.add(key)
+        self._start(self._keep_one(key))
+
+    async def _keep_one(self, key: str) -> None:
+        try:
+            done = await self._groups.keep(key)
+        finally:
+            self._kept.discard(key)
+        if not done:
+            asyncio.get_running_loop().call_later(_TRY_AGAIN, self._look_again, key)
+
+    def _look_again(self, key: str) -> None:
+        self._ledger.stir_group(key)
+        self.wake()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _LOG.error("a release failed; this is a bug", exc_info=task.exception())
+        self.wake()
+
+
+def pod_reference(facts: PodFacts) -> ObjectReference:
+    """The pod an event is about."""
+    return ObjectReference("Pod", "v1", facts.namespace, facts.name, facts.uid, str(facts.revision))

@@ -1,0 +1,122 @@
+"""Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
+
+Lives in the loop of the Kopf thread. What is wanted comes from the ledger's loop, what is stored
+from Kopf's watch; a difference is written, so an edit by hand does not last.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from ..cluster.api_error import ApiError, OutcomeUnknown
+from ..quota import vocabulary as v
+from ..quota.queue_report import QueueReport
+from .queue_status import queue_status
+
+_LOG = logging.getLogger(__name__)
+_INTERVAL: Final = 1.0
+"""Seconds between two writes of one queue."""
+_PATH: Final = f"/apis/{v.GROUP}/{v.VERSION}/queues"
+
+
+class Applier(Protocol):
+    """What is needed of a client."""
+
+    async def apply(self, path: str, body: object) -> None:
+        """Server-side apply as our field manager. Raises ApiError or OutcomeUnknown."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    report: QueueReport | None = None
+    stored: dict[str, Any] | None = None
+    """The status as last seen or written; None: nothing has been seen yet."""
+    next_write: float = 0.0
+    """On the loop's clock."""
+    writing: bool = field(default=False)
+
+
+class StatusWriter:
+    """One entry per queue that exists; `drop` forgets it."""
+
+    def __init__(self, applier: Applier, now: Callable[[], str], *, standalone: bool) -> None:
+        """`now`: the time of day, RFC 3339."""
+        self._applier = applier
+        self._now = now
+        self._standalone = standalone
+        self._entries: dict[str, _Entry] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.writes = 0
+        """How many writes were sent."""
+
+    def want(self, report: QueueReport) -> None:
+        """The ledger's numbers of a queue."""
+        entry = self._entries.setdefault(report.name, _Entry())
+        entry.report = report
+        self._start(report.name, entry)
+
+    def see(self, name: str, status: dict[str, Any]) -> None:
+        """The status as the API server has it."""
+        entry = self._entries.setdefault(name, _Entry())
+        entry.stored = status
+        self._start(name, entry)
+
+    def drop(self, name: str) -> None:
+        """The queue is gone."""
+        self._entries.pop(name, None)
+
+    def close(self) -> None:
+        """Write no more."""
+        for task in self._tasks:
+            task.cancel()
+        self._entries.clear()
+
+    def _start(self, name: str, entry: _Entry) -> None:
+        if entry.writing or self._difference(entry) is None:
+            return
+        entry.writing = True
+        task = asyncio.get_running_loop().create_task(self._write(name, entry))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _difference(self, entry: _Entry) -> dict[str, Any] | None:
+        """The status to write, or None while there is nothing to write or nothing was seen."""
+        if entry.report is None or entry.stored is None:
+            return None
+        wanted = queue_status(
+            entry.report, entry.stored, now=self._now(), standalone=self._standalone
+        )
+        return None if all(entry.stored.get(key) == wanted[key] for key in wanted) else wanted
+
+    async def _write(self, name: str, entry: _Entry) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._entries.get(name) is entry:
+                await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
+                wanted = self._difference(entry)
+                if wanted is None or entry.report is None:
+                    return
+                entry.next_write = loop.time() + _INTERVAL
+                await self._apply(entry, entry.report, wanted)
+        finally:
+            entry.writing = False
+
+    async def _apply(self, entry: _Entry, report: QueueReport, wanted: dict[str, Any]) -> None:
+        body = {
+            "apiVersion": f"{v.GROUP}/{v.VERSION}",
+            "kind": "Queue",
+            "metadata": {"name": report.name, "uid": report.uid},
+            "status": wanted,
+        }
+        self.writes += 1
+        try:
+            await self._applier.apply(f"{_PATH}/{report.name}/status", body)
+        except ApiError as error:
+            if error.status not in (404, 409):
+                _LOG.warning("status of queue %s was refused: %s", report.name, error)
+        except OutcomeUnknown as error:
+            _LOG.warning("status of queue %s: %s", report.name, error)
+        else:
+            entry.stored = {**(entry.stored or {}), **wanted}

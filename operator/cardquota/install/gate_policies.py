@@ -1,0 +1,122 @@
+"""The gate is the law: who is born with it, and who may take it away.
+
+- born-gated: a managed pod is created with the gate. Runs after all mutation.
+- gate-owner: nobody but the operator removes it, and only with its decision written down.
+- gate-term: and only the current holder of the Lease. A leader that was paused and comes back
+  is refused by the API server itself.
+"""
+
+from typing import Final
+
+from ..quota.vocabulary import ALLOCATED, CHARGED_QUEUE, GATE, LEASE, TERM, Mode
+from ..settings import Settings
+from .cel import annotation, gated, literal, user_is
+from .matching import managed, no_mirror_pod
+from .namespaces import watched
+from .policy import Check, Policy, Rule
+
+_DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
+_UPDATE: Final = Rule("pods", ("UPDATE",))
+
+
+def born_gated(settings: Settings) -> Policy:
+    """Managed pods wait at the gate from their first moment.
+
+    Not in namespaces in audit mode: nothing is gated there.
+    """
+    gate_is_set_by = (
+        f"the webhook of MutatingWebhookConfiguration <{settings.webhook.name}> sets it; "
+        "see that it is installed and answers, then create the pod again"
+    )
+    no_gate_possible = (
+        "it names its node in spec.nodeName, where Kubernetes allows no gate; "
+        "select the node by affinity instead"
+    )
+    begins = f"has a card queue but was created without the scheduling gate {GATE}: "
+    return Policy(
+        "born-gated",
+        Rule("pods", ("CREATE",)),
+        conditions={
+            "no-gate": f"!{gated('object')}",
+            "not-a-mirror-pod": no_mirror_pod(),
+        },
+        checks=(
+            Check(
+                f"!({managed(settings)})",
+                f"the pod {begins}{gate_is_set_by}",
+                "'pod <' + object.metadata.?name.orValue("
+                "object.metadata.?generateName.orValue('')) + '> '\n"
+                f"+ {literal(begins)}\n"
+                f"+ (object.spec.?nodeName.orValue('') != '' ? {literal(no_gate_possible)}\n"
+                f": {literal(gate_is_set_by)})",
+            ),
+        ),
+        namespaces=watched(settings, Mode.AUDIT),
+        warns=False,  # in audit mode nobody is gated: a warning for each pod says nothing
+    )
+
+
+def gate_owner(settings: Settings) -> Policy:
+    """Nobody but the operator opens a gate, and what it decided is on the pod."""
+    wait = (
+        "it opens by itself when the queue has quota; "
+        "`kubectl cardquota explain` says what the pod waits for"
+    )
+    written = " && ".join(
+        f"{annotation('object', key)} != ''" for key in (TERM, CHARGED_QUEUE, ALLOCATED)
+    )
+    return Policy(
+        "gate-owner",
+        _UPDATE,
+        conditions={"gate-dropped": _DROPPED},
+        checks=(
+            Check(
+                user_is(settings.service_account_user),
+                f"the scheduling gate {GATE} may not be removed by hand: {wait}",
+                "'user <' + request.userInfo.username + '> may not remove the scheduling gate "
+                f"{GATE} of pod <' + object.metadata.name + '>: ' + {literal(wait)}",
+            ),
+            Check(
+                written,
+                f"the scheduling gate {GATE} is removed only together with the annotations "
+                f"{TERM}, {CHARGED_QUEUE} and {ALLOCATED}, which say whose decision it was and "
+                "what the pod is charged; write all three in the same patch",
+            ),
+        ),
+        namespaces=watched(settings),
+    )
+
+
+def gate_term(settings: Settings) -> Policy:
+    """A gate is opened in the current term alone.
+
+    Asked of the operator only: all others are refused by `gate_owner`, in words meant for them.
+    """
+    lease = f"{settings.namespace}/{LEASE}"
+    stale = (
+        f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
+        "who has lost the Lease must stop deciding, the current leader will open this gate"
+    )
+    return Policy(
+        "gate-term",
+        _UPDATE,
+        conditions={
+            "by-us": user_is(settings.service_account_user),
+            "gate-dropped": _DROPPED,
+        },
+        variables={
+            "term": annotation("object", TERM),
+            "holder": "params.?spec.?holderIdentity.orValue('')",
+        },
+        checks=(
+            Check(
+                "variables.term != '' && variables.term == variables.holder",
+                f"the scheduling gate {GATE} may be removed only in the current term: {stale}",
+                f"'the scheduling gate {GATE} of pod <' + object.metadata.name + '> may be removed "
+                "only in the current term <' + variables.holder + '>, not in <' + variables.term\n"
+                f"+ '>: ' + {literal(stale)}",
+            ),
+        ),
+        namespaces=watched(settings),
+        by_term=True,
+    )

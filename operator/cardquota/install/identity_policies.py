@@ -1,0 +1,86 @@
+"""Who decides, and how little the operator's own identity may do.
+
+- lease: the Lease names the current term, and every other policy by term reads it. Only the
+  operator writes it, and nobody deletes it: without it terms go unchecked.
+- service-account: of pods the operator changes gates, affinity and its own annotations, nothing
+  else. Its right to patch pods is no right to run another image.
+"""
+
+from typing import Final
+
+from ..quota.vocabulary import LEASE, OURS_ON_PODS
+from ..settings import Settings
+from .cel import same_but, user_is
+from .namespaces import own
+from .policy import PREFIX, Check, Policy, Rule
+
+_LEASE: Final = "lease"
+_ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
+
+_KEPT_BY_THE_API_SERVER: Final = ("managedFields", "generation", "resourceVersion")
+"""What the API server itself changes in an object's metadata at every write."""
+
+
+def lease(settings: Settings) -> Policy:
+    """The Lease is the operator's.
+
+    By the object's name, not the request's: the deletion of a collection has no name.
+    """
+    where = f"{settings.namespace}/{LEASE}"
+    uninstall = (
+        "to uninstall cardquota, first delete the ValidatingAdmissionPolicyBinding "
+        f"<{PREFIX}{_LEASE}>, then the namespace"
+    )
+    return Policy(
+        _LEASE,
+        Rule("leases", ("CREATE", "UPDATE", "DELETE"), "coordination.k8s.io"),
+        conditions={
+            "our-lease": "(request.operation == 'DELETE' ? oldObject : object)"
+            f".metadata.?name.orValue('') == '{LEASE}'",
+        },
+        checks=(
+            Check(
+                "request.operation != 'DELETE'",
+                f"Lease <{where}> may not be deleted: it says who decides about quota, and "
+                f"without it a former leader could decide too; {uninstall}",
+            ),
+            Check(
+                f"request.operation == 'DELETE' || {user_is(settings.service_account_user)}",
+                f"Lease <{where}> is written by cardquota alone: to have another replica lead, "
+                "delete the pod of the one that leads",
+                f"'user <' + request.userInfo.username + '> may not write Lease <{where}>: to have "
+                "another replica lead, delete the pod of the one that leads'",
+            ),
+        ),
+        namespaces=own(settings),
+    )
+
+
+def service_account(settings: Settings) -> Policy:
+    """The operator changes of a pod only gates, affinity and its own annotations."""
+    what = "of a pod cardquota may change nothing but spec.schedulingGates, spec.affinity and "
+    what += ", ".join(OURS_ON_PODS)
+    fault = "; this is a fault of cardquota or a misuse of its service account: please report it"
+    return Policy(
+        "service-account",
+        Rule("pods", ("UPDATE",)),
+        conditions={"by-us": user_is(settings.service_account_user)},
+        checks=(
+            Check(
+                same_but("object.spec", "oldObject.spec", ["schedulingGates", "affinity"]),
+                f"{what}: another field of spec would change{fault}",
+            ),
+            Check(
+                same_but(f"object.{_ANNOTATIONS}", f"oldObject.{_ANNOTATIONS}", OURS_ON_PODS),
+                f"{what}: another annotation would change{fault}",
+            ),
+            Check(
+                same_but(
+                    "object.metadata",
+                    "oldObject.metadata",
+                    ["annotations", *_KEPT_BY_THE_API_SERVER],
+                ),
+                f"{what}: labels, owners, finalizers or other metadata would change{fault}",
+            ),
+        ),
+    )

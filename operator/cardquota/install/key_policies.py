@@ -1,0 +1,153 @@
+"""What stands on pods and pod groups and may not be written by just anybody.
+
+- keys: the operator's own annotations on pods. What a pod is charged is read from them, so a
+  forged one would spend the quota of others. Held in every namespace, exempt ones too: nobody
+  else has a reason to write them, and a pod that does not touch them costs one comparison.
+- fixed: card, queue and group of a pod once its gate is open; it is charged for them.
+- reservation-owner, reservation-term: a pod group's reservation, like the gate.
+"""
+
+from typing import Final
+
+from ..quota.vocabulary import (
+    FIXED_ONCE_OPEN,
+    GROUP,
+    GROUP_NAME,
+    LEASE,
+    OURS_ON_PODS,
+    RESERVATION,
+    VERSION,
+    Mode,
+)
+from ..settings import Settings
+from .cel import all_of, annotation, changed, gated, literal, literals, user_is
+from .namespaces import watched
+from .policy import Check, Policy, Rule
+
+GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
+"""User names that begin so may give a group to a running pod that has none.
+
+Volcano's controllers write the group of a pod after its creation. A constant: no setting names
+other controllers yet.
+"""
+
+_GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), GROUP, VERSION)
+
+
+def keys(settings: Settings) -> Policy:
+    """The operator's annotations on pods are its own, and no pod is created with them."""
+    names = ", ".join(OURS_ON_PODS)
+    leave = "leave them out; they are written when the pod's gate opens"
+    return Policy(
+        "keys",
+        Rule("pods", ("CREATE", "UPDATE")),
+        conditions={"our-keys-changed": changed(OURS_ON_PODS)},
+        checks=(
+            Check(
+                "request.operation != 'CREATE'",
+                f"a pod may not be created with the annotations {names}: {leave}",
+                "'pod <' + object.metadata.?name.orValue("
+                "object.metadata.?generateName.orValue('')) + '> may not be created with the "
+                "annotations ' +\n"
+                f"{literals(OURS_ON_PODS)}.filter(k, "
+                "object.metadata.?annotations[?k].hasValue()).join(', ')\n"
+                f"+ ': ' + {literal(leave)}",
+            ),
+            Check(
+                f"request.operation == 'CREATE' || {user_is(settings.service_account_user)}",
+                f"the annotations {names} are written by cardquota alone: leave them as they are",
+                "'user <' + request.userInfo.username + '> may not change the annotations "
+                f"{names} of pod <' + object.metadata.name\n"
+                "+ '>: they are written by cardquota alone; leave them as they are'",
+            ),
+        ),
+    )
+
+
+def fixed(settings: Settings) -> Policy:
+    """Card, queue and group of a pod do not change once its gate is open.
+
+    Adding, changing and removing are all changes. Not in namespaces in audit mode: there pods
+    have no gate that could be open.
+    """
+    names = ", ".join(FIXED_ONCE_OPEN)
+    others = [key for key in FIXED_ONCE_OPEN if key != GROUP_NAME]
+    again = (
+        "they say what it is charged, so they are fixed once the pod is past its gate; "
+        "create the pod again, from a changed template, with other values"
+    )
+    group_given = all_of(
+        f"!({changed(others)})",
+        f"{annotation('oldObject', GROUP_NAME)} == ''",
+        f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})",
+    )
+    return Policy(
+        "fixed",
+        Rule("pods", ("UPDATE",)),
+        conditions={"no-gate": f"!{gated('oldObject')}", "changed": changed(FIXED_ONCE_OPEN)},
+        checks=(
+            Check(
+                group_given,
+                f"the annotations {names} of this pod do not change any more: {again}",
+                "'user <' + request.userInfo.username + '> may not change the annotations ' +\n"
+                f"{literals(FIXED_ONCE_OPEN)}.filter(k, object.metadata.?annotations[?k] "
+                "!= oldObject.metadata.?annotations[?k]).join(', ')\n"
+                f"+ ' of pod <' + object.metadata.name + '>: ' + {literal(again)}",
+            ),
+        ),
+        namespaces=watched(settings, Mode.AUDIT),
+    )
+
+
+def reservation_owner(settings: Settings) -> Policy:
+    """Nobody but the operator reserves for a pod group."""
+    leave = "it is written by cardquota alone; leave it out, and ask by minMember and card.request"
+    return Policy(
+        "reservation-owner",
+        _GROUPS,
+        conditions={"reservation-changed": changed([RESERVATION])},
+        checks=(
+            Check(
+                user_is(settings.service_account_user),
+                f"the annotation {RESERVATION} of a pod group may not be changed: {leave}",
+                "'user <' + request.userInfo.username + '> may not change the annotation "
+                f"{RESERVATION} of pod group <' + object.metadata.?name.orValue('')\n"
+                f"+ '>: ' + {literal(leave)}",
+            ),
+        ),
+    )
+
+
+def reservation_term(settings: Settings) -> Policy:
+    """A reservation is written in the current term alone.
+
+    The term is looked for in the JSON text as `"term":"<holder>"`: compact, without spaces.
+    Taking a reservation away needs no term. Asked of the operator only, as for the gate.
+    """
+    lease = f"{settings.namespace}/{LEASE}"
+    stale = (
+        f'it must hold "term":"<holder of Lease {lease}>"; '
+        "who has lost the Lease must stop deciding, the current leader will reserve"
+    )
+    return Policy(
+        "reservation-term",
+        _GROUPS,
+        conditions={
+            "by-us": user_is(settings.service_account_user),
+            "reservation-changed": changed([RESERVATION]),
+            "reservation-kept": f"{annotation('object', RESERVATION)} != ''",
+        },
+        variables={"holder": "params.?spec.?holderIdentity.orValue('')"},
+        checks=(
+            Check(
+                "variables.holder != ''\n"
+                f"&& {annotation('object', RESERVATION)}"
+                """.contains('"term":"' + variables.holder + '"')""",
+                f"the annotation {RESERVATION} may be written only in the current term: {stale}",
+                f"'the annotation {RESERVATION} of pod group <' + object.metadata.?name.orValue('')"
+                " + '> may be written only in the current term <' + variables.holder\n"
+                f"+ '>: ' + {literal(stale)}",
+            ),
+        ),
+        by_term=True,
+    )

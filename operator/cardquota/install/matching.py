@@ -1,0 +1,87 @@
+"""Which pods are ours, as CEL: the conditions that keep everybody else's pods away from us.
+
+Two words, as everywhere in the product:
+
+- *ours*: it names a queue, a pod group or a card, or asks for a resource of the vendor table.
+  Such pods reach the webhooks.
+- *managed*: it has a queue, so it must wait at the gate. A pod's namespace or the settings may
+  give it one; webhook conditions cannot see the namespace, policies can.
+"""
+
+from typing import Final
+
+from ..quota.vocabulary import (
+    CARD_NAME,
+    CARD_NAME_ALIAS,
+    GROUP_NAME,
+    QUEUE_NAME,
+    QUEUE_NAME_VOLCANO_JOB,
+)
+from ..settings import Settings
+from .cel import all_of, annotation, any_of, literal, literals
+
+MIRROR: Final = "kubernetes.io/config.mirror"
+"""Annotation that marks a pod as the image of a static pod of some node."""
+
+NODE_USER: Final = "system:node:"
+"""How the user names of nodes begin; nobody but the kubelet creates true mirror pods."""
+
+_QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
+_CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
+
+
+def resource_pattern(settings: Settings) -> str:
+    """A regular expression (RE2) for exactly the resource names of the vendor table."""
+    return "^(" + "|".join(vendor.pattern() for vendor in settings.vendor_table) + ")$"
+
+
+def asks_for_cards(pod: str, settings: Settings) -> str:
+    """Some container or init container has a card resource among its limits or requests.
+
+    `dyn` because the type checker of policies takes the two kinds of containers for two types.
+    """
+    return (
+        f"[dyn({pod}.spec).?containers.orValue([]), dyn({pod}.spec).?initContainers.orValue([])]"
+        ".exists(containers,\n"
+        "  containers.exists(c,\n"
+        "    [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]"
+        ".exists(amounts,\n"
+        f"      amounts.exists(name, name.matches({literal(resource_pattern(settings))})))))"
+    )
+
+
+def _carries(pod: str, keys: tuple[str, ...]) -> str:
+    return f"{literals(keys)}.exists(k, {pod}.?metadata.?annotations[?k].hasValue())"
+
+
+def ours(pod: str, settings: Settings) -> str:
+    """The pod or pod template at the path `pod` has something to do with cards.
+
+    An annotation counts even if it is empty: saying what is wrong with it is our task.
+    """
+    return any_of(_carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
+
+
+def mirror_pod() -> str:
+    """The pod being created is a static pod's image: the kubelet runs it in any case."""
+    return (
+        f"object.metadata.?annotations[?{literal(MIRROR)}].hasValue()\n"
+        f"&& request.userInfo.username.startsWith({literal(NODE_USER)})"
+    )
+
+
+def no_mirror_pod() -> str:
+    """The pod being created is not a static pod's image."""
+    return f"!({mirror_pod()})"
+
+
+def managed(settings: Settings) -> str:
+    """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
+    own = f"{literals(_QUEUE_KEYS)}.exists(k, object.metadata.?annotations[?k].orValue('') != '')"
+    asks = asks_for_cards("object", settings)
+    default = [asks] if settings.default_queue else []
+    by_namespace = all_of(
+        f"{annotation('namespaceObject', QUEUE_NAME)} != ''",
+        any_of(_carries("object", _CARD_KEYS), asks),
+    )
+    return any_of(own, *default, by_namespace)

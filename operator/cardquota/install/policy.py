@@ -1,0 +1,132 @@
+"""One ValidatingAdmissionPolicy and its binding, from the few things that differ.
+
+Policies are evaluated inside the API server, without a call: they hold while we are down. A
+policy refuses where enforcement is on; in audit mode its binding only records, or also warns.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..quota.vocabulary import LEASE
+from ..settings import InstallationMode, Settings
+
+PREFIX: Final = "cardquota-"
+_API: Final = "admissionregistration.k8s.io/v1"
+_LABELS: Final = {"app.kubernetes.io/name": "cardquota"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which requests a policy looks at, before any expression."""
+
+    resource: str
+    operations: tuple[str, ...]
+    group: str = ""
+    version: str = "v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must hold, and what is said where it does not."""
+
+    expression: str
+    message: str
+    """The plain text; also what is said if `detail` cannot be evaluated."""
+    detail: str = ""
+    """CEL: the same with the names and values of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A rule that the API server keeps by itself."""
+
+    what: str
+    rule: Rule
+    conditions: dict[str, str]
+    """CEL by name: only where all hold is the rest evaluated. Neither namespace nor variables."""
+    checks: tuple[Check, ...]
+    namespaces: dict[str, Any] | None = None
+    """Namespace selector; None: everywhere."""
+    by_term: bool = False
+    """Whether `params` is our Lease. Where there is none yet, the policy lets everything by."""
+    warns: bool = True
+    """In audit mode: whether the user is warned, beside the audit log."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """CEL by name, for the checks."""
+
+    @property
+    def name(self) -> str:
+        """Name of the policy and of its binding."""
+        return PREFIX + self.what
+
+    def policy(self) -> dict[str, Any]:
+        """The ValidatingAdmissionPolicy."""
+        spec: dict[str, Any] = {"failurePolicy": "Fail"}
+        if self.by_term:
+            spec["paramKind"] = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+        spec["matchConstraints"] = {
+            "matchPolicy": "Equivalent",
+            "resourceRules": [
+                {
+                    "apiGroups": [self.rule.group],
+                    "apiVersions": [self.rule.version],
+                    "resources": [self.rule.resource],
+                    "operations": list(self.rule.operations),
+                }
+            ],
+        }
+        spec["matchConditions"] = _named(self.conditions)
+        if self.variables:
+            spec["variables"] = _named(self.variables)
+        spec["validations"] = [_validation(check) for check in self.checks]
+        return {
+            "apiVersion": _API,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": self.name, "labels": dict(_LABELS)},
+            "spec": spec,
+        }
+
+    def binding(self, settings: Settings) -> dict[str, Any]:
+        """The ValidatingAdmissionPolicyBinding."""
+        spec: dict[str, Any] = {
+            "policyName": self.name,
+            "validationActions": self._actions(settings.mode),
+        }
+        if self.by_term:
+            # Not Deny: a missing Lease would refuse every request that the rule matches, before
+            # any condition is looked at. The owner's policy beside this one needs no Lease.
+            spec["paramRef"] = {
+                "name": LEASE,
+                "namespace": settings.namespace,
+                "parameterNotFoundAction": "Allow",
+            }
+        if self.namespaces:
+            spec["matchResources"] = {"namespaceSelector": self.namespaces}
+        return {
+            "apiVersion": _API,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": self.name, "labels": dict(_LABELS)},
+            "spec": spec,
+        }
+
+    def _actions(self, mode: InstallationMode) -> list[str]:
+        if mode is InstallationMode.ENFORCE:
+            return ["Deny"]
+        return ["Warn", "Audit"] if self.warns else ["Audit"]
+
+
+def _named(expressions: dict[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "expression": text} for name, text in expressions.items()]
+
+
+def _validation(check: Check) -> dict[str, str]:
+    # Forbidden, so that our own client can tell a refusal by policy (403) from an object that
+    # moved on (409) or is another one (422).
+    validation = {
+        "expression": check.expression,
+        "message": check.message,
+        "reason": "Forbidden",
+    }
+    if check.detail:
+        validation["messageExpression"] = check.detail
+    return validation

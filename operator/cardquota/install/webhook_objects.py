@@ -1,0 +1,203 @@
+"""The webhook configurations: what the API server asks us about, and what it does without us.
+
+Guarantees: pods that have nothing to do with cards never reach us (match conditions and
+namespace selectors); where we cannot be reached, only creates of such pods and writes of Queues
+are refused; in audit mode nothing is. The CA bundle is left out: the operator maintains it.
+"""
+
+from typing import Any, Final
+
+from ..quota.vocabulary import GROUP, STATUS, VERSION
+from ..settings import InstallationMode, Settings
+from .cel import same_but
+from .matching import no_mirror_pod, ours
+from .namespaces import opted_in, watched
+
+MUTATE: Final = "/mutate"
+VALIDATE: Final = "/validate"
+SUFFIX: Final = "cardquota.volcano.sh"
+_PORT: Final = 443
+
+_NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
+_NO_CONTROLLER: Final = (
+    "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))"
+)
+_SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
+
+_WORKLOADS: Final = (
+    # API group, resource, path of the pod template, whether others create it for their own use
+    ("apps", "deployments", "object.spec.template", False),
+    ("apps", "statefulsets", "object.spec.template", False),
+    ("apps", "daemonsets", "object.spec.template", False),
+    ("apps", "replicasets", "object.spec.template", True),
+    ("batch", "jobs", "object.spec.template", True),
+    ("batch", "cronjobs", "object.spec.jobTemplate.spec.template", False),
+)
+
+
+def mutating(settings: Settings) -> dict[str, Any]:
+    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait."""
+    pods = _webhook(
+        "pods",
+        settings,
+        path=MUTATE,
+        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
+        conditions={"not-a-mirror-pod": no_mirror_pod(), "ours": ours("object", settings)},
+        fail=True,
+        namespaces=watched(settings),
+    )
+    pods["reinvocationPolicy"] = "IfNeeded"
+    return _configuration("MutatingWebhookConfiguration", settings, [pods])
+
+
+def validating(settings: Settings) -> dict[str, Any]:
+    """The ValidatingWebhookConfiguration: pods, Queues, and warnings for workloads."""
+    return _configuration(
+        "ValidatingWebhookConfiguration",
+        settings,
+        [
+            _pods(settings),
+            _claims(settings),
+            _queues(settings),
+            *(_workload(settings, *row) for row in _WORKLOADS),
+        ],
+    )
+
+
+def _pods(settings: Settings) -> dict[str, Any]:
+    return _webhook(
+        "pods",
+        settings,
+        path=VALIDATE,
+        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
+        conditions={"not-a-mirror-pod": no_mirror_pod(), "ours": ours("object", settings)},
+        fail=True,
+        namespaces=watched(settings),
+    )
+
+
+def _claims(settings: Settings) -> dict[str, Any]:
+    """Pods whose devices cannot be counted by name, where the namespace asks for all rules (P7).
+
+    Apart from the other pods because only such namespaces refuse them, and a match condition
+    cannot see the namespace.
+    """
+    return _webhook(
+        "claims",
+        settings,
+        path=VALIDATE,
+        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
+        conditions={
+            "claims-devices": "object.spec.?resourceClaims.orValue([]).size() > 0",
+            "not-a-mirror-pod": no_mirror_pod(),
+            "not-seen-already": f"!({ours('object', settings)})",
+        },
+        fail=True,
+        namespaces=opted_in(settings),
+    )
+
+
+def _queues(settings: Settings) -> dict[str, Any]:
+    annotations = "metadata.?annotations.orValue({})"
+    unchanged = same_but(f"object.{annotations}", f"oldObject.{annotations}", [STATUS])
+    changed = (
+        f"request.operation != 'UPDATE'\n|| object.?spec != oldObject.?spec\n|| !({unchanged})"
+    )
+    return _webhook(
+        "queues",
+        settings,
+        path=VALIDATE,
+        rule=_rule(GROUP, VERSION, "queues", ["CREATE", "UPDATE", "DELETE"], "Cluster"),
+        # Beside Volcano the numbers we publish stand in an annotation: those writes, like
+        # writes of status and finalizers, are nothing to ask ourselves about.
+        conditions={"spec-or-annotations-changed": changed},
+        fail=True,
+    )
+
+
+def _workload(
+    settings: Settings, group: str, resource: str, template: str, often_owned: bool
+) -> dict[str, Any]:
+    conditions = {
+        "not-being-deleted": _NOT_BEING_DELETED,
+        "spec-changed": _SPEC_CHANGED,
+        "pods-are-ours": ours(template, settings),
+    }
+    if often_owned:
+        # Its owner has been warned already.
+        conditions = {"no-controller": _NO_CONTROLLER, **conditions}
+    return _webhook(
+        resource,
+        settings,
+        path=VALIDATE,
+        rule=_rule(group, "v1", resource, ["CREATE", "UPDATE"], "Namespaced"),
+        conditions=conditions,
+        fail=False,  # warnings only: never worth a refusal
+        namespaces=watched(settings),
+    )
+
+
+def _configuration(kind: str, settings: Settings, webhooks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {
+            "name": settings.webhook.name,
+            "labels": {"app.kubernetes.io/name": "cardquota"},
+        },
+        "webhooks": webhooks,
+    }
+
+
+def _rule(
+    group: str, version: str, resource: str, operations: list[str], scope: str
+) -> dict[str, Any]:
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "resources": [resource],
+        "operations": operations,
+        "scope": scope,
+    }
+
+
+def _webhook(
+    what: str,
+    settings: Settings,
+    *,
+    path: str,
+    rule: dict[str, Any],
+    conditions: dict[str, str],
+    fail: bool,
+    namespaces: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    enforced = settings.mode is InstallationMode.ENFORCE
+    webhook: dict[str, Any] = {
+        "name": f"{what}.{SUFFIX}",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "matchPolicy": "Equivalent",
+        "failurePolicy": "Fail" if fail and enforced else "Ignore",
+        "timeoutSeconds": settings.webhook.timeout_seconds,
+        "clientConfig": _client(settings, path),
+        "rules": [rule],
+    }
+    if namespaces:
+        webhook["namespaceSelector"] = namespaces
+    webhook["matchConditions"] = [
+        {"name": name, "expression": expression} for name, expression in conditions.items()
+    ]
+    return webhook
+
+
+def _client(settings: Settings, path: str) -> dict[str, Any]:
+    if settings.webhook.url:
+        return {"url": settings.webhook.url + path}
+    return {
+        "service": {
+            "name": settings.webhook.service,
+            "namespace": settings.namespace,
+            "path": path,
+            "port": _PORT,
+        }
+    }

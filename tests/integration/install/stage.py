@@ -1,0 +1,231 @@
+"""The stage on which the policies are tried: two namespaces, a Lease, people, and pods."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cardquota.install.manifests import render_policies
+from cardquota.quota.vocabulary import (
+    ALLOCATED,
+    CARD_NAME,
+    CHARGED_QUEUE,
+    GATE,
+    QUEUE_NAME,
+    RESERVATION,
+    TERM,
+)
+from cardquota.settings import Settings
+from cardquota_dev.testing import Cluster, eventually
+
+SETTINGS = Settings.model_construct()
+US = f"--as={SETTINGS.service_account_user}"
+NODE = ("--as=system:node:n1", "--as-group=system:nodes")
+VOLCANO = "--as=system:serviceaccount:volcano-system:volcano-controllers"
+TENANT = "--as=tenant"
+TEAM = "team"
+LEASE = ("lease", "cardquota", "-n", SETTINGS.namespace)
+
+AUDITED, EXEMPT = "audited", "exempt"
+
+ROOT = Path(__file__).parents[3]
+GATES = [{"name": GATE}]
+
+
+def pod(
+    name: str,
+    annotations: dict[str, str] | None = None,
+    *,
+    cards: int = 0,
+    gated: bool = False,
+    init_cards: int = 0,
+    **spec: Any,
+) -> dict[str, Any]:
+    """A pod with one container."""
+    limits = {"nvidia.com/gpu": str(cards)} if cards else {}
+    document: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "annotations": annotations or {}},
+        "spec": {
+            "automountServiceAccountToken": False,
+            "containers": [{"name": "c", "image": "i", "resources": {"limits": limits}}],
+            **spec,
+        },
+    }
+    if init_cards:
+        document["spec"]["initContainers"] = [
+            {"name": "i", "image": "i", "resources": {"limits": {"nvidia.com/gpu": init_cards}}}
+        ]
+    if gated:
+        document["spec"]["schedulingGates"] = GATES
+    return document
+
+
+def opening(term: str, **more: Any) -> dict[str, Any]:
+    """The patch that opens a gate."""
+    annotations = {TERM: term, CHARGED_QUEUE: "q", ALLOCATED: '{"NVIDIA-H200":1}'}
+    return {
+        "metadata": {"annotations": annotations},
+        "spec": {"schedulingGates": None, **more},
+    }
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What the tests say to the API server, and what they expect to hear."""
+
+    plane: Cluster
+
+    def create(
+        self, document: dict[str, Any], *who: str, namespace: str = TEAM, dry: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Create an object; `dry` goes through admission and is not stored."""
+        flags = ["--dry-run=server"] if dry else []
+        return self.plane.kubectl(
+            "create", "-n", namespace, *flags, *who, "-f", "-", input=json.dumps(document)
+        )
+
+    def patch(
+        self, name: str, change: dict[str, Any], *who: str, kind: str = "pod", dry: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Merge-patch an object of the team."""
+        flags = ["--dry-run=server"] if dry else []
+        return self.plane.kubectl(
+            "patch", kind, name, "-n", TEAM, "--type=merge", *flags, *who, "-p", json.dumps(change)
+        )
+
+    def annotate(
+        self, name: str, annotations: dict[str, str | None], *who: str, kind: str = "pod"
+    ) -> subprocess.CompletedProcess[str]:
+        """Set or remove annotations."""
+        return self.patch(name, {"metadata": {"annotations": annotations}}, *who, kind=kind)
+
+    def hold_lease(self, term: str) -> None:
+        """Write the Lease as the operator does."""
+        document = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": "cardquota", "namespace": SETTINGS.namespace},
+            "spec": {"holderIdentity": term, "leaseDurationSeconds": 12},
+        }
+        allowed(self.plane.kubectl("apply", US, "-f", "-", input=json.dumps(document)))
+
+    def open_pod(self, name: str, annotations: dict[str, str]) -> None:
+        """A pod that went the whole way: born gated, opened in the current term."""
+        self.hold_lease("now")
+        allowed(self.create(pod(name, annotations, cards=1, gated=True)))
+        eventually(lambda: self.patch(name, opening("now"), US).returncode == 0)
+
+
+def allowed(result: subprocess.CompletedProcess[str]) -> None:
+    """The request went through."""
+    assert result.returncode == 0, result.stderr
+
+
+def refused(result: subprocess.CompletedProcess[str], policy: str, *words: str) -> None:
+    """The request was refused by this policy, in these words."""
+    assert result.returncode != 0, f"let by: {result.stdout}"
+    assert f"ValidatingAdmissionPolicy 'cardquota-{policy}'" in result.stderr, result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def raise_curtain(plane: Cluster) -> Stage:
+    """Apply what an administrator applies, save for operator and webhooks; wait until it holds."""
+    stage = Stage(plane)
+    allowed(plane.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
+    for name in ("namespace", "rbac", "roles"):
+        path = ROOT / "manifests" / "base" / f"{name}.yaml"
+        allowed(plane.kubectl("apply", "--server-side", "-f", str(path)))
+    for name, label in ((TEAM, None), (AUDITED, "audit"), (EXEMPT, "off")):
+        _namespace(plane, name, label)
+    apply_policies(stage)
+    _wait_until_active(stage)
+    return stage
+
+
+def apply_policies(stage: Stage) -> None:
+    """The policies of the default settings, and their bindings."""
+    text = render_policies(SETTINGS)
+    allowed(stage.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
+
+
+def many_containers() -> list[dict[str, Any]]:
+    """More containers than any pod has, none of which asks for a card."""
+    amounts = {"cpu": "1", "memory": "1Gi", "ephemeral-storage": "1Gi", "example.com/nic": "1"}
+    return [
+        {"name": f"c{number}", "image": "i", "resources": {"limits": amounts}}
+        for number in range(300)
+    ]
+
+
+def _namespace(plane: Cluster, name: str, label: str | None) -> None:
+    labels = {"volcano.sh/card-quota": label} if label else {}
+    people = [("User", user.removeprefix("--as=")) for user in (TENANT, VOLCANO)]
+    people.append(("Group", "system:nodes"))
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "people", "namespace": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": who}
+            for kind, who in people
+        ],
+    }
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": name},
+    }
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": labels},
+    }
+    documents = {"apiVersion": "v1", "kind": "List", "items": [namespace, account, binding]}
+    allowed(plane.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(documents)))
+
+
+def _wait_until_active(stage: Stage) -> None:
+    """Each policy has refused something once. Nothing of it is stored.
+
+    New policies and custom resources, and roles by aggregation, take a moment each.
+    """
+    queue = {QUEUE_NAME: "q"}
+    group = pod_group("probe")
+    allowed(stage.create(pod("gated", queue, gated=True)))
+    allowed(stage.create(pod("plain")))
+    stage.hold_lease("now")
+    reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
+    eventually(lambda: stage.create(group, TENANT).returncode == 0)
+    probes: dict[str, Callable[[], subprocess.CompletedProcess[str]]] = {
+        "born-gated": lambda: stage.create(pod("x", queue), dry=True),
+        "gate-owner": lambda: stage.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
+        "gate-term": lambda: stage.patch("gated", opening("stale"), US, dry=True),
+        "keys": lambda: stage.create(pod("x", {TERM: "now"}), dry=True),
+        "fixed": lambda: stage.patch(
+            "plain", {"metadata": {"annotations": {CARD_NAME: "A"}}}, dry=True
+        ),
+        "reservation-owner": lambda: stage.patch("probe", reserve, kind="podgroup", dry=True),
+        "reservation-term": lambda: stage.patch("probe", reserve, US, kind="podgroup", dry=True),
+        "lease": lambda: stage.plane.kubectl("delete", *LEASE, "--dry-run=server"),
+        "service-account": lambda: stage.patch(
+            "plain", {"metadata": {"labels": {"a": "b"}}}, US, dry=True
+        ),
+    }
+    for name, probe in probes.items():
+        eventually(lambda n=name, p=probe: f"cardquota-{n}'" in p().stderr)  # type: ignore[misc]
+
+
+def pod_group(name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:
+    """A pod group of two."""
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name, "annotations": annotations or {}},
+        "spec": {"queue": "q", "minMember": 2},
+    }

@@ -1,0 +1,204 @@
+"""Who reaches the webhooks, seen on a real API server.
+
+They point to where nobody listens, and all of them fail closed here: a request that is asked
+about fails, every other one goes through.
+"""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from cardquota.install.manifests import render
+from cardquota.quota.vocabulary import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
+from cardquota.settings import InstallationMode, Settings, Webhook
+from cardquota_dev.testing import eventually
+
+from .stage import (
+    EXEMPT,
+    NODE,
+    TENANT,
+    Stage,
+    allowed,
+    many_containers,
+    pod,
+)
+
+pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
+
+NOBODY_LISTENS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
+
+
+def asked(result: subprocess.CompletedProcess[str], webhook: str) -> None:
+    assert result.returncode != 0, f"not asked: {result.stdout}"
+    assert f'failed calling webhook "{webhook}.cardquota.volcano.sh"' in result.stderr
+
+
+def queue(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": name},
+        "spec": {"weight": 1},
+    }
+
+
+def workload(group: str, kind: str, annotations: dict[str, str], cards: int = 0) -> dict[str, Any]:
+    inner = pod("unused", annotations, cards=cards)
+    template = {
+        "metadata": {"labels": {"app": "a"}, "annotations": annotations},
+        "spec": {"containers": inner["spec"]["containers"]},
+    }
+    spec: dict[str, Any] = {"template": template}
+    if group == "apps":
+        spec["selector"] = {"matchLabels": {"app": "a"}}
+    else:
+        template["spec"]["restartPolicy"] = "Never"
+    if kind == "CronJob":
+        spec = {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": spec}}
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": kind,
+        "metadata": {"name": kind.lower()},
+        "spec": spec,
+    }
+
+
+@pytest.fixture(scope="module")
+def asking(stage: Stage) -> Stage:
+    """The stage with webhooks that nobody answers."""
+    allowed(stage.create(queue("before")))
+    allowed(stage.create(workload("apps", "Deployment", {CARD_NAME: "A"})))
+    text = render(NOBODY_LISTENS).replace("failurePolicy: Ignore", "failurePolicy: Fail")
+    allowed(stage.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
+    eventually(lambda: "failed calling" in stage.create(pod("x", cards=1), dry=True).stderr)
+    eventually(lambda: "failed calling" in stage.create(queue("x"), dry=True).stderr)
+    return stage
+
+
+class TestPods:
+    @pytest.mark.parametrize(
+        "document",
+        [
+            pod("p", {QUEUE_NAME: "q"}, gated=True),
+            pod("p", {GROUP_NAME: "g"}, gated=True),
+            pod("p", {CARD_NAME: ""}),
+            pod("p", cards=1),
+            pod("p", init_cards=1),
+        ],
+    )
+    def test_ours_reach_us(self, asking: Stage, document: dict[str, Any]) -> None:
+        asked(asking.create(document, dry=True), "pods")
+        allowed(asking.create(document, namespace=EXEMPT, dry=True))
+
+    def test_others_do_not(self, asking: Stage) -> None:
+        allowed(asking.create(pod("p", {"example.com/x": "y"}), dry=True))
+        bare = pod("p")
+        del bare["metadata"]["annotations"]
+        del bare["spec"]["containers"][0]["resources"]
+        allowed(asking.create(bare, dry=True))
+
+    def test_mirror_pods_do_not(self, asking: Stage) -> None:
+        mirror = pod("p", {"kubernetes.io/config.mirror": "x"}, cards=1, nodeName="n1")
+        allowed(asking.create(mirror, *NODE, dry=True))
+        asked(asking.create(mirror, TENANT, dry=True), "pods")
+
+    def test_updates_do_not(self, asking: Stage) -> None:
+        allowed(asking.patch("gated", {"metadata": {"labels": {"a": "b"}}}))
+
+    def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(self, asking: Stage) -> None:
+        allowed(asking.create(pod("p", containers=many_containers()), dry=True))
+
+    def test_claims_reach_us_only_where_all_rules_are_wanted(self, asking: Stage) -> None:
+        claims = [{"name": "device", "resourceClaimName": "mine"}]
+        allowed(asking.create(pod("p", resourceClaims=claims), dry=True))
+        strict = "strict"
+        allowed(asking.plane.kubectl("create", "namespace", strict))
+        allowed(
+            asking.plane.kubectl("label", "namespace", strict, "volcano.sh/card-quota=enforced")
+        )
+        eventually(
+            lambda: (
+                asking.plane.kubectl("get", "-n", strict, "serviceaccount", "default").returncode
+                == 0
+            )
+        )
+        allowed(asking.create(pod("p"), namespace=strict, dry=True))
+        document = pod("p", resourceClaims=claims)
+        eventually(
+            lambda: "claims.cardquota" in asking.create(document, namespace=strict, dry=True).stderr
+        )
+
+
+class TestQueues:
+    def test_creates_changes_and_deletions_reach_us(self, asking: Stage) -> None:
+        asked(asking.create(queue("q"), dry=True), "queues")
+        asked(asking.patch("before", {"spec": {"weight": 2}}, kind="queue"), "queues")
+        noted = {"metadata": {"annotations": {"volcano.sh/card.quota": "{}"}}}
+        asked(asking.patch("before", noted, kind="queue"), "queues")
+        asked(asking.plane.kubectl("delete", "queue", "before"), "queues")
+
+    def test_status_labels_and_our_numbers_do_not(self, asking: Stage) -> None:
+        status = json.dumps({"status": {"state": "Open"}})
+        allowed(
+            asking.plane.kubectl(
+                "patch", "queue", "before", "--subresource=status", "--type=merge", "-p", status
+            )
+        )
+        allowed(asking.patch("before", {"metadata": {"labels": {"a": "b"}}}, kind="queue"))
+        ours = {"metadata": {"annotations": {STATUS: "{}"}}}
+        allowed(asking.patch("before", ours, kind="queue"))
+
+
+class TestWorkloads:
+    @pytest.mark.parametrize(
+        ("group", "kind"),
+        [
+            ("apps", "Deployment"),
+            ("apps", "StatefulSet"),
+            ("apps", "DaemonSet"),
+            ("apps", "ReplicaSet"),
+            ("batch", "Job"),
+            ("batch", "CronJob"),
+        ],
+    )
+    def test_templates_of_ours_reach_us(self, asking: Stage, group: str, kind: str) -> None:
+        document = workload(group, kind, {QUEUE_NAME: "q"})
+        document["metadata"]["name"] = "w"
+        asked(asking.create(document, dry=True), f"{kind.lower()}s")
+        document = workload(group, kind, {}, cards=1)
+        document["metadata"]["name"] = "w"
+        asked(asking.create(document, dry=True), f"{kind.lower()}s")
+        document = workload(group, kind, {})
+        document["metadata"]["name"] = "w"
+        allowed(asking.create(document, dry=True))
+
+    @pytest.mark.parametrize(("group", "kind"), [("apps", "ReplicaSet"), ("batch", "Job")])
+    def test_not_those_of_a_controller(self, asking: Stage, group: str, kind: str) -> None:
+        owner = {"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u", "controller": True}
+        document = workload(group, kind, {QUEUE_NAME: "q"})
+        document["metadata"].update(name="owned", ownerReferences=[owner])
+        allowed(asking.create(document, dry=True))
+
+    def test_changes_of_the_spec_alone(self, asking: Stage) -> None:
+        labels = {"metadata": {"labels": {"a": "b"}}}
+        allowed(asking.patch("deployment", labels, kind="deployment"))
+        asked(
+            asking.patch("deployment", {"spec": {"replicas": 3}}, kind="deployment"), "deployments"
+        )
+
+
+def test_audit_mode_lets_by_with_a_warning(asking: Stage) -> None:
+    """Applied over what enforced until now, and still nobody listens."""
+    settings = NOBODY_LISTENS.model_copy(update={"mode": InstallationMode.AUDIT})
+    text = render(settings)
+    allowed(asking.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
+    ungated = pod("x", {QUEUE_NAME: "q"}, cards=1)
+    eventually(lambda: asking.create(ungated, dry=True).returncode == 0)
+    eventually(lambda: asking.create(queue("x"), dry=True).returncode == 0)
+    drop = {"spec": {"schedulingGates": None}}
+    eventually(lambda: asking.patch("gated", drop, dry=True).returncode == 0)
+    warning = "Warning: Validation failed for ValidatingAdmissionPolicy 'cardquota-gate-owner'"
+    assert warning in asking.patch("gated", drop, dry=True).stderr
+    allowed(asking.plane.kubectl("delete", "queue", "before"))

@@ -1,0 +1,180 @@
+"""What is rendered: the same every time, never a refusal in audit mode, the committed file."""
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from cardquota.install.generate import COMMITTED, default_text, main
+from cardquota.install.manifests import names, render, render_policies
+from cardquota.install.matching import resource_pattern
+from cardquota.settings import InstallationMode, Settings, VendorRow, Webhook
+
+DEFAULTS = Settings.model_construct()
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(text))
+
+
+def of_kind(kind: str, settings: Settings) -> list[dict[str, Any]]:
+    return [d for d in documents(render(settings)) if d["kind"] == kind]
+
+
+def webhooks(settings: Settings) -> list[dict[str, Any]]:
+    return [
+        webhook
+        for document in documents(render(settings))
+        if document["kind"].endswith("WebhookConfiguration")
+        for webhook in document["webhooks"]
+    ]
+
+
+def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [w for w in webhooks if w["name"] == f"{name}.cardquota.volcano.sh"]
+
+
+def test_same_settings_same_bytes() -> None:
+    settings = Settings(default_queue="spare", exempt_namespaces=("b", "a"))
+    assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
+
+
+def test_committed_file_is_the_output_for_the_defaults() -> None:
+    assert COMMITTED.read_text() == default_text()
+    assert main(["--check"]) == 0
+
+
+def test_environment_does_not_change_the_committed_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDQUOTA_MODE", "audit")
+    assert COMMITTED.read_text() == default_text()
+
+
+def test_policies_then_bindings_then_webhooks() -> None:
+    kinds = [d["kind"] for d in documents(render(DEFAULTS))]
+    order = [
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    ]
+    assert list(dict.fromkeys(kinds)) == order
+    assert kinds == sorted(kinds, key=order.index)
+    assert {d["kind"] for d in documents(render_policies(DEFAULTS))} == set(order[:2])
+
+
+def test_every_policy_has_its_binding() -> None:
+    policies = [d["metadata"]["name"] for d in of_kind("ValidatingAdmissionPolicy", DEFAULTS)]
+    bindings = of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS)
+    assert [b["spec"]["policyName"] for b in bindings] == policies
+    assert all(name.startswith("cardquota-") for name in policies)
+
+
+def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
+    bindings = of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS)
+    assert {tuple(b["spec"]["validationActions"]) for b in bindings} == {("Deny",)}
+    closed = {
+        w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
+    }
+    assert closed == {"pods", "claims", "queues"}
+
+
+def test_audit_mode_never_denies_and_never_fails_closed() -> None:
+    settings = Settings(mode=InstallationMode.AUDIT)
+    for binding in of_kind("ValidatingAdmissionPolicyBinding", settings):
+        assert "Deny" not in binding["spec"]["validationActions"]
+        assert "Audit" in binding["spec"]["validationActions"]
+    assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
+
+
+def test_a_missing_lease_never_refuses() -> None:
+    by_term = {
+        p["metadata"]["name"]
+        for p in of_kind("ValidatingAdmissionPolicy", DEFAULTS)
+        if "paramKind" in p["spec"]
+    }
+    assert by_term == {"cardquota-gate-term", "cardquota-reservation-term"}
+    for binding in of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS):
+        reference = binding["spec"].get("paramRef")
+        assert (binding["spec"]["policyName"] in by_term) == (reference is not None)
+        if reference:
+            assert reference["parameterNotFoundAction"] == "Allow"
+
+
+def test_webhooks_are_reached_by_service_or_by_url() -> None:
+    for webhook in webhooks(DEFAULTS):
+        assert (
+            webhook["clientConfig"]["service"].items()
+            >= {
+                "name": "cardquota-webhook",
+                "namespace": "cardquota-system",
+                "port": 443,
+            }.items()
+        )
+    settings = Settings(webhook=Webhook(url="https://127.0.0.1:9443"))
+    assert {w["clientConfig"].get("url") for w in webhooks(settings)} == {
+        "https://127.0.0.1:9443/mutate",
+        "https://127.0.0.1:9443/validate",
+    }
+
+
+def test_the_ca_bundle_is_left_to_the_operator() -> None:
+    assert "caBundle" not in render(DEFAULTS)
+
+
+def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
+    settings = Settings(vendors=(VendorRow(name="Acme", prefix="acme.example", type="npu"),))
+    pattern = re.compile(resource_pattern(settings))
+    assert pattern.search("acme.example/npu")
+    assert pattern.search("nvidia.com/mig-1g.18gb")
+    assert not pattern.search("acme.example/npu-link")
+    assert not pattern.search("nvidia.com/hostdev")
+    assert not pattern.search("Xacme.example/npu")
+    for webhook in named(webhooks(settings), "pods") + named(webhooks(settings), "jobs"):
+        assert r"acme\\.example/(npu|" in webhook["matchConditions"][-1]["expression"]
+    assert r"acme\\.example/(npu|" in render_policies(settings)
+
+
+def test_default_queue_makes_card_pods_managed() -> None:
+    def born_gated(settings: Settings) -> str:
+        policy = of_kind("ValidatingAdmissionPolicy", settings)[0]
+        expression: str = policy["spec"]["validations"][0]["expression"]
+        return expression
+
+    assert born_gated(Settings(default_queue="spare")).count("nvidia") == 2
+    assert born_gated(DEFAULTS).count("nvidia") == 1
+
+
+def test_exempt_namespaces_and_our_own_are_left_out() -> None:
+    settings = Settings(exempt_namespaces=("kube-system", "infra"), namespace="quota")
+    for webhook in webhooks(settings):
+        if webhook["name"].startswith("queues."):
+            assert "namespaceSelector" not in webhook  # Queues are in no namespace
+            continue
+        left_out, mode = webhook["namespaceSelector"]["matchExpressions"]
+        assert left_out["values"] == ["infra", "kube-system", "quota"]
+        assert (mode["operator"], mode["values"]) in (
+            ("NotIn", ["off"]),
+            ("In", ["enforced", "audit"]),
+        )
+
+
+def test_names_are_those_rendered() -> None:
+    settings = Settings(webhook=Webhook(name="quota"))
+    assert [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", settings)] == [
+        names(settings).mutating
+    ]
+    assert [d["metadata"]["name"] for d in of_kind("ValidatingWebhookConfiguration", settings)] == [
+        names(settings).validating
+    ]
+
+
+def test_webhook_names_are_unique_in_their_configuration() -> None:
+    (configuration,) = of_kind("ValidatingWebhookConfiguration", DEFAULTS)
+    found = [w["name"] for w in configuration["webhooks"]]
+    assert len(found) == len(set(found))
+
+
+def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
+    settings = Settings(vendors=(VendorRow(name="odd", prefix='a"b', type="c'd"),))
+    assert r"a\"b/(c'd|" in render_policies(settings)

@@ -1,0 +1,124 @@
+"""The HTTPS server of the admission door: `/mutate` and `/validate`.
+
+Every body gets an AdmissionReview or a 4xx. If something in here breaks, that is logged, a pod is
+answered with its gate (which is always safe) and everything else with "try again".
+"""
+
+import logging
+import ssl
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final
+
+from aiohttp import web
+
+from cardquota.metrics import Metrics
+
+from .pods import PodReviews
+from .queues import QueueReviews
+from .review import Answer, Request, ReviewError, decode, deny, encode, try_again
+from .workloads import WORKLOADS, WorkloadReviews
+
+LARGEST_BODY: Final = 8 * 1024 * 1024
+"""Bytes. The API server's own limit on an object is about 3 MiB; a review may hold two."""
+
+_LOG = logging.getLogger(__name__)
+_PODS: Final = ("", "pods")
+_QUEUES: Final = ("scheduling.volcano.sh", "queues")
+
+Review = Callable[[Request], Awaitable[Answer]]
+
+
+class AdmissionServer:
+    """Routes reviews to those who answer them. No state of its own."""
+
+    def __init__(
+        self, pods: PodReviews, queues: QueueReviews, workloads: WorkloadReviews, metrics: Metrics
+    ) -> None:
+        self._metrics = metrics
+        validators: dict[tuple[str, str], Review] = {
+            _PODS: pods.validate,
+            _QUEUES: queues.validate,
+        }
+        validators.update(dict.fromkeys(WORKLOADS, workloads.validate))
+        self._routes: dict[str, dict[tuple[str, str], Review]] = {
+            "/mutate": {_PODS: pods.mutate},
+            "/validate": validators,
+        }
+
+    def application(self) -> web.Application:
+        """The aiohttp application."""
+        app = web.Application(client_max_size=LARGEST_BODY)
+        for path in self._routes:
+            app.router.add_post(path, self._handle)
+        return app
+
+    async def _handle(self, http: web.Request) -> web.Response:
+        began = perf_counter()
+        try:
+            body = await http.read()
+        except web.HTTPRequestEntityTooLarge:
+            return _refuse(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"the body is larger than {LARGEST_BODY // 2**20} MiB",
+            )
+        try:
+            request = decode(body)
+        except ReviewError as error:
+            self._metrics.reviews.labels("unknown", "malformed").inc()
+            return _refuse(HTTPStatus.BAD_REQUEST, str(error))
+        kind = request.resource.resource
+        answer = await self._answer(self._routes[http.path], request)
+        self._metrics.reviews.labels(_known(kind), _decision(answer)).inc()
+        self._metrics.review_seconds.observe(perf_counter() - began)
+        return web.Response(body=encode(request.uid, answer), content_type="application/json")
+
+    async def _answer(self, routes: dict[tuple[str, str], Review], request: Request) -> Answer:
+        review = routes.get((request.resource.group, request.resource.resource))
+        if review is None:
+            return deny(
+                f"{request.resource.resource} are not reviewed here; "
+                "compare the webhook configuration with `cardquota manifests`",
+                code=HTTPStatus.BAD_REQUEST,
+                reason="BadRequest",
+            )
+        try:
+            return await review(request)
+        except ReviewError as error:
+            return deny(str(error), code=HTTPStatus.BAD_REQUEST, reason="BadRequest")
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a review of %s could not be answered", request.resource.resource)
+            return try_again("cardquota could not answer; this is a bug, see its log")
+
+
+def _known(kind: str) -> str:
+    """A label of few values, whatever is sent."""
+    return kind if kind in {"pods", "queues", *(name for _, name in WORKLOADS)} else "other"
+
+
+def _decision(answer: Answer) -> str:
+    if not answer.allowed:
+        return "retry" if answer.retry_after else "deny"
+    if answer.patch:
+        return "gate"
+    return "warn" if answer.warnings else "allow"
+
+
+def _refuse(code: HTTPStatus, text: str) -> web.Response:
+    return web.Response(status=code, text=text + "\n")
+
+
+async def serve(
+    application: web.Application, *, host: str, port: int, tls: ssl.SSLContext | None, grace: float
+) -> web.AppRunner:
+    """Start serving; the runner's `cleanup` answers what is in flight within `grace` seconds.
+
+    Raises OSError where the address is taken.
+    """
+    runner = web.AppRunner(
+        application, access_log=None, shutdown_timeout=grace, handle_signals=False
+    )
+    await runner.setup()
+    await web.TCPSite(runner, host, port, ssl_context=tls).start()
+    return runner
