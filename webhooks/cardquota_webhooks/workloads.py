@@ -104,7 +104,7 @@ class WorkloadReviews:
         return Answer(
             warnings=(
                 messages.partly_fits(workload.metadata.name, asked, fits, waits=waits),
-                next_one.text,
+                messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text,
             )
         )
 

@@ -19,27 +19,28 @@ def queue_status(
     RFC 3339. `standalone`: whether state and `allocated` are ours to write; a Closed that somebody
     else wrote is left alone (Q6).
     """
-    rows = {row.name: row for row in report.resources}
     status = QueueStatus(
+        state=report.state if standalone and report.state_is_ours else None,
+        allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,
         cards=[CardRow(**_fields(row)) for row in report.cards],
         resources=[ResourceRow(**_fields(row)) for row in report.resources],
         conditions=_conditions(report, stored.get("conditions") or [], now),
         columns=Columns(**_fields(columns(report))),
     )
-    if standalone:
-        by_resource: dict[str, int] = {}
-        for row in report.cards:
-            if row.resource:
-                by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
-        status.allocated = {
-            v.CPU: rows[v.CPU].allocated,
-            v.MEMORY: rows[v.MEMORY].allocated,
-            **{name: str(amount) for name, amount in sorted(by_resource.items())},
-        }
-        if report.state_is_ours:
-            status.state = report.state
     return status.model_dump(by_alias=True, exclude_none=True)
+
+
+def _allocated(report: QueueReport) -> dict[str, int | str]:
+    """Volcano's field: what is bound, by resource name."""
+    by_resource: dict[str, int] = {}
+    for row in report.cards:
+        if row.resource:
+            by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
+    return {
+        **{row.name: row.allocated for row in report.resources},
+        **{name: str(amount) for name, amount in sorted(by_resource.items())},
+    }
 
 
 def _fields(row: Any) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class ReleaseDoor:
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._draining = False
         self._kept: set[str] = set()
         """Groups whose phase is being written."""
 
@@ -81,11 +82,14 @@ class ReleaseDoor:
             self._ledger.end_term()
 
     async def drain(self, timeout: float) -> None:
-        """Wait until nothing is in flight, at most `timeout` seconds (orderly exit)."""
+        """Decide no more; wait until nothing is in flight, at most `timeout` seconds."""
+        self._draining = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
 
     def _pass(self, since: float) -> None:
+        if self._draining:
+            return
         if not self._gate.in_time():
             # The API server does not answer our renewals: either it will soon, or the term ends.
             asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)

@@ -150,7 +150,9 @@ def _judge(
     request = request or ledger.request_of(facts, queue)
     wrong = objection(facts, request, account.quota, ledger)
     if wrong is not None:
-        return Verdict(Outcome.NEVER, queue, wrong.reason, wrong.text)
+        asked = facts.card_text if facts.card_text is not None else request.resource
+        text = messages.objected(queue, request.amount, asked or "cards", wrong.text)
+        return Verdict(Outcome.NEVER, queue, wrong.reason, text)
     asking = _Asking(ledger, account, facts, at_create=at_create, extra=extra)
     cards, card_shorts = asking.cards(request)
     other_shorts = asking.cpu_memory(request)

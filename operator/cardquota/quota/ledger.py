@@ -40,6 +40,9 @@ from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
+_UNSEEN = "unseen"
+"""In a lane's key: the pods' groups have not been seen. No group's key, which has a slash."""
+
 
 class Ledger:
     """See the module's text. `default_queue`, `free_cpu_memory` and `audit` are settings
@@ -109,13 +112,17 @@ class Ledger:
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
+        version = self.nodes.version
         learned = self.nodes.see(facts)
+        if self.nodes.version != version:
+            self._changed.update(self._accounts)  # what is deserved, and what is oversold
         self._reassess(self.nodes.take_unresolved(facts.name))
         self._learned(learned)
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.nodes.drop(name)
+        self._changed.update(self._accounts)
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
@@ -378,7 +385,9 @@ class Ledger:
             return book.key
         agrees = facts.own_queue in ("", record.queue)
         group = ""
-        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
+        if book is not None and book.facts is None:
+            group = _UNSEEN
+        elif book is not None and (book.reservation is not None or not agrees):
             group = book.key
         odd: Hashable = None
         if request is None or not request.cards:

@@ -34,12 +34,12 @@ def insufficient(queue: str, short: Shortfall) -> str:
     )
 
 
-def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str) -> str:
+def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str:
     """The sentence for each dimension (at most five, then a count), then what to do."""
     sentences = [insufficient(queue, short) for short in shorts[:MOST_LISTED]]
     if len(shorts) > MOST_LISTED:
         sentences.append(f"and {len(shorts) - MOST_LISTED} more cards")
-    return "; ".join([*sentences, advice])
+    return "; ".join([*sentences, advice] if advice else sentences)
 
 
 def advice_never(shorts: Sequence[Shortfall]) -> str:
@@ -63,6 +63,15 @@ def advice_not_in_quota(cards: Sequence[str]) -> str:
         f"the card is not in the queue's quota (its cards: {rows}{more}); "
         "use one of those, or ask the queue's owner for a quota of this card"
     )
+
+
+def objected(queue: str, amount: int, asked: str, text: str) -> str:
+    """What is wrong with the asking itself, whatever room there is."""
+    return f"Queue <{show(queue)}>, requested <{amount}> of <{show(asked)}>: {text}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def queue_not_found(queue: str) -> str:
@@ -153,14 +162,15 @@ def audited(text: str) -> str:
 
 def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     """Warning on a workload whose pods do not all fit."""
-    rest = "wait at the gate" if waits else "are refused until there is room"
-    return f"{show(name)}: {fits} of {asked} pods fit the quota now, {asked - fits} {rest}"
+    rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
+    return f"{show(name)}: {fits} of {asked} pods fit the quota now, {rest}"
 
 
 def queue_in_use(queue: str, pods: int, groups: int) -> str:
     """A queue that is used cannot be deleted (Q8)."""
+    users = f"{_counted(pods, 'pod')} and {_counted(groups, 'pod group')}"
     return (
-        f"Queue <{show(queue)}> is in use by {pods} pods and {groups} pod groups; "
+        f"Queue <{show(queue)}> is in use by {users}; "
         f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"
     )
 

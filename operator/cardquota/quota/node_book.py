@@ -19,6 +19,8 @@ class NodeBook:
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
         self._total: dict[str, int] = {}
+        self.version = 0
+        """Goes up whenever the cluster's totals may have changed."""
 
     def see(self, facts: NodeFacts) -> list[str]:
         """Take in a node; the resource names that cards never seen before have, or had."""
@@ -27,7 +29,8 @@ class NodeBook:
             return []
         if old is not None and old.uid != facts.uid:
             self._remembered.pop(facts.name, None)
-        counted, problems, learned = [], list(facts.problems), []
+        counted: list[tuple[Card, int]] = []
+        problems, learned = list(facts.problems), list[str]()
         for card, amount in facts.cards:
             recorded = self._catalog.resource(card.name)
             new, problem = self._catalog.learn(card)
@@ -88,6 +91,9 @@ class NodeBook:
         return sorted(self._unresolved.get(node, ()))
 
     def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
+        if self._cards.get(name, ()) == cards:
+            return
+        self.version += 1
         for sign, counted in ((-1, self._cards.pop(name, ())), (1, cards)):
             for card, amount in counted:
                 left = self._total.get(card.name, 0) + sign * amount

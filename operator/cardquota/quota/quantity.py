@@ -103,6 +103,8 @@ _GI: Final = 2**30
 
 def memory_text(size: int) -> str:
     """Bytes for people, in Gi: `9Gi`, `0.5Gi`; below a hundredth of a Gi in Mi, Ki or bytes."""
+    if size == 0:
+        return "0"
     if size % _GI == 0 or abs(size) >= _GI // 100:
         return _decimal(size, _GI) + "Gi"
     for unit, name in ((2**20, "Mi"), (2**10, "Ki")):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from .account import Account
 from .ledger import Ledger
-from .quantity import cpu_quantity, memory_quantity
+from .quantity import cores_text, cpu_quantity, memory_quantity, memory_text
 from .vocabulary import CPU, MEMORY
 
 MOST_COLUMNS = 3
@@ -55,8 +55,10 @@ class QueueReport:
     """Cards of which all quotas together exceed the cluster: name, quotas, total (Q3)."""
     quota_problem: str
     """Why the stored quota cannot be read and an older one is in force (Q4); empty if it can."""
-    gated: int
-    """Pods that wait at the gate."""
+    cpu: tuple[int, int | None]
+    """Allocated and limit, milli-cores; None: not limited."""
+    memory: tuple[int, int | None]
+    """Allocated and limit, bytes."""
 
 
 def report(ledger: Ledger, queue: str) -> QueueReport | None:
@@ -81,7 +83,8 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
             if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
         ),
         quota_problem=facts.quota_problem,
-        gated=len(account.waiting),
+        cpu=(account.row(CPU).allocated, account.limit(CPU)),
+        memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
     )
 
 
@@ -134,7 +137,6 @@ class Columns:
 
 def columns(found: QueueReport) -> Columns:
     """The lines of text. The busiest models come first, then how many more there are."""
-    resources = {row.name: row for row in found.resources}
     return Columns(
         cards=_line(
             [(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}") for r in found.cards]
@@ -144,8 +146,8 @@ def columns(found: QueueReport) -> Columns:
         requested=_line(
             [(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
         ),
-        cpu=_of_limit(resources[CPU]),
-        memory=_of_limit(resources[MEMORY]),
+        cpu=_of_limit(CPU, found.cpu),
+        memory=_of_limit(MEMORY, found.memory),
     )
 
 
@@ -157,5 +159,7 @@ def _line(rows: list[tuple[int, str, str]]) -> str:
     return ", ".join(shown) or "-"
 
 
-def _of_limit(row: ResourceRow) -> str:
-    return f"{row.allocated}/{row.quota if row.quota is not None else '-'}"
+def _of_limit(dimension: str, amounts: tuple[int, int | None]) -> str:
+    allocated, limit = amounts
+    text = cores_text if dimension == CPU else memory_text
+    return f"{text(allocated)}/{text(limit) if limit is not None else '-'}"

@@ -1,0 +1,103 @@
+"""The commands and their options, and nothing else: what they do is imported when it is asked for.
+
+Exit codes: 0 done, 1 it did not work, 2 the command line or the configuration is wrong. What a
+user got wrong is one line on standard error, never a traceback.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+
+app = typer.Typer(
+    help="Quotas per GPU card model for Kubernetes: exact, immediate, explained.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Settings, laid over the defaults; CARDQUOTA_* variables lie over both.",
+    ),
+]
+
+
+class Output(StrEnum):
+    """How results are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def run(config: Config = None) -> None:
+    """Run the operator: webhooks, controllers, probes, metrics."""
+    settings = _settings(config)
+    from .run import run as run_operator
+
+    raise typer.Exit(run_operator(settings))
+
+
+@app.command()
+def manifests(config: Config = None) -> None:
+    """Print webhook objects and policies to apply."""
+    settings = _settings(config)
+    from ..install.manifests import render
+
+    typer.echo(render(settings), nl=False)
+
+
+@app.command()
+def simulate(
+    files: Annotated[
+        list[str],
+        typer.Option(
+            "-f",
+            "--file",
+            metavar="FILE",
+            help="YAML with nodes, queues and workloads: a file, a directory of them, or - for "
+            "standard input. May be given several times; the order of workloads counts.",
+        ),
+    ],
+    config: Config = None,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="How to print the results.")
+    ] = Output.TEXT,
+) -> None:
+    """Try YAML files without a cluster.
+
+    Says of each pod whether it would be admitted, gated or denied, and why; then shows the queues
+    as `kubectl get queues -o wide` would. Exit code 0 if the files could be read: a denial is a
+    result, not a failure.
+    """
+    settings = _settings(config)
+    from .simulate import simulate as simulate_files
+
+    raise typer.Exit(simulate_files(files, settings, as_json=output is Output.JSON))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from .. import __version__
+
+    typer.echo(f"cardquota {__version__}")
+
+
+def _settings(config: Path | None) -> "Settings":
+    from ..settings import SettingsError, load
+
+    try:
+        return load(config)
+    except SettingsError as error:
+        typer.echo(f"cardquota: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(2) from None

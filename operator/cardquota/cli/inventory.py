@@ -1,0 +1,120 @@
+"""What stands in the files, as typed objects: first the cluster, then who wants something of it.
+
+An object that stands there twice is taken as it stands last, at its first place, as if it had been
+applied twice.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, cast
+
+import msgspec
+
+from ..quota import objects as o
+from ..quota.vocabulary import GROUP
+from .names import generated
+from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
+from .yaml_files import Document, YamlFileError
+
+VOLCANO_JOB: Final = "Volcano Job"
+"""How a Job of Volcano's API group is called here, apart from a Job of Kubernetes."""
+DEFAULT_NAMESPACE: Final = "default"
+DEFAULT_QUEUE: Final = "default"
+"""The queue that the API server, or Volcano's webhook, writes where a group or job names none."""
+
+Body = o.Pod | Replicated | BatchJob | CronJob | VolcanoJob
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Something that makes pods, or a pod of its own."""
+
+    kind: str
+    body: Body
+
+
+@dataclass(slots=True)
+class Inventory:
+    """All objects of the files by kind, and what was left out."""
+
+    priority_classes: list[o.PriorityClass] = field(default_factory=list)
+    nodes: list[o.Node] = field(default_factory=list)
+    namespaces: list[o.Namespace] = field(default_factory=list)
+    queues: list[o.Queue] = field(default_factory=list)
+    groups: list[o.PodGroup] = field(default_factory=list)
+    workloads: list[Workload] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+_CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "Node", "Namespace", "Queue"})
+_TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    ("scheduling.k8s.io", "PriorityClass"): o.PriorityClass,
+    ("", "Node"): o.Node,
+    ("", "Namespace"): o.Namespace,
+    (GROUP, "Queue"): o.Queue,
+    (GROUP, "PodGroup"): o.PodGroup,
+    ("", "Pod"): o.Pod,
+    ("apps", "Deployment"): Replicated,
+    ("apps", "ReplicaSet"): Replicated,
+    ("apps", "StatefulSet"): Replicated,
+    ("apps", "DaemonSet"): Replicated,
+    ("batch", "Job"): BatchJob,
+    ("batch", "CronJob"): CronJob,
+    ("batch.volcano.sh", "Job"): VolcanoJob,
+}
+_Key = tuple[str, str, str, str]
+
+
+def sort_documents(documents: Iterable[Document]) -> Inventory:
+    """Read each object with the struct of its kind. Raises YamlFileError."""
+    found: dict[_Key, msgspec.Struct] = {}
+    inventory = Inventory()
+    for document in documents:
+        struct = _TYPES.get((document.group, document.kind))
+        if struct is None:
+            inventory.notes.append(f"{document.where}: {document.title} is skipped: not simulated")
+            continue
+        key, body = _read(document, struct, len(found))
+        if key in found:
+            inventory.notes.append(
+                f"{document.where}: {document.title} again: it replaces the one before"
+            )
+        found[key] = body
+    for (group, kind, _, _), body in found.items():
+        _put(inventory, VOLCANO_JOB if group == "batch.volcano.sh" else kind, body)
+    return inventory
+
+
+def _read(
+    document: Document, struct: type[msgspec.Struct], number: int
+) -> tuple[_Key, msgspec.Struct]:
+    try:
+        body = msgspec.convert(document.body, struct)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise YamlFileError(f"{document.where}: {document.title} cannot be read: {error}") from None
+    meta = cast("o.Pod", body).metadata  # every one of them has metadata
+    if not meta.name and not meta.generate_name:
+        raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")
+    meta.name = meta.name or meta.generate_name + generated(meta.generate_name, number)
+    meta.resource_version = "0"  # a file has none; what is written in it means nothing here
+    scoped = document.kind not in _CLUSTER_SCOPED
+    meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if scoped else ""
+    return (document.group, document.kind, meta.namespace, meta.name), body
+
+
+def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
+    match body:
+        case o.PriorityClass():
+            inventory.priority_classes.append(body)
+        case o.Node():
+            inventory.nodes.append(body)
+        case o.Namespace():
+            inventory.namespaces.append(body)
+        case o.Queue():
+            inventory.queues.append(body)
+        case o.PodGroup():
+            body.spec.queue = body.spec.queue or DEFAULT_QUEUE
+            inventory.groups.append(body)
+        case _:
+            inventory.workloads.append(Workload(kind, cast("Body", body)))

@@ -1,0 +1,68 @@
+"""The plain HTTP server: `/healthz`, `/readyz`, `/metrics`. No secrets, no user text."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from ..cluster.reflector import Reflector
+from ..control.queue_metrics import refresh
+from ..metrics import Metrics
+from ..quota.ledger import Ledger
+
+_LATE = 90.0
+"""Seconds of lag from which on the text of `/readyz` names a kind."""
+
+
+class Probes:
+    """Answers from the state of the moment; `serving` and `draining` are set by the process."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        metrics: Metrics,
+        reflectors: Sequence[Reflector[Any]],
+        term: Callable[[], str | None],
+    ) -> None:
+        self._ledger = ledger
+        self._metrics = metrics
+        self._reflectors = reflectors
+        self._term = term
+        self.serving = False
+        self.draining = False
+
+    def application(self) -> web.Application:
+        """The aiohttp application."""
+        app = web.Application()
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
+        app.router.add_get("/metrics", self._metrics_page)
+        return app
+
+    def not_ready(self) -> str:
+        """Why we are not ready; empty if we are. Lag is no reason to leave the Service."""
+        if self.draining:
+            return "draining"
+        waiting = [reflector.kind for reflector in self._reflectors if not reflector.synced]
+        if waiting:
+            return "not synced: " + ", ".join(waiting)
+        return "" if self.serving else "not serving yet"
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        why = self.not_ready()
+        if why:
+            return web.Response(status=503, text=why + "\n")
+        late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.lag() > _LATE]
+        text = "ok" + (", leading" if self._term() else "")
+        return web.Response(text=text + (f", lagging: {', '.join(late)}" if late else "") + "\n")
+
+    async def _metrics_page(self, _: web.Request) -> web.Response:
+        refresh(self._ledger, self._metrics)
+        for reflector in self._reflectors:
+            self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
+        body = generate_latest(self._metrics.registry)
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

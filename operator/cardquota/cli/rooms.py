@@ -1,0 +1,78 @@
+"""The nodes of the files and what is free on them: a stand-in for the scheduler.
+
+Looked at: cards, all other extended resources, cpu, memory, number of pods, node selector and
+required affinity, `spec.unschedulable`, the condition Ready. Not looked at: taints, affinity
+between pods, topology, preemption.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from ..quota.node_facts import node_facts
+from ..quota.objects import Node, PodSpec
+from ..quota.pod_facts import PodFacts
+from ..quota.quantity import QuantityError, milli, whole
+from ..quota.selector import Selector
+from ..quota.stamp import Charge
+from ..quota.vocabulary import CPU, MEMORY
+from .node_match import matches
+
+_PODS: Final = "pods"
+_UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
+"""A node that says nothing about these is taken to have enough."""
+
+
+class _Room:
+    """One node."""
+
+    def __init__(self, node: Node) -> None:
+        self.name = node.metadata.name
+        self.labels = node.metadata.labels or {}
+        self.cards = {card.name for card, _ in node_facts(node).cards}
+        ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
+        self.open = not node.spec.unschedulable and ready in ([], ["True"])
+        self._free: dict[str, int] = {}
+        for resource, value in (node.status.allocatable or {}).items():
+            try:
+                self._free[resource] = milli(value) if resource == CPU else whole(value)
+            except QuantityError:
+                self._free[resource] = 0
+
+    def has(self, needs: dict[str, int]) -> bool:
+        """Whether all of it is free."""
+        return all(
+            amount <= self._free.get(resource, 0)
+            for resource, amount in needs.items()
+            if amount and (resource in self._free or resource not in _UNLIMITED_WHERE_ABSENT)
+        )
+
+    def take(self, needs: dict[str, int]) -> None:
+        """Use it."""
+        for resource, amount in needs.items():
+            if resource in self._free:
+                self._free[resource] -= amount
+
+
+class Rooms:
+    """All nodes, in the order of the files."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._rooms = [_Room(node) for node in nodes]
+
+    def matching(self, spec: PodSpec) -> list[str]:
+        """Names of the nodes that the pod's selector and affinity allow."""
+        selector = Selector.of(spec)
+        return [r.name for r in self._rooms if matches(selector, r.name, r.labels)]
+
+    def bind(self, spec: PodSpec, facts: PodFacts, cards: Charge) -> str | None:
+        """Take what the pod needs on the first node that has it; its name, or None."""
+        selector = Selector.of(spec)
+        wanted = {name for name, _ in cards}
+        needs = {**dict(facts.devices), CPU: facts.cpu, MEMORY: facts.memory, _PODS: 1}
+        for room in self._rooms:
+            if not (room.open and wanted <= room.cards and room.has(needs)):
+                continue
+            if matches(selector, room.name, room.labels):
+                room.take(needs)
+                return room.name
+        return None

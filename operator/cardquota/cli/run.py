@@ -1,0 +1,268 @@
+"""`cardquota run`: puts the house together and takes it down in order.
+
+Start: probes, certificate, watches; when all kinds are synced, the webhook serves and the election
+begins. End (SIGTERM, SIGINT): not ready, decide no more, give the Lease up, answer what is in
+flight, exit 0.
+"""
+
+import asyncio
+import logging
+import signal
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.server import AdmissionServer, serve
+from cardquota_webhooks.tls import load, server_context
+from cardquota_webhooks.workloads import WorkloadReviews
+
+from ..cluster.access import AccessError
+from ..cluster.api_error import ApiError, OutcomeUnknown
+from ..cluster.ca_bundle import publish_ca
+from ..cluster.certificate_store import load_or_create
+from ..cluster.certificates import ServingCertificate
+from ..cluster.client import Client
+from ..cluster.elector import Elector
+from ..cluster.events import EventRecorder
+from ..cluster.feed import Pulse, watched
+from ..cluster.reflector import Reflector
+from ..control.leadership import Leadership
+from ..control.queue_metrics import measure_drift
+from ..install.manifests import names as webhook_names
+from ..metrics import Metrics
+from ..quota.ledger import Ledger
+from ..quota.vocabulary import LEASE
+from ..settings import InstallationMode, Settings
+from .logs import configure
+from .probes import Probes
+
+T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
+_GRACE: Final = 4.0
+"""Seconds given to what is in flight at exit."""
+_LEAVE_SERVICE: Final = 0.5
+"""Seconds between "not ready" and closing the door, for those who still send to it."""
+_RENEW_CERTIFICATE: Final = 600.0
+"""Seconds between two looks at the certificate."""
+_MISSING: Final = 2.0
+"""Seconds between tries while something the administrator applies is missing."""
+_RECOUNT: Final = 300.0
+"""Seconds between two recounts."""
+
+
+def run(settings: Settings) -> int:
+    """Run the operator until it is told to stop. Returns the exit code."""
+    configure(settings.log)
+    try:
+        return asyncio.run(_run(settings))
+    except AccessError as error:
+        _LOG.error("%s", error)
+        return 2
+
+
+async def _run(settings: Settings) -> int:
+    client = await Client.connect()
+    try:
+        return await Operator(settings, client).main()
+    finally:
+        await client.close()
+
+
+class Operator:
+    """One replica: everything in one event loop but Kopf."""
+
+    def __init__(self, settings: Settings, client: Client) -> None:
+        self._settings = settings
+        self._client = client
+        self._metrics = Metrics()
+        self._pulse = Pulse()
+        self._ledger = Ledger(
+            settings.vendor_table,
+            default_queue=settings.default_queue,
+            free_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
+        )
+        identity = settings.leader_election.identity or socket.gethostname()
+        self._events = EventRecorder(client, instance=identity)
+        self._reflectors = [
+            Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
+            for w in watched(self._ledger, {}, self._pulse, self._count_undecodable)
+        ]
+        lease = settings.leader_election
+        self._elector = Elector(
+            client,
+            namespace=settings.namespace,
+            name=LEASE,
+            identity=identity,
+            duration=lease.duration,
+            renew_deadline=lease.renew_deadline,
+            retry_period=lease.retry_period,
+        )
+        self._leadership = Leadership(
+            self._ledger,
+            client,
+            self._elector,
+            self._reflectors,
+            self._events,
+            self._metrics,
+            self._pulse,
+            settings,
+            time.monotonic,
+        )
+        self._probes = Probes(
+            self._ledger, self._metrics, self._reflectors, lambda: self._elector.term
+        )
+        self._stop = asyncio.Event()
+        self._failed = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def main(self) -> int:
+        """Run; 0 after an orderly exit, 1 if a part of us failed."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        metrics = self._settings.metrics
+        try:
+            plain = await serve(
+                self._probes.application(),
+                host=metrics.host,
+                port=metrics.port,
+                tls=None,
+                grace=_GRACE,
+            )
+        except OSError as error:
+            _LOG.error("metrics: cannot listen: %s", error)
+            return 1
+        for reflector in self._reflectors:
+            self._start(reflector.run())
+        self._start(self._events.run())
+        door = self._start(self._serve())
+        await self._stop.wait()
+        await self._shut_down(door)
+        await plain.cleanup()
+        return 1 if self._failed else 0
+
+    async def _shut_down(self, door: asyncio.Task[None]) -> None:
+        self._probes.draining = True
+        _LOG.info("stopping: answering what is in flight")
+        await self._leadership.stop(_GRACE)
+        self._cancel(but=door)
+        await self._elector.release()
+        await asyncio.sleep(_LEAVE_SERVICE if self._probes.serving else 0)
+        door.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _cancel(self, but: asyncio.Task[None]) -> None:
+        for task in self._tasks:
+            if task is not but:
+                task.cancel()
+
+    async def _serve(self) -> None:
+        """Certificate, door, and everything that needs an open door."""
+        certificate = await self._certificate()
+        tls = server_context(certificate.cert_pem, certificate.key_pem)
+        runner = await serve(
+            self._admission().application(),
+            host=self._settings.webhook.host,
+            port=self._settings.webhook.port,
+            tls=tls,
+            grace=_GRACE,
+        )
+        try:
+            for reflector in self._reflectors:
+                await reflector.wait_synced()
+            self._probes.serving = True
+            _LOG.info("synced and serving")
+            self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
+            self._start(self._recount())
+            while True:
+                await self._publish(certificate)
+                await asyncio.sleep(_RENEW_CERTIFICATE)
+                certificate = await self._certificate()
+                load(tls, certificate.cert_pem, certificate.key_pem)
+        finally:
+            await runner.cleanup()
+
+    def _admission(self) -> AdmissionServer:
+        def synced() -> bool:
+            return all(reflector.synced for reflector in self._reflectors)
+
+        pods = PodReviews(self._ledger, self._settings, self._pulse, synced, time.monotonic)
+        queues = QueueReviews(self._ledger, self._settings)
+        return AdmissionServer(pods, queues, WorkloadReviews(self._ledger), self._metrics)
+
+    async def _certificate(self) -> ServingCertificate:
+        settings = self._settings
+        return await _insist(
+            lambda: load_or_create(
+                self._client,
+                namespace=settings.namespace,
+                name=settings.webhook.secret,
+                names=serving_names(settings),
+            ),
+            "the serving certificate",
+        )
+
+    async def _publish(self, certificate: ServingCertificate) -> None:
+        """Until both webhook configurations are there and trust our CA."""
+        found = webhook_names(self._settings)
+
+        async def publish() -> list[str]:
+            return await publish_ca(
+                self._client,
+                certificate.ca_pem,
+                mutating=[found.mutating],
+                validating=[found.validating],
+            )
+
+        while True:
+            if not await _insist(publish, "caBundle"):
+                return
+            await asyncio.sleep(_MISSING)
+
+    async def _recount(self) -> None:
+        while True:
+            measure_drift(self._ledger, self._metrics)
+            await asyncio.sleep(_RECOUNT)
+
+    def _count_undecodable(self, kind: str) -> None:
+        self._metrics.undecodable.labels(kind).inc()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.append(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """No part of us ends by itself; if one does, it is better to start anew as a whole."""
+        if task.cancelled():
+            return
+        if isinstance(error := task.exception(), OSError):
+            _LOG.error("stopping: %s", error)
+        else:
+            _LOG.error("a part of the operator ended; stopping", exc_info=error)
+        self._failed = True
+        self._stop.set()
+
+
+async def _insist(call: Callable[[], Coroutine[Any, Any, T]], what: str) -> T:
+    """Try until the API server gives a usable answer."""
+    while True:
+        try:
+            return await call()
+        except (ApiError, OutcomeUnknown) as error:
+            _LOG.warning("%s: %s; trying again", what, error)
+            await asyncio.sleep(_MISSING)
+
+
+def serving_names(settings: Settings) -> list[str]:
+    """What the API server calls us by: the Service's names, and the host of the URL if any."""
+    service = f"{settings.webhook.service}.{settings.namespace}.svc"
+    names = [service, f"{service}.cluster.local"]
+    host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None
+    return [*names, host] if host else names

@@ -1,0 +1,206 @@
+"""The operator without a cluster: the same ledger, judgement and order over objects of files.
+
+Workloads are applied one after another. Each pod is judged as the webhook judges it; gates are
+opened at once, as the leader opens them; then the pod gets a node. Nothing ever finishes. No I/O.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..quota import messages
+from ..quota import vocabulary as v
+from ..quota.effect import Effect, effect_of, mode_of
+from ..quota.group_facts import namespace_facts
+from ..quota.judgement import judge_create
+from ..quota.ledger import Ledger
+from ..quota.node_facts import node_facts
+from ..quota.objects import Pod
+from ..quota.pod_facts import PodFacts, pod_facts
+from ..quota.queue_facts import QueueError, check_queue, queue_facts
+from ..quota.queue_report import report
+from ..quota.release_order import Opening, Refusal, openings, queue_order
+from ..quota.stamp import Reservation, Stamp
+from ..quota.verdict import Verdict
+from ..settings import InstallationMode, Settings
+from . import sentences
+from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
+from .inventory import Inventory, Workload
+from .pretend_cluster import PretendCluster, gated, ungated
+from .priorities import Priorities
+from .rooms import Rooms
+from .workloads import expand
+
+_TERM: Final = "simulation"
+
+
+class Simulation:
+    """Runs once over an inventory; what it found is in `answers`."""
+
+    def __init__(self, settings: Settings, inventory: Inventory) -> None:
+        self.answers = Answers(notes=list(inventory.notes))
+        self.ledger = Ledger(
+            settings.vendor_table,
+            default_queue=settings.default_queue,
+            free_cpu_memory=settings.card_unlimited_cpu_memory,
+        )
+        self._settings = settings
+        self._inventory = inventory
+        self._cluster = PretendCluster(self.ledger)
+        self._rooms = Rooms(inventory.nodes)
+        self._priorities = Priorities(inventory.priority_classes)
+        self._by_uid: dict[str, PodAnswer] = {}
+
+    def run(self) -> Answers:
+        """Cluster objects first, then the workloads in the order of the files."""
+        self._see_cluster()
+        for workload in self._inventory.workloads:
+            self._apply(workload)
+        self._explain_waiting()
+        self.answers.notes += self._priorities.notes
+        self.answers.queues += [
+            found
+            for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
+            if (found := report(self.ledger, queue)) is not None
+        ]
+        return self.answers
+
+    # --- creating -----------------------------------------------------------------------------
+
+    def _see_cluster(self) -> None:
+        for node in self._inventory.nodes:
+            self.ledger.node_seen(node_facts(node))
+        for namespace in self._inventory.namespaces:
+            self.ledger.namespace_seen(namespace_facts(namespace))
+        for queue in self._inventory.queues:
+            try:
+                check_queue(queue)
+            except QueueError as error:
+                refused = RefusedObject("Queue", queue.metadata.name, str(error))
+                self.answers.refused.append(refused)
+            else:
+                self.ledger.queue_seen(queue_facts(queue))
+        for group in self._inventory.groups:
+            self._cluster.put_group(group)
+        self.answers.notes += [
+            f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
+        ]
+
+    def _apply(self, workload: Workload) -> None:
+        made = expand(workload, self._rooms.matching)
+        meta = workload.body.metadata
+        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
+        self.answers.workloads.append(found)
+        if made.group is not None:
+            self._cluster.put_group(made.group)
+        for pod in made.pods:
+            spec = self._priorities.applied(pod.spec)
+            found.pods.append(self._create(Pod(metadata=pod.metadata, spec=spec)))
+
+    def _create(self, pod: Pod) -> PodAnswer:
+        pod = self._cluster.created(pod)
+        facts = pod_facts(pod)
+        answer = self._by_uid[facts.uid] = PodAnswer(facts.name)
+        if facts.namespace in self._settings.unwatched_namespaces:
+            return self._let_by(pod, answer, sentences.exempt(facts.namespace))
+        verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
+        answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
+        answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
+        mode = self._mode(facts.namespace)
+        effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
+        if effect is Effect.DENY:
+            answer.answer = Answer.DENIED
+        elif effect is Effect.GATE:
+            self._cluster.put(gated(pod))
+            self._release()
+        else:
+            why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
+            self._let_by(pod, answer, why)
+        return answer
+
+    def _mode(self, namespace: str) -> v.Mode:
+        found = self.ledger.namespaces.get(namespace)
+        audit = self._settings.mode is InstallationMode.AUDIT
+        return mode_of(audit=audit, namespace=found.mode if found else "")
+
+    def _why_let_by(self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool) -> str:
+        if mode is v.Mode.OFF:
+            return sentences.switched_off(facts.namespace)
+        if warned:
+            return messages.audited(verdict.text)
+        if not verdict.queue:
+            return sentences.without_queue(cards=self.ledger.uses_cards(facts))
+        return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
+
+    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> PodAnswer:
+        answer.answer, answer.text = Answer.LET_BY, why
+        self._cluster.put(ungated(pod))
+        self._bind(pod.metadata.uid)
+        return answer
+
+    # --- releasing and binding ----------------------------------------------------------------
+
+    def _release(self) -> None:
+        """Open gates until none can be opened, as the leader does after every event."""
+        while stirred := self.ledger.take_stirred():
+            opened = [
+                uid
+                for queue in queue_order(self.ledger, stirred)
+                for uid in self._release_in(queue)
+            ]
+            for uid in opened:
+                self._bind(uid)
+
+    def _release_in(self, queue: str) -> Iterator[str]:
+        for found in openings(self.ledger, queue):
+            if isinstance(found, Opening):
+                yield from self._open(found)
+            else:
+                self._tell(found)
+
+    def _tell(self, refusal: Refusal) -> None:
+        for record in refusal.pods:
+            answer = self._by_uid[record.facts.uid]
+            answer.reason, answer.text = refusal.verdict.reason or "", refusal.verdict.text
+
+    def _open(self, opening: Opening) -> list[str]:
+        """Reserve for a gang, charge, then write: the order in which the leader does it."""
+        stamps = {
+            record.facts.uid: Stamp(opening.queue, cards, _TERM) for record, cards in opening.pods
+        }
+        reservation = Reservation(opening.queue, _TERM, opening.reservation)
+        if opening.gang is not None:
+            self.ledger.reserve(opening.gang.key, reservation)
+        for uid, stamp in stamps.items():
+            self.ledger.assume(uid, stamp)
+        if opening.gang is not None:
+            self._cluster.write_reservation(opening.gang.key, reservation)
+        for uid, stamp in stamps.items():
+            self._cluster.open_gate(uid, stamp)
+            answer = self._by_uid[uid]
+            answer.answer, answer.queue = Answer.ADMITTED, opening.queue
+            answer.reason = answer.text = ""
+        return list(stamps)
+
+    def _bind(self, uid: str) -> None:
+        """Give a pod a node, if one has room."""
+        pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
+        charge = record.charge if record is not None else ()
+        cards = tuple((n, amount) for n, amount in charge if n not in (v.CPU, v.MEMORY))
+        answer.cards = dict(cards)
+        facts = pod_facts(pod)
+        if facts.foreign_gates:
+            answer.pending = sentences.other_gates(facts.foreign_gates)
+            return
+        node = facts.node or self._rooms.bind(pod.spec, facts, cards)
+        if node is None:
+            answer.pending = sentences.NO_ROOM
+            return
+        answer.node = node
+        if not facts.node:
+            self._cluster.bind(uid, node)
+
+    def _explain_waiting(self) -> None:
+        """A word for those at the gate who were told nothing."""
+        for uid, answer in self._by_uid.items():
+            if answer.answer is Answer.GATED and not answer.text:
+                answer.text = sentences.waiting(self.ledger, self.ledger.pods[uid].facts)

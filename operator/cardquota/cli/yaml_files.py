@@ -1,0 +1,129 @@
+"""Reading Kubernetes objects from YAML files, in the order in which they stand there.
+
+Not read as timestamps: what looks like one is text, as in the API server's JSON.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+STDIN: Final = "-"
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+class YamlFileError(Exception):
+    """A file that cannot be read; the text names it and says where it is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object as it stands in a file; `where` names the place for messages."""
+
+    where: str
+    group: str
+    kind: str
+    body: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The object for people: kind and name."""
+        meta = self.body.get("metadata")
+        name = (meta.get("name") or meta.get("generateName")) if isinstance(meta, dict) else None
+        return f"{self.kind} {name}" if isinstance(name, str) else self.kind
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose scalars are those of JSON."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read_files(sources: Iterable[str]) -> list[Document]:
+    """All objects of files, of directories of `*.yaml`, and of standard input (`-`).
+
+    Raises YamlFileError.
+    """
+    found: list[Document] = []
+    for source in sources:
+        for name, text in _texts(source):
+            found.extend(_documents(name, text))
+    return found
+
+
+def _texts(source: str) -> Iterator[tuple[str, str]]:
+    """Name and text of each file that a source stands for."""
+    if source == STDIN:
+        try:
+            yield "standard input", sys.stdin.read()
+        except UnicodeDecodeError:
+            raise YamlFileError("standard input: is not UTF-8 text") from None
+        return
+    path = Path(source)
+    try:
+        paths = [path]
+        if path.is_dir():
+            paths = sorted(p for p in path.iterdir() if p.suffix in _SUFFIXES and p.is_file())
+    except OSError as error:
+        raise YamlFileError(f"{source}: cannot be read: {error.strerror}") from None
+    if not paths:
+        raise YamlFileError(f"{source}: is a directory without *.yaml files")
+    for file in paths:
+        yield str(file), _text(file)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        known = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise YamlFileError(f"{path}: cannot be read: {known}") from None
+
+
+def _documents(name: str, text: str) -> Iterator[Document]:
+    try:
+        bodies = list(yaml.load_all(text, Loader=_Loader))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise YamlFileError(f"{name}: is not YAML: {_problem(error)}") from None
+    for number, body in enumerate(bodies, start=1):
+        where = f"{name}, document {number}" if len(bodies) > 1 else name
+        if body is not None:
+            yield from _objects(where, body)
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong and where, on one line."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f"{error.problem} (line {mark.line + 1}, column {mark.column + 1})"
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return " ".join(str(error).split())
+
+
+def _objects(where: str, body: object) -> Iterator[Document]:
+    """The object itself, or the items of a List."""
+    if not isinstance(body, dict):
+        raise YamlFileError(f"{where}: is not a Kubernetes object, but {_named(body)}")
+    kind, version = body.get("kind"), body.get("apiVersion")
+    if not isinstance(kind, str) or not isinstance(version, str):
+        raise YamlFileError(f"{where}: has no kind or no apiVersion: not a Kubernetes object")
+    if kind != "List":
+        yield Document(where, version.rpartition("/")[0], kind, body)
+        return
+    items = body.get("items") or []
+    if not isinstance(items, list):
+        raise YamlFileError(f"{where}: the items of the List are not a list")
+    for number, item in enumerate(items, start=1):
+        yield from _objects(f"{where}, item {number}", item)
+
+
+def _named(body: object) -> str:
+    return "a list" if isinstance(body, list) else f"the text <{str(body)[:40]}>"

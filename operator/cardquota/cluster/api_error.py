@@ -1,0 +1,103 @@
+"""What an answer that is not 2xx means: refused for certain, or nobody knows."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+_UNKNOWN_4XX: Final = 408
+_REFUSED_5XX: Final = frozenset({501, 505})
+_REFUSED_TEXTS: Final = (
+    "failed calling webhook",
+    "failed to call webhook",
+    "admission webhook",
+    "admission plugin",
+)
+"""An admission failure comes as 500 InternalError, but before anything is stored."""
+
+
+class ApiError(Exception):
+    """A definite answer: the request did not take effect."""
+
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        body: bytes = b"",
+    ) -> None:
+        super().__init__(f"{status} {reason}: {message}" if reason else f"{status}: {message}")
+        self.status = status
+        """HTTP status."""
+        self.reason = reason
+        """Kubernetes' reason (`Conflict`, `AlreadyExists`, `Expired`), or the empty string."""
+        self.message = message
+        self.retry_after = retry_after
+        """Seconds the API server asks to wait, if it does."""
+        self.body = body
+
+
+class OutcomeUnknown(Exception):  # noqa: N818 - a state of knowledge, perhaps no error at all
+    """No definite answer: a write may have happened, may happen yet, or never will.
+
+    A time-out, a lost connection, a 504, and any 5xx that does not say the write was refused.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds the API server asks to wait, if it does."""
+
+
+class _Details(msgspec.Struct, rename="camel"):
+    retry_after_seconds: int | None = None
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    reason: str = ""
+    message: str = ""
+    code: int = 0
+    details: _Details | None = None
+
+
+_decoder = msgspec.json.Decoder(_Status)
+
+
+def read_status(body: bytes | msgspec.Raw) -> _Status:
+    """The `Status` object in `body`, or an empty one that quotes the beginning of the text."""
+    try:
+        return _decoder.decode(body)
+    except msgspec.MsgspecError:
+        return _Status(message=bytes(body[:200]).decode(errors="replace").strip())
+
+
+def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | OutcomeUnknown:
+    """The exception for an answer outside 2xx."""
+    told = read_status(body)
+    retry_after = _retry_after(headers.get("Retry-After"), told)
+    if _is_definite(status, told):
+        return ApiError(status, told.reason, told.message, retry_after=retry_after, body=body)
+    return OutcomeUnknown(f"{status} {told.reason}: {told.message}", retry_after=retry_after)
+
+
+def _is_definite(status: int, told: _Status) -> bool:
+    if status < 500:
+        return status != _UNKNOWN_4XX
+    if status in _REFUSED_5XX:
+        return True
+    # ServerTimeout is a 500 too, and means that etcd did not answer in time.
+    return (
+        status == 500
+        and told.reason == "InternalError"
+        and any(text in told.message for text in _REFUSED_TEXTS)
+    )
+
+
+def _retry_after(header: str | None, told: _Status) -> float | None:
+    if header is not None and header.strip().isdecimal():
+        return float(header)
+    if told.details is not None and told.details.retry_after_seconds:
+        return float(told.details.retry_after_seconds)
+    return None

@@ -1,0 +1,210 @@
+"""Requests to the API server, and what their failure means.
+
+The one distinction that everything else rests on: `ApiError` says that a write did *not* happen,
+`OutcomeUnknown` says that it may have happened or may happen yet (writes were seen to land 12 s
+after their 504). Nothing is ever sent twice behind the caller's back.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import aiohttp
+import msgspec
+
+from .access import Access, AccessError, find_access
+from .api_error import ApiError, OutcomeUnknown, read_failure
+
+__all__ = [
+    "APPLY_PATCH",
+    "JSON_PATCH",
+    "MERGE_PATCH",
+    "ApiError",
+    "Client",
+    "OutcomeUnknown",
+]
+
+MERGE_PATCH: Final = "application/merge-patch+json"
+JSON_PATCH: Final = "application/json-patch+json"
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+
+_JSON: Final = "application/json"
+_CONNECTIONS: Final = 512
+"""Enough for a watch per kind, 256 patches in flight and the Lease: nobody ever queues behind
+the patches, for a renewal that waits in our own queue is a leadership lost."""
+_KEEP_ALIVE: Final = 30.0
+"""Seconds; less than the API server keeps an idle connection (a lost race would turn a write's
+outcome into an unknown one)."""
+
+
+class Client:
+    """A connection pool to one API server. Belongs to the event loop it was made in.
+
+    Guarantees: every call ends within its timeout (seconds, all in all) with the body of a 2xx
+    answer, `ApiError` or `OutcomeUnknown`; a request is sent at most once; no redirects.
+    Not guaranteed: that a cancelled call did not happen. The clock of the timeouts stands still
+    while the machine sleeps.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._tls: ssl.SSLContext | bool = access.tls if access.tls is not None else True
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # Compressing costs the API server more than the wire costs anybody.
+            headers={
+                "User-Agent": "cardquota",
+                "Accept": _JSON,
+                "Accept-Encoding": "identity",
+            },
+        )
+        # aiohttp sends a PUT or DELETE again when a kept connection turns out to be closed. A
+        # first PUT that did land would then be reported as 409, a definite "did not happen".
+        self._session._retry_connection = False
+
+    @classmethod
+    async def connect(cls) -> "Client":
+        """A client for the API server that `find_access` finds. Sends nothing yet.
+
+        Errors: AccessError.
+        """
+        return cls(await find_access())
+
+    async def get(
+        self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = 10.0
+    ) -> bytes:
+        """Read `path`. Without `resourceVersion` in `params` this is a quorum read."""
+        return await self._send("GET", path, None, None, params, timeout)
+
+    async def post(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
+    ) -> bytes:
+        """Create. `body` is sent as it is if it is bytes, else encoded as JSON; so below."""
+        return await self._send("POST", path, body, _JSON, params, timeout)
+
+    async def put(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
+    ) -> bytes:
+        """Replace."""
+        return await self._send("PUT", path, body, _JSON, params, timeout)
+
+    async def delete(
+        self,
+        path: str,
+        body: object = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
+    ) -> bytes:
+        """Delete; `body` may hold DeleteOptions."""
+        return await self._send("DELETE", path, body, _JSON, params, timeout)
+
+    async def patch(
+        self,
+        path: str,
+        body: object,
+        *,
+        content_type: str = MERGE_PATCH,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
+    ) -> bytes:
+        """Patch. APPLY_PATCH needs `fieldManager` in `params`."""
+        return await self._send("PATCH", path, body, content_type, params, timeout)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        content_type: str | None,
+        params: Mapping[str, str] | None,
+        timeout: float,
+    ) -> bytes:
+        headers = await self._headers()
+        data: bytes | None = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else msgspec.json.encode(body)
+            headers["Content-Type"] = content_type or _JSON
+        try:
+            async with self._session.request(
+                method,
+                self._access.server + path,
+                params=params,
+                data=data,
+                headers=headers,
+                # Without the ceiling aiohttp rounds 5 s and more up to the next whole second.
+                timeout=aiohttp.ClientTimeout(total=timeout, ceil_threshold=float("inf")),
+                allow_redirects=False,
+                ssl=self._tls,
+                server_hostname=self._access.server_hostname,
+                proxy=self._access.proxy,
+            ) as response:
+                answer = await response.read()
+                if 200 <= response.status < 300:
+                    return answer
+                raise read_failure(response.status, response.headers, answer)
+        except TimeoutError as error:
+            raise OutcomeUnknown(f"{method} {path}: no answer within {timeout:g} s") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise OutcomeUnknown(f"{method} {path}: {error!r}") from error
+
+    @asynccontextmanager
+    async def watch(
+        self, path: str, *, params: Mapping[str, str], read_timeout: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Open a stream; iterate `response.content.iter_any()` for its bytes.
+
+        `watch=true` is added to `params`. Errors: ApiError and OutcomeUnknown on opening; while
+        iterating `aiohttp.ClientError`, and TimeoutError once nothing came for `read_timeout`
+        seconds. Lines are cut anywhere. Leaving the context closes the connection.
+        """
+        try:
+            response = await self._session.get(
+                self._access.server + path,
+                params={**params, "watch": "true"},
+                headers=await self._headers(),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, connect=read_timeout, sock_read=read_timeout
+                ),
+                allow_redirects=False,
+                ssl=self._tls,
+                server_hostname=self._access.server_hostname,
+                proxy=self._access.proxy,
+            )
+        except TimeoutError as error:
+            raise OutcomeUnknown(f"watch {path}: no answer within {read_timeout:g} s") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise OutcomeUnknown(f"watch {path}: {error!r}") from error
+        try:
+            if response.status != 200:
+                try:
+                    answer = await response.read()
+                except (TimeoutError, aiohttp.ClientError) as error:
+                    raise OutcomeUnknown(f"watch {path}: {error!r}") from error
+                raise read_failure(response.status, response.headers, answer)
+            yield response
+        finally:
+            response.close()
+
+    async def _headers(self) -> dict[str, str]:
+        try:
+            authorization = await self._access.authorization()
+        except AccessError as error:
+            raise OutcomeUnknown(str(error)) from error
+        return {} if authorization is None else {"Authorization": authorization}
+
+    async def close(self) -> None:
+        """Close all connections; running calls end with OutcomeUnknown."""
+        await self._session.close()

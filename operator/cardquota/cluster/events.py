@@ -1,0 +1,185 @@
+"""Events on objects, for people: one per change of the reason, written in the background."""
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from .api_error import ApiError, OutcomeUnknown
+from .backoff import Backoff
+from .client import Client
+
+log = logging.getLogger(__name__)
+
+MESSAGE_BYTES: Final = 1024
+"""What the API server takes of a message."""
+_TRIES: Final = 5
+_NAME_CHARACTERS: Final = 220
+"""Of the object's name; with our suffix the event's name stays under the limit of 253."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """The object an event is about. `namespace` is empty for cluster-scoped objects."""
+
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str = ""
+
+
+class EventRecorder:
+    """Records events without holding anybody up.
+
+    Guarantees: per object (uid) one event per change of the reason, whatever the message;
+    `record` never blocks and never raises; memory is bounded.
+    Not guaranteed: that an event is written (a full queue drops its oldest; so does an API server
+    that refuses it or cannot be reached in 5 tries), nor that a reason is not repeated after a
+    restart or once `remembered` other objects had events since. See `dropped`.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        component: str = "cardquota",
+        instance: str,
+        clock: Callable[[], float] = time.time,
+        queue_size: int = 1000,
+        remembered: int = 20_000,
+        backoff: Callable[[], Backoff] = Backoff,
+    ) -> None:
+        """`instance`: which replica; `clock`: the time of day, seconds since 1970."""
+        if queue_size < 1 or remembered < 1:
+            raise ValueError("queue_size and remembered must be at least 1")
+        self._client = client
+        self._component = component
+        self._instance = instance
+        self._clock = clock
+        self._queue: deque[tuple[str, dict[str, object]]] = deque()
+        self._queue_size = queue_size
+        self._reasons: OrderedDict[str, str] = OrderedDict()
+        self._remembered = remembered
+        self._backoff = backoff
+        self._wake = asyncio.Event()
+        self.written = 0
+        """Events the API server has taken."""
+        self.dropped = 0
+        """Events that were lost."""
+
+    def record(
+        self,
+        ref: ObjectReference,
+        *,
+        type: Literal["Normal", "Warning"],  # noqa: A002 - Kubernetes' own word
+        reason: str,
+        message: str,
+    ) -> None:
+        """Queue an event, unless the last one of this object had the same reason."""
+        repeated = self._reasons.get(ref.uid) == reason
+        self._reasons[ref.uid] = reason
+        self._reasons.move_to_end(ref.uid)
+        if len(self._reasons) > self._remembered:
+            self._reasons.popitem(last=False)
+        if repeated:
+            return
+        if len(self._queue) >= self._queue_size:
+            self._queue.popleft()
+            self.dropped += 1
+        self._queue.append(self._event(ref, type, reason, message))
+        self._wake.set()
+
+    def last_reason(self, uid: str) -> str | None:
+        """The reason of the object's last event, as far as it is remembered."""
+        return self._reasons.get(uid)
+
+    def forget(self, uid: str) -> None:
+        """The object's next event is written in any case; also to be called when it is gone."""
+        self._reasons.pop(uid, None)
+
+    async def run(self) -> None:
+        """Write what is queued, one at a time and in order, until cancelled."""
+        while True:
+            while self._queue:
+                path, body = self._queue.popleft()
+                await self._write(path, body)
+            self._wake.clear()
+            await self._wake.wait()
+
+    async def _write(self, path: str, body: dict[str, object]) -> None:
+        backoff = self._backoff()
+        for attempt in range(1, _TRIES + 1):
+            try:
+                await self._client.post(path, body)
+            except ApiError as error:
+                # Its name is its own: if it exists, an earlier try did it.
+                if error.status == 409 and error.reason == "AlreadyExists":
+                    break
+                if error.status != 429:
+                    log.info("an event was refused: %s", error)
+                    self.dropped += 1
+                    return
+                retry_after = error.retry_after
+            except OutcomeUnknown as error:
+                log.debug("writing an event: %s", error)
+                retry_after = error.retry_after
+            else:
+                break
+            if attempt == _TRIES:
+                log.warning("an event was not written in %d tries", _TRIES)
+                self.dropped += 1
+                return
+            await asyncio.sleep(backoff.next(retry_after))
+        self.written += 1
+
+    def _event(
+        self, ref: ObjectReference, kind: str, reason: str, message: str
+    ) -> tuple[str, dict[str, object]]:
+        # The API server wants events of cluster-scoped objects in this namespace.
+        namespace = ref.namespace or "default"
+        now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        involved = {
+            "kind": ref.kind,
+            "apiVersion": ref.api_version,
+            "namespace": ref.namespace,
+            "name": ref.name,
+            "uid": ref.uid,
+            "resourceVersion": ref.resource_version,
+        }
+        body: dict[str, object] = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"namespace": namespace, "name": _event_name(ref.name)},
+            "involvedObject": {key: value for key, value in involved.items() if value},
+            "type": kind,
+            "reason": reason,
+            "message": cut(message),
+            "source": {"component": self._component, "host": self._instance},
+            "reportingComponent": self._component,
+            "reportingInstance": self._instance,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        return f"/api/v1/namespaces/{namespace}/events", body
+
+
+def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
+    """The message in at most `limit` bytes of UTF-8, whole characters, `...` where it was cut."""
+    encoded = message.encode()
+    if len(encoded) <= limit:
+        return message
+    return encoded[: limit - 3].decode(errors="ignore") + "..."
+
+
+def _event_name(name: str) -> str:
+    stem = re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"
+    return f"{stem}.{secrets.token_hex(8)}"

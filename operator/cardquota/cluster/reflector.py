@@ -1,0 +1,274 @@
+"""A reflector: keeps a sink told of all objects of one kind, through every failure.
+
+list (in pages) -> watch from the list's revision -> watch again from the last revision applied,
+for as long as the API server remembers it; after a 410 list again and work out what vanished.
+"""
+
+import asyncio
+import logging
+import random as _random
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+import aiohttp
+import msgspec
+
+from . import wire
+from .api_error import ApiError, OutcomeUnknown, read_status
+from .backoff import Backoff
+from .client import Client
+from .clock import boottime
+from .delivery import Delivery, Sink
+from .known import Known
+from .lines import Lines
+
+__all__ = ["Reflector", "Sink"]
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=wire.Watched)
+
+_LIST_TIMEOUT = 60.0
+"""Seconds for one page of a list."""
+_BATCH = 100
+"""Objects of a list told in one go, before others in the loop get their turn."""
+_PROBE_SECONDS = 3
+"""Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
+_LIST_AGAIN = frozenset({400, 410})
+"""Answers to a watch that say its revision is of no use any more."""
+
+
+class _BrokenError(Exception):
+    """The stream cannot be followed from here: list again."""
+
+
+class Reflector(Generic[T]):
+    """Reflects one kind into one sink.
+
+    Guarantees: the sink is told every object, every change that lasts, and every end, also of what
+    vanished while the stream was cut; per object never anything older than before; nothing is
+    told from a list that is older than what was applied (an API server that went back in time, as
+    after a restored backup, is waited for, loudly). `run` ends only by cancellation.
+    Not guaranteed: that short-lived states between two changes are seen; that what a kind held is
+    told as gone when the kind itself is no longer served (404): it is asked for again and again.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        path: str,
+        kind: str,
+        decoder: type[T],
+        sink: Sink[T],
+        params: Mapping[str, str] | None = None,
+        page_size: int = 500,
+        clock: Callable[[], float] = boottime,
+        watch_seconds: float = 60.0,
+        stall_timeout: float = 90.0,
+        backoff: Backoff | None = None,
+        random: Callable[[], float] = _random.random,
+    ) -> None:
+        """`path` of the collection; `kind` for people; `params`: selectors, if any.
+
+        `watch_seconds`: how long a watch is asked to last, give or take a quarter; it bounds how
+        long a quiet stream goes without a bookmark. `stall_timeout`: seconds of silence after
+        which a stream is given up; more than a watch lasts.
+        """
+        if page_size < 1:
+            raise ValueError("page_size must be at least 1")
+        if stall_timeout <= watch_seconds * 1.25:
+            raise ValueError("stall_timeout must exceed watch_seconds by more than a quarter")
+        self.path = path
+        self.kind = kind
+        self.synced = False
+        """Whether everything was told at least once; stays true."""
+        self.revision = 0
+        """The newest resourceVersion up to which everything was told; 0 before the first list."""
+        self.relists = 0
+        """Lists after the first complete one."""
+        self._client = client
+        self._delivery = Delivery(kind, decoder, sink)
+        self._params = dict(params or {})
+        self._page_size = page_size
+        self._clock = clock
+        self._watch_seconds = watch_seconds
+        self._stall_timeout = stall_timeout
+        self._backoff = backoff or Backoff()
+        self._random = random
+        self._current_at = float("-inf")
+        self._synced_event = asyncio.Event()
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._stream: aiohttp.ClientResponse | None = None
+        self._cut = False
+
+    def __len__(self) -> int:
+        """How many objects exist, as far as known. Costs O(namespaces)."""
+        return len(self._delivery.known)
+
+    def lag(self) -> float:
+        """Seconds since the stream was last known to be current; infinite before the first list.
+
+        In a quiet cluster this goes up to `watch_seconds` and back: no news is no proof.
+        """
+        return self._clock() - self._current_at
+
+    async def wait_synced(self) -> None:
+        """Return once everything was told at least once."""
+        await self._synced_event.wait()
+
+    async def passed(self, revision: int) -> None:
+        """Return once everything up to `revision` was told. Needs `run` to run.
+
+        Cuts the stream, if that is a long one, for a short one that ends in a bookmark: 1 to 2 s.
+        Not guaranteed: an end, if `revision` lies in the future or the API server is away.
+        """
+        if self.revision >= revision:
+            return
+        waiter = (revision, asyncio.get_running_loop().create_future())
+        self._waiters.append(waiter)
+        if self._stream is not None:
+            self._cut = True
+            self._stream.close()
+        try:
+            await waiter[1]
+        finally:
+            self._waiters.remove(waiter)
+
+    async def run(self) -> None:
+        """List and watch until cancelled, whatever happens."""
+        usable = False
+        while True:
+            retry_after: float | None = None
+            try:
+                if not usable:
+                    await self._list()
+                    usable = True
+                if await self._watch():
+                    continue
+                log.debug("%s: the stream ended at once", self.kind)
+            except ApiError as error:
+                usable = usable and error.status not in _LIST_AGAIN
+                retry_after = error.retry_after
+                log.log(
+                    logging.INFO if error.status == 410 else logging.WARNING,
+                    "%s: %s",
+                    self.kind,
+                    error,
+                )
+            except _BrokenError as error:
+                usable = False
+                log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
+            except OutcomeUnknown as error:
+                retry_after = error.retry_after
+                log.warning("%s: %s", self.kind, error)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                log.warning("%s: stream lost: %r", self.kind, error)
+            except Exception as error:
+                usable = False
+                log.exception("%s: %s; listing again", self.kind, type(error).__name__)
+            await asyncio.sleep(self._backoff.next(retry_after))
+
+    async def _list(self) -> None:
+        if self.synced:
+            self.relists += 1
+        asked = self._clock()
+        listed = Known()
+        revision = 0
+        params = {**self._params, "limit": str(self._page_size)}
+        while True:
+            body = await self._client.get(self.path, params=params, timeout=_LIST_TIMEOUT)
+            page = wire.decode_page(body)
+            if not revision:
+                revision = wire.revision_of(page.metadata.resource_version)
+                if revision < self.revision or not revision:
+                    raise _BrokenError(
+                        f"list at revision {revision}, after {self.revision} was told"
+                    )
+            for number, raw in enumerate(page.items or (), 1):
+                self._delivery.changed(raw, listed=listed)
+                if number % _BATCH == 0:
+                    await asyncio.sleep(0)
+            if not page.metadata.continue_:
+                break
+            params["continue"] = page.metadata.continue_
+        vanished = self._delivery.only(listed)
+        log.info(
+            "%s: %d listed at revision %d, %d had vanished",
+            self.kind,
+            len(listed),
+            revision,
+            vanished,
+        )
+        self.synced = True
+        self._synced_event.set()
+        self._backoff.reset()
+        self._told_up_to(revision, asked)
+
+    async def _watch(self) -> bool:
+        """Follow one stream to its end. Returns whether to go on at once."""
+        probing = self._is_awaited()
+        seconds = _PROBE_SECONDS if probing else self._length()
+        opened = self._clock()
+        params = {
+            **self._params,
+            "resourceVersion": str(self.revision),
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        silence = min(self._stall_timeout, seconds + 10.0)
+        lines = Lines()
+        told = False
+        async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
+            if self._is_awaited() and not probing:
+                return True
+            self._cut = False
+            self._stream = None if probing else response
+            try:
+                async for chunk in response.content.iter_any():
+                    for line in lines.feed(chunk):
+                        self._event(line)
+                        told = True
+                    if told:
+                        self._backoff.reset()
+            except (aiohttp.ClientError, OSError):
+                if not self._cut:
+                    raise
+            finally:
+                self._stream = None
+        # A stream that ends at once and empty, again and again, must not become a busy loop.
+        return told or self._cut or self._clock() - opened >= 1.0
+
+    def _event(self, line: bytes) -> None:
+        try:
+            event = wire.decode_event(line)
+            if event.type in (wire.ADDED, wire.MODIFIED):
+                revision = self._delivery.changed(event.object, newer_than=self.revision)
+            elif event.type == wire.DELETED:
+                revision = self._delivery.deleted(event.object)
+            elif event.type == wire.BOOKMARK:
+                meta = wire.decode_identity(event.object).metadata
+                revision = wire.revision_of(meta.resource_version)
+            elif event.type == wire.ERROR:
+                status = read_status(event.object)
+                after = status.details.retry_after_seconds if status.details else None
+                raise ApiError(status.code, status.reason, status.message, retry_after=after)
+            else:
+                raise _BrokenError(f"unknown event type {event.type[:40]!r}")
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise _BrokenError(f"unreadable line of {len(line)} bytes: {error}") from error
+        self._told_up_to(revision, self._clock())
+
+    def _told_up_to(self, revision: int, at: float) -> None:
+        self.revision = max(self.revision, revision)
+        self._current_at = max(self._current_at, at)
+        for wanted, waiter in self._waiters:
+            if wanted <= self.revision and not waiter.done():
+                waiter.set_result(None)
+
+    def _is_awaited(self) -> bool:
+        return any(wanted > self.revision for wanted, _ in self._waiters)
+
+    def _length(self) -> int:
+        # Not all at the same moment: neither the kinds nor the replicas.
+        return max(1, round(self._watch_seconds * (0.75 + self._random() / 2)))

@@ -1,0 +1,47 @@
+"""Audit mode: nothing is refused or gated; what would not have been let through is reported."""
+
+from ..cluster.events import EventRecorder
+from ..quota import messages
+from ..quota.ledger import Ledger
+from ..quota.pod_record import PodRecord
+from ..quota.verdict import Shortfall
+from ..quota.vocabulary import CPU, MEMORY, Mode, Reason
+from .release import pod_reference
+
+
+def report_strangers(ledger: Ledger, events: EventRecorder) -> None:
+    """An event on each pod that came ungated, in audit mode, while its queue is over quota."""
+    for uid in ledger.take_strangers():
+        record = ledger.pods.get(uid)
+        if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
+            continue
+        shorts = shortfalls(ledger, record)
+        if shorts:
+            text = messages.shortfalls(record.queue, shorts, messages.ADVICE_WAIT)
+            events.record(
+                pod_reference(record.facts),
+                type="Warning",
+                reason=_reason(ledger, record, shorts[0].dimension),
+                message=messages.audited(text),
+            )
+
+
+def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:
+    """The dimensions of a charged pod in which its queue stands over its quota."""
+    account = ledger.account(record.queue)
+    if account is None or account.facts is None:
+        return []
+    found = []
+    for dimension, amount in record.charge:
+        limit, charged = account.limit(dimension), account.row(dimension).charged
+        if limit is not None and charged > limit:
+            found.append(Shortfall(dimension, amount, charged, limit))
+    return sorted(found, key=lambda short: short.dimension in (CPU, MEMORY))
+
+
+def _reason(ledger: Ledger, record: PodRecord, dimension: str) -> Reason:
+    if dimension in (CPU, MEMORY):
+        return Reason.INSUFFICIENT_CPU if dimension == CPU else Reason.INSUFFICIENT_MEMORY
+    account = ledger.account(record.queue)
+    known = account is not None and dimension in account.quota
+    return Reason.INSUFFICIENT_CARD if known else Reason.CARD_NOT_IN_QUOTA

@@ -1,0 +1,172 @@
+"""One term of the leader, from winning the Lease to the last settled patch.
+
+Win the Lease, settle, catch up, then decide: open gates, keep pod groups, write Queue status. When
+the term ends, everything of it ends; the next term begins anew.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ..cluster.client import Client
+from ..cluster.elector import Elector
+from ..cluster.events import EventRecorder
+from ..cluster.feed import Pulse
+from ..cluster.reflector import Reflector
+from ..cluster.takeover import LeadershipLost, settle_and_catch_up
+from ..metrics import Metrics
+from ..quota.ledger import Ledger
+from ..quota.queue_report import report
+from ..settings import Settings
+from .audit import report_strangers
+from .gate import GateOpener
+from .groups import GroupKeeper
+from .queue_operator import QueueOperator
+from .release import ReleaseDoor
+
+_LOG = logging.getLogger(__name__)
+_STATUS_EVERY: Final = 0.1
+"""Seconds between two hand-overs of numbers to the status writer."""
+
+
+class Leadership:
+    """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        client: Client,
+        elector: Elector,
+        reflectors: Sequence[Reflector[Any]],
+        events: EventRecorder,
+        metrics: Metrics,
+        pulse: Pulse,
+        settings: Settings,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ledger = ledger
+        self._client = client
+        self._elector = elector
+        self._reflectors = reflectors
+        self._events = events
+        self._metrics = metrics
+        self._settings = settings
+        self._clock = clock
+        self._term: asyncio.Task[None] | None = None
+        self._door: ReleaseDoor | None = None
+        self._operator: QueueOperator | None = None
+        self._flush: asyncio.TimerHandle | None = None
+        self._flushed_at = float("-inf")
+        pulse.listen(self._beat)
+
+    def acquired(self, term: str) -> None:
+        """The Lease is ours."""
+        self._term = asyncio.get_running_loop().create_task(self._lead(term))
+
+    def lost(self, term: str) -> None:
+        """The term is over: decide nothing any more."""
+        _LOG.info("term %s: deciding no more", term)
+        if self._term is not None:
+            self._term.cancel()
+
+    async def stop(self, timeout: float) -> None:
+        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
+        door, self._door = self._door, None
+        if door is not None:
+            await door.drain(timeout)
+        if self._term is not None:
+            self._term.cancel()
+            await asyncio.gather(self._term, return_exceptions=True)
+
+    async def _lead(self, term: str) -> None:
+        lease = self._settings.leader_election
+        try:
+            await settle_and_catch_up(
+                self._elector,
+                self._reflectors,
+                self._client,
+                settle=lease.settle,
+                renew_deadline=lease.renew_deadline,
+            )
+        except LeadershipLost as reason:
+            _LOG.info("term %s ended before it decided anything: %s", term, reason)
+            return
+        standalone = self._settings.scheduler == "standalone"
+        loop = asyncio.get_running_loop()
+        operator = self._operator = QueueOperator(
+            standalone=standalone,
+            ask_all=lambda: _in_loop(loop, self._report_all),
+        )
+        door = self._door = self._make_door(term, standalone=standalone)
+        self._metrics.leader.set(1)
+        operator.start()
+        try:
+            await door.run()
+        finally:
+            self._metrics.leader.set(0)
+            self._door = self._operator = None
+            await operator.stop()
+
+    def _make_door(self, term: str, *, standalone: bool) -> ReleaseDoor:
+        release = self._settings.release
+        gate = GateOpener(
+            self._ledger, self._client, self._elector.time_left, patch_timeout=release.patch_timeout
+        )
+        groups = GroupKeeper(
+            self._ledger,
+            self._client,
+            self._elector.time_left,
+            patch_timeout=release.patch_timeout,
+            phases=standalone,
+        )
+        return ReleaseDoor(
+            self._ledger,
+            gate,
+            groups,
+            self._events,
+            self._metrics,
+            term=term,
+            in_flight=release.in_flight,
+            clock=self._clock,
+        )
+
+    def _beat(self) -> None:
+        """The ledger moved."""
+        if self._door is None:
+            return
+        self._door.wake()
+        self._flush_later()
+
+    def _flush_later(self) -> None:
+        if self._flush is None:
+            delay = max(0.0, self._flushed_at + _STATUS_EVERY - self._clock())
+            self._flush = asyncio.get_running_loop().call_later(delay, self._flush_now)
+
+    def _flush_now(self) -> None:
+        """Hand the numbers that changed to the status writer; report who came by in audit."""
+        self._flush, self._flushed_at = None, self._clock()
+        if self._operator is None:
+            return
+        report_strangers(self._ledger, self._events)
+        self._post(self._ledger.take_changed())
+
+    def _report_all(self) -> None:
+        self._ledger.take_changed()
+        self._post({account.name for account in self._ledger.accounts()})
+
+    def _post(self, queues: set[str]) -> None:
+        if self._operator is None:
+            return
+        reports = {queue: report(self._ledger, queue) for queue in sorted(queues)}
+        self._operator.post(
+            [found for found in reports.values() if found is not None],
+            [queue for queue, found in reports.items() if found is None],
+        )
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    try:
+        loop.call_soon_threadsafe(call)
+    except RuntimeError:
+        _LOG.debug("the ledger's loop is closed")

@@ -1,0 +1,24 @@
+"""The server's TLS context, from PEM in memory; it takes a new certificate while serving."""
+
+import ssl
+import tempfile
+from pathlib import Path
+
+
+def server_context(cert_pem: bytes, key_pem: bytes) -> ssl.SSLContext:
+    """A context for TLS 1.2 and later. Raises ssl.SSLError for a pair that cannot be used."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    load(context, cert_pem, key_pem)
+    return context
+
+
+def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
+    """Serve this certificate from the next connection on."""
+    # The standard library reads key and certificate from files only; the folder is private (0700)
+    # and gone before this returns.
+    with tempfile.TemporaryDirectory(prefix="cardquota-") as folder:
+        pair = Path(folder) / "pair.pem"
+        pair.touch(mode=0o600)
+        pair.write_bytes(key_pem + b"\n" + cert_pem)
+        context.load_cert_chain(pair)
