@@ -4,6 +4,7 @@ An object that stands there twice is taken as it stands last, at its first place
 applied twice.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar, cast
@@ -47,6 +48,8 @@ class Inventory:
     notes: list[str] = field(default_factory=list)
 
 
+_UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
+"""YAML takes `off` for false and `1` for a number where the API server wants text."""
 _CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "Node", "Namespace", "Queue"})
 _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("scheduling.k8s.io", "PriorityClass"): o.PriorityClass,
@@ -92,7 +95,9 @@ def _read(
     try:
         body = msgspec.convert(document.body, struct)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise YamlFileError(f"{document.where}: {document.title} cannot be read: {error}") from None
+        advice = " (put it in quotes)" if _UNQUOTED.search(str(error)) else ""
+        problem = f"{document.title} cannot be read: {error}{advice}"
+        raise YamlFileError(f"{document.where}: {problem}") from None
     meta = cast("o.Pod", body).metadata  # every one of them has metadata
     if not meta.name and not meta.generate_name:
         raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")

@@ -132,7 +132,6 @@ def _plain(answers: Answers) -> dict[str, Any]:
         {
             "name": report.name,
             "state": report.state,
-            "gated": report.gated,
             "cards": msgspec.to_builtins(report.cards),
             "resources": msgspec.to_builtins(report.resources),
             "columns": msgspec.to_builtins(columns(report)),

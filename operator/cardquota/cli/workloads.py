@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from ..quota.objects import (
@@ -69,7 +68,7 @@ def _replicated(kind: str, body: Replicated, nodes: Matching) -> Iterator[Pod]:
             yield _pod(template, meta, f"{name}-{suffix}", owner, spec=spec)
         return
     if kind == "Deployment":
-        name = f"{name}-{generated(msgspec.json.encode(template).decode(), length=10)}"
+        name = f"{name}-{generated(kind, meta.namespace, name, length=10)}"
         owner_kind = "ReplicaSet"
     owner = _owner("apps/v1", owner_kind, name)
     for i in range(1 if body.spec.replicas is None else body.spec.replicas):

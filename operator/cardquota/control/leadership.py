@@ -134,6 +134,7 @@ class Leadership:
     def _beat(self) -> None:
         """The ledger moved."""
         if self._door is None:
+            self._ledger.rest()
             return
         self._door.wake()
         self._flush_later()

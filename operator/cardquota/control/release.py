@@ -6,7 +6,7 @@ opens. Whoever waits on is told why, once per reason.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -15,16 +15,21 @@ from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
+from ..quota.group_facts import GroupFacts
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
+from ..quota.pod_record import PodRecord
 from ..quota.release_order import Opening, Refusal, openings, queue_order
 from ..quota.stamp import Reservation, Stamp, allocated_text
+from ..quota.verdict import Outcome, Verdict
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 
 _LOG = logging.getLogger(__name__)
 _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again, if no news of it came first."""
+_PATIENCE: Final = 10.0
+"""Seconds after which a pod is told that its group, or members of it, do not come."""
 _AT_A_TIME: Final = 64
 """Answers worked out before the loop gets a breath."""
 
@@ -171,27 +176,28 @@ class ReleaseDoor:
 
     def _tell(self, refusal: Refusal) -> None:
         """Events for those who wait, one per change of the reason (section 9)."""
-        verdict = refusal.verdict
+        if refusal.verdict.outcome is Outcome.UNSEEN:
+            # Groups and members arrive one after the other: worth a word only if they do not.
+            asyncio.get_running_loop().call_later(_PATIENCE, self._tell_if_still, refusal)
+            return
+        self._record(refusal.verdict, refusal.pods, refusal.gang)
+
+    def _tell_if_still(self, refusal: Refusal) -> None:
+        for record in refusal.pods:
+            if self._ledger.pods.get(record.facts.uid) is record and record.releasable:
+                book = refusal.gang or self._ledger.groups.get(record.facts.group)
+                if book is None or book.facts is None or not complete(book):
+                    self._record(refusal.verdict, (record,), refusal.gang)
+
+    def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
         if verdict.reason is None:
             return
-        for record in refusal.pods:
-            _LOG.info("%s/%s waits: %s", record.facts.namespace, record.facts.name, verdict.text)
-            self._events.record(
-                pod_reference(record.facts),
-                type="Warning",
-                reason=verdict.reason,
-                message=verdict.text,
-            )
-        if refusal.gang is not None and refusal.gang.facts is not None:
-            facts = refusal.gang.facts
-            self._events.record(
-                ObjectReference(
-                    "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
-                ),
-                type="Warning",
-                reason=verdict.reason,
-                message=verdict.text,
-            )
+        objects = [pod_reference(record.facts) for record in pods]
+        if gang is not None and gang.facts is not None and pods:
+            objects.append(group_reference(gang.facts))
+        for found in objects:
+            _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
+            self._events.record(found, type="Warning", reason=verdict.reason, message=verdict.text)
 
     def _keep(self, key: str) -> None:
         if key in self._kept:
@@ -222,6 +228,18 @@ class ReleaseDoor:
         if not task.cancelled() and task.exception() is not None:
             _LOG.error("a release failed; this is a bug", exc_info=task.exception())
         self.wake()
+
+
+def complete(book: GroupBook) -> bool:
+    """Whether as many members exist as must start together."""
+    return len(book.members) >= book.minimum
+
+
+def group_reference(facts: GroupFacts) -> ObjectReference:
+    """The pod group an event is about."""
+    return ObjectReference(
+        "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
+    )
 
 
 def pod_reference(facts: PodFacts) -> ObjectReference:

@@ -59,8 +59,7 @@ def born_gated(settings: Settings) -> Policy:
 def gate_owner(settings: Settings) -> Policy:
     """Nobody but the operator opens a gate, and what it decided is on the pod."""
     wait = (
-        "it opens by itself when the queue has quota; "
-        "`kubectl describe pod` says what it waits for"
+        "it opens by itself when the queue has quota; `kubectl describe pod` says what it waits for"
     )
     written = " && ".join(
         f"{annotation('object', key)} != ''" for key in (TERM, CHARGED_QUEUE, ALLOCATED)

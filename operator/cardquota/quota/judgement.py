@@ -32,17 +32,18 @@ def judge_create(
     is what else the caller wants counted, by dimension.
     """
     queue = ledger.queue_of(facts)
-    if queue == OUTSIDE and not _waits_for_group(ledger, facts):
+    unseen = _waits_for_group(ledger, facts)
+    if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
     if facts.claims_devices and _enforced(ledger, facts.namespace):
         return Verdict(Outcome.NEVER, queue, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is State.BOUND:
         return Verdict(Outcome.NEVER, queue, Reason.NODE_NAMED, messages.node_named(facts.node))
-    if _waits_for_group(ledger, facts) and not facts.own_queue:
+    if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = _judge(ledger, facts, queue, at_create=True, extra=beside)
-    if verdict.outcome is not Outcome.NEVER and _waits_for_group(ledger, facts):
-        return Verdict(Outcome.UNSEEN, queue, warnings=(messages.group_not_seen(facts.group),))
+    if verdict.outcome is not Outcome.NEVER and unseen:
+        return _group_not_seen(facts, queue)
     return verdict
 
 
@@ -50,14 +51,17 @@ def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
     wrong = objection(facts, ledger.request_of(facts, OUTSIDE), _NOTHING, ledger)
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
-        return Verdict(Outcome.NEVER, "", wrong.reason, wrong.text)
-    return Verdict(Outcome.UNSEEN, warnings=(messages.group_not_seen(facts.group),))
+        return Verdict(Outcome.NEVER, OUTSIDE, wrong.reason, wrong.text)
+    return _group_not_seen(facts, OUTSIDE)
 
 
 def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     """The verdict on opening one pod's gate."""
     if _waits_for_group(ledger, record.facts):
-        return Verdict(Outcome.UNSEEN, record.queue)
+        return _group_not_seen(record.facts, record.queue)
+    if record.queue == OUTSIDE:
+        text = messages.gated_without_queue()
+        return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     return _judge(ledger, record.facts, record.queue, request=record.request)
 
 
@@ -111,6 +115,11 @@ def _waits_for_group(ledger: Ledger, facts: PodFacts) -> bool:
         return False
     book = ledger.groups.get(facts.group)
     return book is None or book.facts is None
+
+
+def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
+    text = messages.group_not_seen(facts.group)
+    return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
 
 
 def _enforced(ledger: Ledger, namespace: str) -> bool:

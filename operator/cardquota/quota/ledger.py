@@ -249,6 +249,13 @@ class Ledger:
             book.settled_revision = 0
             self._set_assumed(book, None)
 
+    def rest(self) -> None:
+        """Nobody here decides: forget what is to be looked at, since a term begins with all."""
+        self._changed.clear()
+        self._stirred.clear()
+        self._stirred_groups.clear()
+        self._strangers.clear()
+
     # --- asks ---------------------------------------------------------------------------------
 
     def account(self, queue: str) -> Account | None:
@@ -364,7 +371,7 @@ class Ledger:
         record.bucket = self._bucket(record, bound=bound)
         self._index(record)
         self._post(record, 1)
-        if record.releasable and record.queue != OUTSIDE:
+        if record.releasable:
             self._account(record.queue).waiting.join(record, self._lane(record))
 
     def _lift(self, record: PodRecord) -> None:

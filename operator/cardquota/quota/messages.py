@@ -120,8 +120,27 @@ def queue_disagrees(group: str, theirs: str, own: str) -> str:
 
 
 def group_not_seen(group: str) -> str:
-    """Warning: the pod waits for its group."""
-    return f"pod group <{show(group)}> does not exist yet: the pod waits for it"
+    """The pod waits for its group."""
+    return (
+        f"pod group <{show(group)}> does not exist (yet): the pod waits for it; create it, or "
+        f"correct the annotation {v.GROUP_NAME}"
+    )
+
+
+def gang_incomplete(group: str, there: int, minimum: int) -> str:
+    """The gang waits for members that have not been created."""
+    return (
+        f"pod group <{show(group)}> starts with <{minimum}> pods together, but only <{there}> are "
+        "there; create the others, or lower its minMember"
+    )
+
+
+def gated_without_queue() -> str:
+    """A gated pod that has lost its queue."""
+    return (
+        f"the pod is gated but has no queue any more; name one in the annotation {v.QUEUE_NAME} "
+        "of the pod or of its namespace"
+    )
 
 
 def node_named(node: str) -> str:

@@ -9,14 +9,15 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from . import messages
 from .account import Account
 from .group_book import GroupBook
 from .judgement import judge_gang, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
 from .stamp import Charge, canonical
-from .verdict import Verdict
-from .vocabulary import CPU, MEMORY, Mode
+from .verdict import Outcome, Verdict
+from .vocabulary import CPU, MEMORY, Mode, Reason
 from .waiting import Lane
 
 
@@ -87,11 +88,11 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
             continue
         if fifo:
             blocked |= cards
-        if found is not None and found.pods:
+        if found.pods:
             yield found
 
 
-def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal | None:
+def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal:
     if ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
         return Opening(first.queue, ((first, _cards_charged(first)),))
     book = ledger.groups.get(first.facts.group) if first.facts.group else None
@@ -113,10 +114,15 @@ def started(book: GroupBook) -> bool:
     return book.reservation is not None or book.held_members >= book.minimum
 
 
-def _try_gang(ledger: Ledger, lane: Lane, book: GroupBook) -> Opening | Refusal | None:
+def _try_gang(ledger: Ledger, lane: Lane, book: GroupBook) -> Opening | Refusal:
     need = book.minimum - book.held_members
     if len(lane.turns) < need:
-        return None  # not all of its minimum has been created
+        there = book.held_members + len(lane.turns)
+        text = messages.gang_incomplete(book.key, there, book.minimum)
+        verdict = Verdict(
+            Outcome.UNSEEN, ledger.pods[lane.turns[0][-1]].queue, Reason.GANG_INCOMPLETE, text
+        )
+        return _refusal(ledger, lane, verdict, book)
     members = [ledger.pods[turn[-1]] for turn in lane.turns[:need]]
     verdict, cards = judge_gang(ledger, members)
     if not verdict.fits:

@@ -69,6 +69,8 @@ class Reason(StrEnum):
     INVALID_CARD = "InvalidCardAnnotation"
     NODE_NAMED = "NodeNamedInSpec"
     DEVICE_CLAIMED = "DeviceClaimNotCounted"
+    GROUP_NOT_FOUND = "PodGroupNotFound"
+    GANG_INCOMPLETE = "PodGroupIncomplete"
 
 
 RELEASED: Final = "QuotaReleased"

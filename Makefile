@@ -1,0 +1,56 @@
+# One command per step. Needs make and Python 3.11 alone: the rest is set up in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-fast chaos lint bench crds up down
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## The virtual environment, with the pinned tools
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+build: $(STAMP) ## The control plane's binaries, into the cache: only what is missing
+	$(BIN)/python -m cardquota_dev build
+
+demo: build ## The story of the README, on a real control plane (KEEP=1 leaves it running)
+	$(BIN)/python -m cardquota_dev demo $(if $(KEEP),--keep)
+
+test: build ## All tests
+	$(PYTEST)
+
+test-fast: $(STAMP) ## The tests that need no control plane
+	$(PYTEST) -m "not plane and not disruptive"
+
+chaos: build ## The proof under faults
+	$(PYTEST) -m disruptive
+
+lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m cardquota.api.generate --check
+	$(BIN)/python -m cardquota.install.generate --check
+
+bench: build ## The benchmarks
+	$(PYTEST) tests/bench -m "" -s
+
+crds: $(STAMP) ## Write crds/ and the generated manifests anew
+	$(BIN)/python -m cardquota.api.generate
+	$(BIN)/python -m cardquota.install.generate
+
+up: build ## A plane with the product, in the background
+	$(BIN)/python -m cardquota_dev up --detach
+
+down: $(STAMP) ## Its end
+	$(BIN)/python -m cardquota_dev down

@@ -1,0 +1,95 @@
+"""The commands: `python -m cardquota_dev build | up | down`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .build import build as build_binaries
+from .failure import PlaneError
+from .folder import Folder
+from .launch import absolute, end, start_detached
+from .options import DEFAULT_NODES, Options
+from .paths import DEFAULT_PLANE
+from .supervisor import supervise
+
+app = typer.Typer(
+    help="The local control plane: real etcd, API server, controllers, scheduler and kwok.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Dir = Annotated[
+    Path, typer.Option("--dir", help="The plane's folder.", show_default=".up in the checkout")
+]
+
+
+@app.command()
+def build() -> None:
+    """Build the control plane's binaries into the cache: only what is missing."""
+    print(build_binaries())
+
+
+@app.command()
+def up(
+    *,
+    folder: Dir = DEFAULT_PLANE,
+    nodes: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help="Nodes to create; may be repeated."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The product's configuration."),
+    ] = None,
+    replicas: Annotated[int, typer.Option(min=1, max=9, help="Of the product.")] = 1,
+    without_product: Annotated[
+        bool, typer.Option("--without-product", help="The bare plane, without CRDs.")
+    ] = False,
+    hpa_fast: Annotated[
+        bool, typer.Option("--hpa-fast", help="An autoscaler that acts within seconds.")
+    ] = False,
+    bin_dir: Annotated[
+        Path | None, typer.Option(help="Use the binaries in this folder, and no others.")
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once it is ready; `down` ends it.")
+    ] = False,
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
+    until_stdin_closes: Annotated[bool, typer.Option("--until-stdin-closes", hidden=True)] = False,
+) -> None:
+    """Start a plane, and print the path of its administrator's kubeconfig once all is ready."""
+    options = Options(
+        folder=Folder(absolute(folder)),
+        nodes=tuple(map(absolute, nodes or [DEFAULT_NODES])),
+        config=absolute(config) if config else None,
+        replicas=0 if without_product else replicas,
+        quick_autoscaler=hpa_fast,
+        bin_dir=absolute(bin_dir) if bin_dir else None,
+        background=background,
+        until_stdin_closes=until_stdin_closes,
+    )
+    if detach:
+        start_detached(options)
+    else:
+        supervise(options)
+
+
+@app.command()
+def down(*, folder: Dir = DEFAULT_PLANE) -> None:
+    """End a plane and remove its folder."""
+    end(Folder(absolute(folder)))
+
+
+def main() -> None:
+    """Run a command; what went wrong is one sentence on standard error."""
+    try:
+        app()
+    except PlaneError as error:
+        sys.exit(f"cardquota_dev: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What a Service would be: one TCP port before the product's replicas.
+
+Guarantees: a new connection goes to a replica that was ready when last asked, in turn; one that
+refuses the connection is passed over. Not guaranteed: that a connection outlives its replica, or
+that it is moved when its replica is no longer ready. As with a Service, a replica that has just
+died may still be tried, and with no replica ready a connection is closed at once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import aiohttp
+
+INTERVAL = 0.5
+"""Seconds between two questions to each replica."""
+
+_CHUNK = 65_536
+_TIMEOUT = aiohttp.ClientTimeout(total=2)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One replica: where connections go, and the URL that says whether it is ready."""
+
+    port: int
+    ready: str
+
+
+class Balancer:
+    """Listens from `start` to `stop`, in the running event loop."""
+
+    def __init__(self, backends: Sequence[Backend]) -> None:
+        self._backends = list(backends)
+        self._ready: set[Backend] = set()
+        self._turn = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self, port: int) -> None:
+        """Listen on 127.0.0.1; nobody counts as ready yet."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+        self._keep(asyncio.create_task(self._ask()))
+
+    async def stop(self) -> None:
+        """Stop listening and cut every connection."""
+        if self._server is not None:
+            self._server.close()
+        for task in (tasks := list(self._tasks)):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask(self) -> None:
+        async with aiohttp.ClientSession(timeout=_TIMEOUT) as session:
+            while True:
+                await asyncio.gather(*(self._ask_one(session, one) for one in self._backends))
+                await asyncio.sleep(INTERVAL)
+
+    async def _ask_one(self, session: aiohttp.ClientSession, backend: Backend) -> None:
+        try:
+            async with session.get(backend.ready) as answer:
+                ready = answer.status == 200
+        except (aiohttp.ClientError, TimeoutError):
+            ready = False
+        if ready:
+            self._ready.add(backend)
+        else:
+            self._ready.discard(backend)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._keep(asyncio.create_task(self._serve(reader, writer)))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            opened = await self._connect()
+            if opened is None:
+                return
+            try:
+                await asyncio.gather(_copy(reader, opened[1]), _copy(opened[0], writer))
+            finally:
+                opened[1].close()
+        finally:
+            writer.close()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        for _ in self._backends:
+            self._turn = (self._turn + 1) % len(self._backends)
+            backend = self._backends[self._turn]
+            if backend in self._ready:
+                with suppress(OSError):
+                    return await asyncio.open_connection("127.0.0.1", backend.port)
+        return None
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One direction, to its end; a reset connection is an end."""
+    with suppress(ConnectionError):
+        while data := await reader.read(_CHUNK):
+            writer.write(data)
+            await writer.drain()
+    with suppress(OSError):
+        writer.write_eof()

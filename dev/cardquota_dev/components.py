@@ -1,0 +1,144 @@
+"""The control plane's processes: their command lines and configuration files.
+
+Everything listens on 127.0.0.1 alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .folder import Folder, write_private, write_private_json
+from .identities import token_file
+from .keys import Keys
+
+STAGES = Path(__file__).with_name("stages.yaml")
+"""What kwok does to nodes and pods."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Something to run, and where it answers whether it is ready."""
+
+    name: str
+    command: tuple[str, ...]
+    address: str
+    """Where it listens, as a URL."""
+    ready: str | None
+    """Path under the address that answers 200 once it is ready; None: do not ask."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Added to the supervisor's own."""
+    grace: float = 10.0
+    """Seconds between SIGTERM and SIGKILL."""
+
+
+def etcd(binary: Path, folder: Folder, client: int, peer: int) -> Program:
+    """The store. It does not wait for the disk: nothing here must survive the machine."""
+    url, peer_url = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
+    flags = {
+        "name": "plane",
+        "data-dir": folder.data,
+        "listen-client-urls": url,
+        "advertise-client-urls": url,
+        "listen-peer-urls": peer_url,
+        "initial-advertise-peer-urls": peer_url,
+        "initial-cluster": f"plane={peer_url}",
+        "unsafe-no-fsync": "true",
+        "log-level": "error",
+    }
+    return Program("etcd", _command(binary, flags), url, None)
+
+
+def api_server(binary: Path, folder: Folder, keys: Keys, store: str, port: int) -> Program:
+    """The API server, with RBAC and static tokens."""
+    flags = {
+        "etcd-servers": store,
+        "advertise-address": "127.0.0.1",
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "endpoint-reconciler-type": "none",
+        "tls-cert-file": keys.certificate,
+        "tls-private-key-file": keys.key,
+        "authorization-mode": "RBAC",
+        "token-auth-file": token_file(folder),
+        "service-account-issuer": "https://kubernetes.default.svc",
+        "service-account-key-file": keys.service_account_public,
+        "service-account-signing-key-file": keys.service_account_key,
+        "service-cluster-ip-range": "10.0.0.0/16",
+        "allow-privileged": "true",
+    }
+    url = f"https://127.0.0.1:{port}"
+    return Program("kube-apiserver", _command(binary, flags), url, "/readyz")
+
+
+def controller_manager(
+    binary: Path, kubeconfig: Path, keys: Keys, port: int, *, quick_autoscaler: bool
+) -> Program:
+    """The controllers, each with its own service account, as in a real cluster."""
+    flags: dict[str, object] = {
+        "kubeconfig": kubeconfig,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "tls-cert-file": keys.certificate,
+        "tls-private-key-file": keys.key,
+        "leader-elect": "false",
+        "use-service-account-credentials": "true",
+        "service-account-private-key-file": keys.service_account_key,
+        "root-ca-file": keys.authority,
+        "kube-api-qps": 500,
+        "kube-api-burst": 1000,
+    }
+    if quick_autoscaler:
+        flags |= {
+            "horizontal-pod-autoscaler-sync-period": "2s",
+            "horizontal-pod-autoscaler-cpu-initialization-period": "1s",
+            "horizontal-pod-autoscaler-initial-readiness-delay": "1s",
+            "horizontal-pod-autoscaler-downscale-stabilization": "5s",
+        }
+    url = f"https://127.0.0.1:{port}"
+    return Program("kube-controller-manager", _command(binary, flags), url, "/healthz")
+
+
+def scheduler(binary: Path, folder: Folder, kubeconfig: Path, keys: Keys, port: int) -> Program:
+    """The scheduler."""
+    configuration = folder.private / "scheduler.json"
+    write_private_json(
+        configuration,
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(kubeconfig), "qps": 1000, "burst": 2000},
+            "leaderElection": {"leaderElect": False},
+        },
+    )
+    flags = {
+        "config": configuration,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "tls-cert-file": keys.certificate,
+        "tls-private-key-file": keys.key,
+    }
+    url = f"https://127.0.0.1:{port}"
+    return Program("kube-scheduler", _command(binary, flags), url, "/readyz")
+
+
+def kwok(binary: Path, folder: Folder, kubeconfig: Path, port: int) -> Program:
+    """The kubelets' stand-in. It sees only pods that have a node."""
+    configuration = folder.private / "kwok.yaml"
+    write_private(configuration, STAGES.read_text())
+    flags = {
+        "config": configuration,
+        "kubeconfig": kubeconfig,
+        "manage-all-nodes": "true",
+        "server-address": f"127.0.0.1:{port}",
+        "node-ip": "127.0.0.1",
+        "node-lease-duration-seconds": 40,
+    }
+    return Program("kwok", _command(binary, flags), f"http://127.0.0.1:{port}", "/readyz")
+
+
+def _command(binary: Path, flags: Mapping[str, object]) -> tuple[str, ...]:
+    return (str(binary), *(f"--{name}={value}" for name, value in flags.items()))

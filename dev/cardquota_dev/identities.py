@@ -1,0 +1,80 @@
+"""Who may speak to the API server: one static token and one kubeconfig each.
+
+Only the administrator and kwok are in `system:masters`. The controller manager, the scheduler
+and the product are the users they would be in any cluster, so that their real roles are tested.
+"""
+
+import base64
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from .folder import Folder, write_private, write_private_json
+from .keys import Keys
+
+PRODUCT_NAMESPACE = "cardquota-system"
+"""The product's own namespace."""
+
+PRODUCT_ACCOUNT = "cardquota"
+"""The product's service account in it."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A user with a token."""
+
+    name: str
+    user: str
+    groups: tuple[str, ...]
+    kubeconfig: Path
+    token: str
+
+
+def make_identities(folder: Folder) -> dict[str, Identity]:
+    """All of them by name, each with a fresh token; writes the file of tokens."""
+    masters = ("system:masters",)
+    accounts = "system:serviceaccounts"
+    rows = [
+        ("admin", "admin", masters, folder.kubeconfig),
+        ("tenant", "tenant", (), folder.tenant_kubeconfig),
+        (
+            "product",
+            f"system:serviceaccount:{PRODUCT_NAMESPACE}:{PRODUCT_ACCOUNT}",
+            (accounts, f"{accounts}:{PRODUCT_NAMESPACE}", "system:authenticated"),
+            folder.product_kubeconfig,
+        ),
+        ("kwok", "kwok", masters, folder.private / "kubeconfig-kwok"),
+        *(
+            (name, f"system:{name}", (), folder.private / f"kubeconfig-{name}")
+            for name in ("kube-controller-manager", "kube-scheduler")
+        ),
+    ]
+    identities = {row[0]: Identity(*row, token=secrets.token_urlsafe(32)) for row in rows}
+    lines = [
+        f'{one.token},{one.user},{one.name},"{",".join(one.groups)}"' for one in identities.values()
+    ]
+    write_private(token_file(folder), "\n".join(lines) + "\n")
+    return identities
+
+
+def token_file(folder: Folder) -> Path:
+    """The file of tokens that the API server reads."""
+    return folder.private / "tokens.csv"
+
+
+def write_kubeconfigs(identities: dict[str, Identity], server: str, keys: Keys) -> None:
+    """Each identity's kubeconfig, complete in itself."""
+    authority = base64.b64encode(keys.authority.read_bytes()).decode()
+    for one in identities.values():
+        cluster = {"server": server, "certificate-authority-data": authority}
+        write_private_json(
+            one.kubeconfig,
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "plane", "cluster": cluster}],
+                "users": [{"name": one.name, "user": {"token": one.token}}],
+                "contexts": [{"name": one.name, "context": {"cluster": "plane", "user": one.name}}],
+                "current-context": one.name,
+            },
+        )

@@ -1,0 +1,43 @@
+"""What `up` was asked for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .folder import Folder
+
+DEFAULT_NODES = Path(__file__).with_name("cluster.yaml")
+"""A small cluster of mixed cards."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """One plane's options; every path is absolute."""
+
+    folder: Folder
+    nodes: tuple[Path, ...] = (DEFAULT_NODES,)
+    config: Path | None = None
+    """The product's configuration, under what the plane itself decides."""
+    replicas: int = 1
+    """Of the product; 0: none, and its CRDs are not applied."""
+    quick_autoscaler: bool = False
+    bin_dir: Path | None = None
+    background: bool = False
+    """Let go of standard output once ready, and write to the log instead."""
+    until_stdin_closes: bool = False
+    """End the plane when standard input ends: it then never outlives whoever started it."""
+
+    def arguments(self) -> list[str]:
+        """The same options as a command line of `up`."""
+        flags = [f"--dir={self.folder.path}", *(f"--nodes={file}" for file in self.nodes)]
+        if self.config is not None:
+            flags.append(f"--config={self.config}")
+        flags.append(f"--replicas={self.replicas}" if self.replicas else "--without-product")
+        if self.quick_autoscaler:
+            flags.append("--hpa-fast")
+        if self.bin_dir is not None:
+            flags.append(f"--bin-dir={self.bin_dir}")
+        if self.background:
+            flags.append("--background")
+        if self.until_stdin_closes:
+            flags.append("--until-stdin-closes")
+        return flags

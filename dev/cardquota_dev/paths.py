@@ -1,0 +1,19 @@
+"""Where things lie that do not belong to one plane: the checkout, the cache."""
+
+import os
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+"""The root of the source tree."""
+
+GO_MODULE = CHECKOUT / "dev" / "controlplane"
+"""The Go module that pins the control plane's versions."""
+
+DEFAULT_PLANE = CHECKOUT / ".up"
+"""The folder of the plane that `up` starts when it is told none: one per checkout."""
+
+
+def cache() -> Path:
+    """The folder that holds built binaries, one folder per digest. It need not exist."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "cardquota" / "controlplane"

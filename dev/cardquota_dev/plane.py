@@ -1,0 +1,130 @@
+"""One control plane: what is started, in which order, and what has to be true before the next.
+
+etcd and the API server together; then controllers, scheduler and kwok, while nodes and the
+tenant's role are applied; then, if wanted, the product. `stop` goes the other way round.
+"""
+
+import asyncio
+from pathlib import Path
+
+from . import components
+from .children import Children
+from .discovery import binaries
+from .folder import Folder
+from .identities import Identity, make_identities, write_kubeconfigs
+from .keys import make_keys
+from .kubectl import apply
+from .options import Options
+from .ports import free_ports
+from .probe import Probe
+from .product import Product
+from .state import State
+
+TENANT = Path(__file__).with_name("tenant.yaml")
+"""The tenant's role."""
+
+_PATIENCE = 120.0
+"""Seconds for one step; a machine that is busy with other things is slow, not broken."""
+
+
+class Plane:
+    """A plane that is being started, runs, and is stopped; `start` may be cancelled anywhere."""
+
+    def __init__(self, options: Options, state: State) -> None:
+        self._options, self._state = options, state
+        self._folder: Folder = options.folder
+        self._children = Children(self._folder, state)
+        self._product: Product | None = None
+
+    async def start(self) -> None:
+        """Return once all of it is ready. Raises PlaneError."""
+        found = binaries(folder=self._options.bin_dir)
+        keys = make_keys(self._folder)
+        identities = make_identities(self._folder)
+        ports = free_ports(6)
+        store = components.etcd(found["etcd"], self._folder, *ports[:2])
+        server = components.api_server(
+            found["kube-apiserver"], self._folder, keys, store.address, ports[2]
+        )
+        write_kubeconfigs(identities, server.address, keys)
+        self._state.server, self._state.bin_dir = server.address, str(found["kubectl"].parent)
+        await self._children.start(store)
+        await self._children.start(server)
+        async with Probe(keys, server.address, identities["admin"].token) as probe:
+            await self._ready(probe, [server])
+            others = [
+                components.controller_manager(
+                    found["kube-controller-manager"],
+                    identities["kube-controller-manager"].kubeconfig,
+                    keys,
+                    ports[3],
+                    quick_autoscaler=self._options.quick_autoscaler,
+                ),
+                components.scheduler(
+                    found["kube-scheduler"],
+                    self._folder,
+                    identities["kube-scheduler"].kubeconfig,
+                    keys,
+                    ports[4],
+                ),
+                components.kwok(
+                    found["kwok"], self._folder, identities["kwok"].kubeconfig, ports[5]
+                ),
+            ]
+            for program in others:
+                await self._children.start(program)
+            await apply(found["kubectl"], self._folder.kubeconfig, [TENANT, *self._options.nodes])
+            await self._ready(probe, others)
+            await self._children.until(
+                lambda: _usable(probe), "nodes Ready and the default service account", _PATIENCE
+            )
+            if self._options.replicas:
+                await self._start_product(found["kubectl"], identities, probe)
+        self._children.settled = True
+        self._state.ready = True
+        self._state.write(self._folder)
+
+    async def stop(self) -> None:
+        """End everything, the last started first."""
+        fixed = ["kwok", "kube-scheduler", "kube-controller-manager"]
+        core = {"kube-apiserver", "etcd", *fixed}
+        if self._product is not None:
+            await self._product.stop()
+        await self._children.stop([name for name in self._children.names if name not in core])
+        await self._children.stop(fixed)
+        await self._children.stop(["kube-apiserver"])
+        await self._children.stop(["etcd"])
+
+    async def _start_product(
+        self, kubectl: Path, identities: dict[str, Identity], probe: Probe
+    ) -> None:
+        self._product = Product(
+            self._options, self._state, self._children, probe, kubectl, identities["product"]
+        )
+        await self._product.start()
+
+    async def _ready(self, probe: Probe, programs: list[components.Program]) -> None:
+        async def answers(url: str, name: str) -> None:
+            await self._children.until(lambda: probe.ok(url), f"{name} ready", _PATIENCE)
+
+        await asyncio.gather(
+            *(answers(one.address + one.ready, one.name) for one in programs if one.ready)
+        )
+
+
+async def _usable(probe: Probe) -> bool:
+    """Whether a pod could be created and would be scheduled."""
+    nodes = await probe.read("/api/v1/nodes")
+    account = await probe.read("/api/v1/namespaces/default/serviceaccounts/default")
+    return nodes is not None and account is not None and all(map(_node_usable, nodes["items"]))
+
+
+def _node_usable(node: dict[str, object]) -> bool:
+    spec, status = node.get("spec"), node.get("status")
+    if not isinstance(spec, dict) or not isinstance(status, dict):
+        return False
+    ready = any(
+        one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions", ())
+    )
+    taints = [taint["key"] for taint in spec.get("taints", ())]
+    return ready and "node.kubernetes.io/not-ready" not in taints

@@ -1,0 +1,68 @@
+"""Fixtures of the control plane, its markers, and the three seconds that a test may take."""
+
+import secrets
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from cardquota_dev.discovery import existing_cluster
+from cardquota_dev.testing import Cluster, fresh_namespace, running_plane, shared_cluster
+
+LONGEST_TEST = 3.0
+"""Seconds a test may take without a marker that says so; fixtures are not counted."""
+
+_UNLIMITED = ("slow", "disruptive")
+_PLANE_FIXTURES = {"plane", "product_plane", "namespace"}
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The one bare plane that all tests share: no CRDs, no product."""
+    with shared_cluster(tmp_path_factory.mktemp("plane")) as cluster:
+        cluster.warm()
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The one plane with the product that all tests share."""
+    if existing_cluster() is not None:
+        pytest.skip("the product is started on planes of our own only")
+    with running_plane(tmp_path_factory.mktemp("product-plane")) as cluster:
+        cluster.warm()
+        yield cluster
+
+
+@pytest.fixture
+def unique() -> str:
+    """A prefix for names of cluster-wide objects, different in every test."""
+    return f"t{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def namespace(request: pytest.FixtureRequest, unique: str) -> Iterator[str]:
+    """A namespace of the test's own, on the plane that the test uses."""
+    with_product = "product_plane" in request.fixturenames
+    cluster = request.getfixturevalue("product_plane" if with_product else "plane")
+    with fresh_namespace(cluster, unique) as name:
+        yield name
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        # A parameter of the same name is no fixture of ours.
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if _PLANE_FIXTURES & (set(getattr(item, "fixturenames", ())) - set(parameters)):
+            item.add_marker(pytest.mark.plane)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    allowed = any(item.get_closest_marker(name) for name in _UNLIMITED)
+    if call.when == "call" and report.passed and call.duration > LONGEST_TEST and not allowed:
+        report.outcome = "failed"
+        report.longrepr = f"took {call.duration:.1f} s: mark it slow, or make it quick"
+    return report

@@ -1,0 +1,172 @@
+"""A plane ends whole, whatever ends it. Each test starts its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cardquota_dev.folder import Folder
+from cardquota_dev.lock import held
+from cardquota_dev.process import Process, marked
+from cardquota_dev.state import State, read_state
+from cardquota_dev.testing import eventually, running_plane
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+
+COMMAND = [sys.executable, "-m", "cardquota_dev"]
+CORE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Folder]:
+    folder = Folder(tmp_path / "plane")
+    yield folder
+    subprocess.run([*COMMAND, "down", "--dir", str(folder.path)], check=True, timeout=90)
+
+
+@pytest.fixture
+def foreground(folder: Folder) -> Iterator[subprocess.Popen[str]]:
+    command = [*COMMAND, "up", "--without-product", "--dir", str(folder.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout is not None
+        assert supervisor.stdout.readline() == f"{folder.kubeconfig}\n"
+        yield supervisor
+        supervisor.terminate()
+
+
+def read(folder: Folder) -> State:
+    state = read_state(folder)
+    assert state is not None
+    return state
+
+
+def running(folder: Folder) -> list[Process]:
+    """All that runs: first it has to be all there."""
+    state = read(folder)
+    assert state.ready
+    assert [one.name for one in state.processes] == ["supervisor", "watchdog", *CORE]
+    assert all(one.alive for one in state.processes)
+    return state.processes
+
+
+def gone(folder: Folder, processes: list[Process]) -> bool:
+    return not any(one.alive for one in processes) and not marked(folder.path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order(
+    folder: Folder, foreground: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    processes = running(folder)
+    foreground.send_signal(number)
+    assert foreground.wait(60) == 0
+    assert gone(folder, processes)
+    assert not held(folder.lock)
+    assert read(folder).processes == []
+
+
+def test_the_watchdog_ends_what_a_killed_supervisor_leaves(
+    folder: Folder, foreground: subprocess.Popen[str]
+) -> None:
+    processes = running(folder)
+    foreground.kill()
+    eventually(lambda: gone(folder, processes), "all ended")
+    eventually(lambda: not held(folder.lock), "lock given back")
+
+
+def test_a_plane_that_is_detached_is_ended_by_down(folder: Folder) -> None:
+    place = ["--dir", str(folder.path)]
+    up = [*COMMAND, "up", "--without-product", "--detach", *place]
+    started = subprocess.run(up, check=True, capture_output=True, text=True, timeout=120)
+    assert started.stdout.splitlines()[-1] == str(folder.kubeconfig)
+    processes = running(folder)
+    second = subprocess.run(up, check=False, capture_output=True, text=True, timeout=60)
+    assert second.returncode != 0
+    assert "already holds a running plane" in second.stderr
+    assert all(one.alive for one in processes)
+    subprocess.run([*COMMAND, "down", *place], check=True, timeout=90)
+    assert not any(one.alive for one in processes)
+    assert not folder.path.exists()
+
+
+def test_what_dies_is_started_again(tmp_path: Path) -> None:
+    with running_plane(tmp_path / "plane", replicas=0) as plane:
+        before = plane.state.process("kube-scheduler")
+        os.kill(before.pid, signal.SIGKILL)
+        after = eventually(
+            lambda: next(
+                (
+                    one
+                    for one in plane.state.processes
+                    if one.name == "kube-scheduler" and one.pid != before.pid and one.alive
+                ),
+                None,
+            ),
+            "another scheduler",
+        )
+        assert after is not None
+        assert after.address == before.address
+    assert not after.alive
+
+
+TESTS = """
+import sys
+from pathlib import Path
+from cardquota_dev.testing import running_plane
+
+with running_plane(Path(sys.argv[1]), replicas=0):
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_plane_does_not_outlive_the_tests_that_started_it(folder: Folder) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", TESTS, str(folder.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as tests:
+        assert tests.stdout is not None
+        tests.stdout.readline()
+        processes = running(folder)
+        tests.kill()
+    eventually(lambda: gone(folder, processes), "all ended")
+
+
+def test_an_interrupt_while_it_starts_leaves_nothing(folder: Folder) -> None:
+    command = [*COMMAND, "up", "--without-product", "--dir", str(folder.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as supervisor:
+
+        def api_server() -> Process | None:
+            state = read_state(folder)
+            names = {one.name: one for one in state.processes} if state else {}
+            return names.get("kube-apiserver")
+
+        eventually(api_server, "API server started")
+        processes = read(folder).processes
+        supervisor.send_signal(signal.SIGINT)
+        assert supervisor.wait(60) == 0
+    assert gone(folder, processes)
+
+
+def test_a_component_that_cannot_start_is_named(folder: Folder, tmp_path: Path) -> None:
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    for name in (*CORE, "kubectl"):
+        (binaries / name).write_text("#!/bin/sh\necho no such luck >&2\nexit 3\n")
+        (binaries / name).chmod(0o755)
+    command = [*COMMAND, "up", "--without-product", "--detach", "--dir", str(folder.path)]
+    done = subprocess.run(
+        [*command, "--bin-dir", str(binaries)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode != 0
+    assert "ended with status 3" in done.stderr
+    assert "no such luck" in done.stderr

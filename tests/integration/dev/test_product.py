@@ -1,0 +1,60 @@
+"""The product on a plane: at work once the plane is ready, with no rights but its own."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from cardquota_dev.process import Process
+from cardquota_dev.testing import Cluster, eventually, running_plane
+
+BROKEN = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: broken, annotations: {volcano.sh/card.quota: "x"}}
+spec: {}
+"""
+
+
+def refused(plane: Cluster) -> bool:
+    answer = plane.kubectl("create", "--dry-run=server", "-f", "-", input=BROKEN)
+    return answer.returncode != 0 and "denied the request" in answer.stderr
+
+
+def test_admission_is_live(product_plane: Cluster) -> None:
+    assert refused(product_plane)
+
+
+def test_the_tenant_reads_queues_and_writes_none(product_plane: Cluster) -> None:
+    assert product_plane.kubectl("get", "queues", tenant=True).returncode == 0
+    answer = product_plane.kubectl("create", "-f", "-", input=BROKEN, tenant=True)
+    assert 'User "tenant" cannot create resource "queues"' in answer.stderr
+
+
+def test_the_product_is_its_service_account(product_plane: Cluster) -> None:
+    assert product_plane.folder is not None
+    flag = f"--kubeconfig={product_plane.folder.product_kubeconfig}"
+    who = product_plane.kubectl(flag, "auth", "whoami", "-o", "jsonpath={.status.userInfo}")
+    assert '"system:serviceaccount:cardquota-system:cardquota"' in who.stdout
+    assert "system:masters" not in who.stdout
+    secrets = product_plane.kubectl(flag, "get", "secrets", "-n", "kube-system")
+    assert "Forbidden" in secrets.stderr
+
+
+@pytest.mark.plane
+@pytest.mark.disruptive
+def test_a_dead_replica_comes_back_while_the_other_answers(tmp_path: Path) -> None:
+    with running_plane(tmp_path / "plane", replicas=2) as plane:
+        before = plane.state.process("cardquota-0")
+
+        def another() -> Process | None:
+            now = plane.state.process("cardquota-0")
+            return now if now.pid != before.pid and now.alive else None
+
+        os.kill(before.pid, signal.SIGKILL)
+        eventually(lambda: refused(plane), "the other replica answers")
+        after = eventually(another, "another replica")
+        assert after is not None
+        assert after.address == before.address
+        assert refused(plane)
