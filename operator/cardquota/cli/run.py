@@ -90,7 +90,7 @@ class Operator:
         self._events = EventRecorder(client, instance=identity)
         self._reflectors = [
             Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
-            for w in watched(self._ledger, {}, self._pulse, self._count_undecodable)
+            for w in watched(self._ledger, self._pulse, self._count_undecodable)
         ]
         lease = settings.leader_election
         self._elector = Elector(

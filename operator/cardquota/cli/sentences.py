@@ -3,10 +3,9 @@
 from typing import Final
 
 from ..quota import messages
-from ..quota.ledger import Ledger
 from ..quota.objects import PodAnnotations
-from ..quota.pod_facts import PodFacts
 
+BEHIND_OTHERS: Final = "waits its turn: others stand before it"
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
@@ -39,18 +38,3 @@ def other_gates(names: tuple[str, ...]) -> str:
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
     """A word on the old name of an annotation, where a pod has it."""
     return (messages.alias_used(),) if notes is not None and notes.card_alias is not None else ()
-
-
-def waiting(ledger: Ledger, facts: PodFacts) -> str:
-    """Why a pod waits that was never told: its gang is not complete, or others stand before it."""
-    book = ledger.groups.get(facts.group) if facts.group else None
-    if book is None or book.facts is None:
-        return (
-            "waits for its pod group" if facts.group else "waits its turn: others stand before it"
-        )
-    if book.gang and len(book.members) < book.minimum:
-        return (
-            f"pod group {facts.group} starts whole: "
-            f"{len(book.members)} of the {book.minimum} pods it needs exist"
-        )
-    return "waits its turn: others stand before it"

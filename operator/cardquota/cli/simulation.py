@@ -9,12 +9,12 @@ from typing import Final
 
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.effect import Effect, effect_of, mode_of
+from ..quota.effect import Effect, effect_of
 from ..quota.group_facts import namespace_facts
 from ..quota.judgement import judge_create
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
-from ..quota.objects import Pod
+from ..quota.objects import Pod, Queue
 from ..quota.pod_facts import PodFacts, pod_facts
 from ..quota.queue_facts import QueueError, check_queue, queue_facts
 from ..quota.queue_report import report
@@ -42,6 +42,7 @@ class Simulation:
             settings.vendor_table,
             default_queue=settings.default_queue,
             free_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
         )
         self._settings = settings
         self._inventory = inventory
@@ -72,18 +73,26 @@ class Simulation:
         for namespace in self._inventory.namespaces:
             self.ledger.namespace_seen(namespace_facts(namespace))
         for queue in self._inventory.queues:
-            try:
-                check_queue(queue)
-            except QueueError as error:
-                refused = RefusedObject("Queue", queue.metadata.name, str(error))
-                self.answers.refused.append(refused)
-            else:
+            if self._accepts(queue):
                 self.ledger.queue_seen(queue_facts(queue))
         for group in self._inventory.groups:
             self._cluster.put_group(group)
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
         ]
+
+    def _accepts(self, queue: Queue) -> bool:
+        """Whether the webhook lets a queue be written; in audit mode it only warns."""
+        try:
+            check_queue(queue)
+        except QueueError as error:
+            name, text = queue.metadata.name, str(error)
+            if self._settings.mode is InstallationMode.AUDIT:
+                self.answers.notes.append(f"Queue {name}: {messages.audited(text)}")
+                return True
+            self.answers.refused.append(RefusedObject("Queue", name, text))
+            return False
+        return True
 
     def _apply(self, workload: Workload) -> None:
         made = expand(workload, self._rooms.matching)
@@ -105,7 +114,7 @@ class Simulation:
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
-        mode = self._mode(facts.namespace)
+        mode = self.ledger.mode_in(facts.namespace)
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.DENY:
             answer.answer = Answer.DENIED
@@ -116,11 +125,6 @@ class Simulation:
             why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
             self._let_by(pod, answer, why)
         return answer
-
-    def _mode(self, namespace: str) -> v.Mode:
-        found = self.ledger.namespaces.get(namespace)
-        audit = self._settings.mode is InstallationMode.AUDIT
-        return mode_of(audit=audit, namespace=found.mode if found else "")
 
     def _why_let_by(self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool) -> str:
         if mode is v.Mode.OFF:
@@ -158,7 +162,9 @@ class Simulation:
                 self._tell(found)
 
     def _tell(self, refusal: Refusal) -> None:
-        for record in refusal.pods:
+        """Say why they wait; of a gang all who wait hear the latest, as its group's event says."""
+        gang = refusal.gang.members.values() if refusal.gang is not None else ()
+        for record in (*refusal.pods, *(member for member in gang if member.gated)):
             answer = self._by_uid[record.facts.uid]
             answer.reason, answer.text = refusal.verdict.reason or "", refusal.verdict.text
 
@@ -200,7 +206,10 @@ class Simulation:
             self._cluster.bind(uid, node)
 
     def _explain_waiting(self) -> None:
-        """A word for those at the gate who were told nothing."""
-        for uid, answer in self._by_uid.items():
-            if answer.answer is Answer.GATED and not answer.text:
-                answer.text = sentences.waiting(self.ledger, self.ledger.pods[uid].facts)
+        """A word for those at the gate who were told nothing: a queue in strict order stops at
+        the first that does not fit. What is said already is no warning besides.
+        """
+        for answer in self._by_uid.values():
+            if answer.answer is Answer.GATED:
+                answer.text = answer.text or sentences.BEHIND_OTHERS
+            answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

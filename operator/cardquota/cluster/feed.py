@@ -102,9 +102,9 @@ class Watched:
 
 
 def watched(
-    ledger: Ledger, priorities: dict[str, int], pulse: Pulse, on_undecodable: Callable[[str], None]
+    ledger: Ledger, pulse: Pulse, on_undecodable: Callable[[str], None]
 ) -> tuple[Watched, ...]:
-    """All kinds the ledger lives on; `priorities` receives the values of priority classes."""
+    """All kinds the ledger lives on."""
     group = "/apis/scheduling.volcano.sh/v1beta1"
 
     def kind(
@@ -115,12 +115,6 @@ def watched(
         drop: Callable[[str, str, str], None],
     ) -> Watched:
         return Watched(name, path, struct, KindSink(name, pulse, take, drop, on_undecodable))
-
-    def take_priority(found: o.PriorityClass) -> None:
-        priorities[found.metadata.name] = found.value
-
-    def drop_priority(_: str, name: str, __: str) -> None:
-        priorities.pop(name, None)
 
     return (
         kind(
@@ -162,7 +156,7 @@ def watched(
             "priorityclasses",
             "/apis/scheduling.k8s.io/v1/priorityclasses",
             o.PriorityClass,
-            take_priority,
-            drop_priority,
+            lambda x: ledger.priority_class_seen(x.metadata.name, x.value),
+            lambda _, name, __: ledger.priority_class_gone(name),
         ),
     )

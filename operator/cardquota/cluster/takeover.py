@@ -65,7 +65,7 @@ async def settle_and_catch_up(
     while (missing := max(quiet_from, elector.healthy_since) + settle - clock()) > 0:
         await asyncio.sleep(min(missing, _CHECK_EVERY))
         _check(elector, term)
-    catching_up = asyncio.gather(*(_catch_up(reflector, client) for reflector in reflectors))
+    catching_up = asyncio.create_task(_all_catch_up(reflectors, client))
     try:
         while not catching_up.done():
             await asyncio.wait({catching_up}, timeout=_CHECK_EVERY)
@@ -73,6 +73,7 @@ async def settle_and_catch_up(
         await catching_up
     finally:
         catching_up.cancel()
+        await asyncio.wait({catching_up})
     _check(elector, term)
     log.info("term %s may decide", term)
 
@@ -80,6 +81,12 @@ async def settle_and_catch_up(
 def _check(elector: Elector, term: str) -> None:
     if elector.term != term:
         raise LeadershipLost(f"term {term} ended")
+
+
+async def _all_catch_up(reflectors: Sequence[Source], client: Client) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        for reflector in reflectors:
+            tasks.create_task(_catch_up(reflector, client))
 
 
 async def _catch_up(reflector: Source, client: Client) -> None:

@@ -16,6 +16,7 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
 from ..quota.group_facts import GroupFacts
+from ..quota.judgement import judge_presence
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.pod_record import PodRecord
@@ -183,11 +184,12 @@ class ReleaseDoor:
         self._record(refusal.verdict, refusal.pods, refusal.gang)
 
     def _tell_if_still(self, refusal: Refusal) -> None:
+        """Some time has passed: who still waits is told how it stands now."""
         for record in refusal.pods:
             if self._ledger.pods.get(record.facts.uid) is record and record.releasable:
-                book = refusal.gang or self._ledger.groups.get(record.facts.group)
-                if book is None or book.facts is None or not complete(book):
-                    self._record(refusal.verdict, (record,), refusal.gang)
+                verdict = judge_presence(self._ledger, record)
+                if verdict is not None:
+                    self._record(verdict, (record,), refusal.gang)
 
     def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
         if verdict.reason is None:
@@ -228,11 +230,6 @@ class ReleaseDoor:
         if not task.cancelled() and task.exception() is not None:
             _LOG.error("a release failed; this is a bug", exc_info=task.exception())
         self.wake()
-
-
-def complete(book: GroupBook) -> bool:
-    """Whether as many members exist as must start together."""
-    return len(book.members) >= book.minimum
 
 
 def group_reference(facts: GroupFacts) -> ObjectReference:

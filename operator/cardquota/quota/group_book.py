@@ -61,6 +61,11 @@ class GroupBook:
         return self.facts is not None and self.facts.min_member > 1
 
     @property
+    def started(self) -> bool:
+        """Whether its minimum is reserved or held: what comes now comes one by one."""
+        return self.reservation is not None or self.held_members >= self.minimum
+
+    @property
     def bound(self) -> int:
         """How many members are bound."""
         return len(self._bound)

@@ -21,6 +21,7 @@ class GroupFacts:
     created: str
     queue: str
     min_member: int
+    priority_class: str
     reservation: Reservation | None
     phase: str
     running: int
@@ -39,6 +40,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         revision=int(meta.resource_version or 0),
         created=meta.creation_timestamp or "",
         queue=group.spec.queue or "",
+        priority_class=group.spec.priority_class_name or "",
         min_member=max(0, group.spec.min_member or 0),
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
         phase=group.status.phase or "",

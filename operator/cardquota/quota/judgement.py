@@ -57,12 +57,27 @@ def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
 
 def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     """The verdict on opening one pod's gate."""
-    if _waits_for_group(ledger, record.facts):
-        return _group_not_seen(record.facts, record.queue)
+    missing = judge_presence(ledger, record)
+    if missing is not None:
+        return missing
     if record.queue == OUTSIDE:
         text = messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     return _judge(ledger, record.facts, record.queue, request=record.request)
+
+
+def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
+    """What a gated pod waits for before its request can be judged: its group, or its gang."""
+    facts = record.facts
+    if not facts.group:
+        return None
+    book = ledger.groups[facts.group]
+    if book.facts is None:
+        return _group_not_seen(facts, record.queue)
+    if not book.gang or book.started or len(book.members) >= book.minimum:
+        return None
+    text = messages.gang_incomplete(book.key, len(book.members), book.minimum)
+    return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
 def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:

@@ -62,6 +62,7 @@ class Ledger:
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupBook] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
+        self._priorities: dict[str, int] = {}
         self._vendors = tuple(vendors)
         self._default_queue = default_queue
         self._free_cpu_memory = free_cpu_memory
@@ -182,6 +183,17 @@ class Ledger:
         """A namespace was deleted."""
         if self.namespaces.pop(name, None) is not None:
             self._reassess(sorted(self._by_namespace.get(name, ())))
+
+    def priority_class_seen(self, name: str, value: int) -> None:
+        """A priority class was added or changed; pod groups may name it."""
+        if self._priorities.get(name) != value:
+            self._priorities[name] = value
+            self._reassess_class(name)
+
+    def priority_class_gone(self, name: str) -> None:
+        """A priority class was deleted."""
+        if self._priorities.pop(name, None) is not None:
+            self._reassess_class(name)
 
     # --- tells: what the release door has decided -------------------------------------------
 
@@ -369,6 +381,7 @@ class Ledger:
             record.queue = self.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
         record.bucket = self._bucket(record, bound=bound)
+        record.priority = self._priority(facts)
         self._index(record)
         self._post(record, 1)
         if record.releasable:
@@ -432,6 +445,12 @@ class Ledger:
         policy = self.policy_of(record.facts, record.queue)
         return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
 
+    def _priority(self, facts: PodFacts) -> int:
+        book = self.groups.get(facts.group) if facts.group else None
+        if book is None or book.facts is None:
+            return facts.priority
+        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))
+
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
         bucket, queue = record.bucket, record.queue
@@ -491,6 +510,11 @@ class Ledger:
             if record is not None and record.stamp is None:
                 self._lift(record)
                 self._lay(record)
+
+    def _reassess_class(self, name: str) -> None:
+        for book in list(self.groups.values()):
+            if book.facts is not None and book.facts.priority_class == name:
+                self._reassess(sorted(book.members))
 
     def _learned(self, resources: Iterable[str]) -> None:
         """New kinds of cards are known: pods that ask for their resource may be read anew."""

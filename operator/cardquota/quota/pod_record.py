@@ -19,6 +19,7 @@ class PodRecord:
         "held_back",
         "lane",
         "node_card",
+        "priority",
         "queue",
         "request",
         "settled_revision",
@@ -39,6 +40,8 @@ class PodRecord:
         """Not to be tried until it changes or is put back: opening its gate just failed."""
         self.lane: Hashable = None
         """Where it stands in its queue's waiting line; None: nowhere."""
+        self.priority = facts.priority
+        """Its own, or its group's if that is higher."""
         self.node_card: str | None = None
         """The card of its node when it was bound, where no stamp says it (D8)."""
 
@@ -66,4 +69,4 @@ class PodRecord:
     def turn(self) -> tuple[int, str, str, str]:
         """Its place in the order of release (E6): priority class, creation time, name."""
         facts = self.facts
-        return (-facts.priority, facts.created, facts.name, facts.uid)
+        return (-self.priority, facts.created, facts.name, facts.uid)

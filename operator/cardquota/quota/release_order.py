@@ -9,15 +9,14 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import messages
 from .account import Account
 from .group_book import GroupBook
-from .judgement import judge_gang, judge_release
+from .judgement import judge_gang, judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
-from .vocabulary import CPU, MEMORY, Mode, Reason
+from .vocabulary import CPU, MEMORY, Mode
 from .waiting import Lane
 
 
@@ -96,8 +95,8 @@ def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal:
     if ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
         return Opening(first.queue, ((first, _cards_charged(first)),))
     book = ledger.groups.get(first.facts.group) if first.facts.group else None
-    if book is not None and book.gang and not started(book):
-        return _try_gang(ledger, lane, book)
+    if book is not None and book.gang and not book.started:
+        return _try_gang(ledger, lane, first, book)
     verdict = judge_release(ledger, first)
     if verdict.fits:
         return Opening(first.queue, ((first, verdict.cards),))
@@ -109,20 +108,14 @@ def _cards_charged(record: PodRecord) -> Charge:
     return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))
 
 
-def started(book: GroupBook) -> bool:
-    """Whether a gang's minimum is reserved or held: what comes now comes one by one."""
-    return book.reservation is not None or book.held_members >= book.minimum
-
-
-def _try_gang(ledger: Ledger, lane: Lane, book: GroupBook) -> Opening | Refusal:
+def _try_gang(ledger: Ledger, lane: Lane, first: PodRecord, book: GroupBook) -> Opening | Refusal:
+    missing = judge_presence(ledger, first)
+    if missing is not None:
+        return _refusal(ledger, lane, missing, book)
     need = book.minimum - book.held_members
     if len(lane.turns) < need:
-        there = book.held_members + len(lane.turns)
-        text = messages.gang_incomplete(book.key, there, book.minimum)
-        verdict = Verdict(
-            Outcome.UNSEEN, ledger.pods[lane.turns[0][-1]].queue, Reason.GANG_INCOMPLETE, text
-        )
-        return _refusal(ledger, lane, verdict, book)
+        # All exist, but not all may be tried: some are on their way out, or failed just now.
+        return Refusal((), Verdict(Outcome.UNSEEN, first.queue), book)
     members = [ledger.pods[turn[-1]] for turn in lane.turns[:need]]
     verdict, cards = judge_gang(ledger, members)
     if not verdict.fits:
