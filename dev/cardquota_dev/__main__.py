@@ -1,4 +1,4 @@
-"""The commands: `python -m cardquota_dev build | up | down`."""
+"""The commands: `python -m cardquota_dev build | up | down | demo`."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,9 @@ from typing import Annotated
 import typer
 
 from .build import build as build_binaries
+from .demo.person import PATIENCE
+from .demo.play import FILES as STORY_FILES
+from .demo.play import play
 from .failure import PlaneError
 from .folder import Folder
 from .launch import absolute, end, start_detached
@@ -81,6 +84,22 @@ def up(
 def down(*, folder: Dir = DEFAULT_PLANE) -> None:
     """End a plane and remove its folder."""
     end(Folder(absolute(folder)))
+
+
+@app.command()
+def demo(
+    *,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the plane running.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--dir", help="The plane's folder.", show_default="a temporary one"),
+    ] = None,
+    files: Annotated[Path, typer.Option(exists=True, file_okay=False, hidden=True)] = STORY_FILES,
+    patience: Annotated[float, typer.Option(min=0, hidden=True)] = PATIENCE,
+) -> None:
+    """Play the story of the README on a plane of its own, with real commands; check each step."""
+    place = absolute(folder) if folder else None
+    raise typer.Exit(play(folder=place, keep=keep, files=absolute(files), patience=patience))
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
-from cardquota.settings import Settings
+from cardquota.settings import InstallationMode, Settings
 
 from .review import Answer, Request, ReviewError, deny, try_again
 from .unseen import Unseen
@@ -53,7 +53,7 @@ class PodReviews:
         if _is_mirror(facts, request):
             return Answer()
         if not self._synced():
-            return _gate_unjudged(facts)
+            return self._unjudged(facts, can_gate=True)
         verdict, effect = await self._judge(facts)
         if effect is Effect.DENY:
             return _refusal(verdict)
@@ -71,7 +71,7 @@ class PodReviews:
             return Answer()
         gated = facts.state is State.GATED
         if not self._synced():
-            return Answer() if gated else _gate_unjudged(facts)
+            return Answer() if gated else self._unjudged(facts, can_gate=False)
         verdict, effect = await self._judge(facts)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
@@ -85,6 +85,17 @@ class PodReviews:
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
         return Answer()
+
+    def _unjudged(self, facts: PodFacts, *, can_gate: bool) -> Answer:
+        """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
+
+        Where everything is audited nothing is gated and nothing refused, now as later.
+        """
+        if self._settings.mode is InstallationMode.AUDIT:
+            return Answer()
+        if can_gate and (facts.own_queue or facts.group):
+            return Answer(patch=() if facts.state is State.GATED else _add_gate(facts))
+        return try_again("cardquota has not read the cluster yet; try again in a second")
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
         """Judge; a queue created a moment ago gets the chance to be seen before we say no."""
@@ -138,13 +149,6 @@ def _read(request: Request) -> PodFacts:
 def _is_mirror(facts: PodFacts, request: Request) -> bool:
     """A kubelet reports a static pod: it runs already; it is counted, not judged (E9)."""
     return facts.mirror and request.user_info.username.startswith(_NODE_USER)
-
-
-def _gate_unjudged(facts: PodFacts) -> Answer:
-    """We do not know the cluster yet: what certainly is ours is gated, the rest tries again."""
-    if facts.own_queue or facts.group:
-        return Answer(patch=() if facts.state is State.GATED else _add_gate(facts))
-    return try_again("cardquota has not read the cluster yet; try again in a second")
 
 
 def _refusal(verdict: Verdict) -> Answer:

@@ -1,7 +1,7 @@
 """The HTTPS server of the admission door: `/mutate` and `/validate`.
 
-Every body gets an AdmissionReview or a 4xx. If something in here breaks, that is logged, a pod is
-answered with its gate (which is always safe) and everything else with "try again".
+Every body gets an AdmissionReview or a 4xx. If something in here breaks, that is logged and the
+answer is "try again".
 """
 
 import logging

@@ -23,6 +23,7 @@ __all__ = [
     "ApiError",
     "Client",
     "OutcomeUnknown",
+    "drop",
 ]
 
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -196,7 +197,7 @@ class Client:
                 raise read_failure(response.status, response.headers, answer)
             yield response
         finally:
-            response.close()
+            drop(response)
 
     async def _headers(self) -> dict[str, str]:
         try:
@@ -208,3 +209,14 @@ class Client:
     async def close(self) -> None:
         """Close all connections; running calls end with OutcomeUnknown."""
         await self._session.close()
+
+
+def drop(response: aiohttp.ClientResponse) -> None:
+    """End a stream now; whoever iterates it gets `aiohttp.ClientError`.
+
+    Without TLS's farewell, for which a peer that stands still would be waited for 30 s.
+    """
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+    response.close()

@@ -16,7 +16,7 @@ import msgspec
 from . import wire
 from .api_error import ApiError, OutcomeUnknown, read_status
 from .backoff import Backoff
-from .client import Client
+from .client import Client, drop
 from .clock import boottime
 from .delivery import Delivery, Sink
 from .known import Known
@@ -129,7 +129,7 @@ class Reflector(Generic[T]):
         self._waiters.append(waiter)
         if self._stream is not None:
             self._cut = True
-            self._stream.close()
+            drop(self._stream)
         try:
             await waiter[1]
         finally:

@@ -88,7 +88,9 @@ class StatusWriter:
         wanted = queue_status(
             entry.report, entry.stored, now=self._now(), standalone=self._standalone
         )
-        return None if all(entry.stored.get(key) == wanted[key] for key in wanted) else wanted
+        # Server-side apply leaves an empty list out: absent and empty are the same.
+        same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
+        return None if same else wanted
 
     async def _write(self, name: str, entry: _Entry) -> None:
         loop = asyncio.get_running_loop()

@@ -108,9 +108,18 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
         asked = sum(_asks(record.request, short.dimension) for record in members)
         charged = account.row(short.dimension).charged if account else 0
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
-    never = all(short.never for short in shorts)
+    never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
+    never = never or _too_many(members, [s for s in shorts if s.dimension not in (CPU, MEMORY)])
     rows = sorted(account.quota) if account else ()
     return _short(verdict.queue, verdict.reason, shorts, never=never, rows=rows)
+
+
+def _too_many(members: Sequence[PodRecord], shorts: Sequence[Shortfall]) -> bool:
+    """Whether the members that can use no other cards ask for more than all of these allow."""
+    cards = {short.dimension for short in shorts}
+    requests = [record.request for record in members if record.request and record.request.cards]
+    asked = sum(request.amount for request in requests if cards.issuperset(request.cards))
+    return asked > sum(short.capability for short in shorts)
 
 
 def _asks(request: PodRequest | None, dimension: str) -> int:

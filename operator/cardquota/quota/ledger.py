@@ -40,9 +40,6 @@ from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
-_UNSEEN = "unseen"
-"""In a lane's key: the pods' groups have not been seen. No group's key, which has a slash."""
-
 
 class Ledger:
     """See the module's text. `default_queue`, `free_cpu_memory` and `audit` are settings
@@ -405,9 +402,7 @@ class Ledger:
             return book.key
         agrees = facts.own_queue in ("", record.queue)
         group = ""
-        if book is not None and book.facts is None:
-            group = _UNSEEN
-        elif book is not None and (book.reservation is not None or not agrees):
+        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
         odd: Hashable = None
         if request is None or not request.cards:

@@ -1,0 +1,55 @@
+"""Do pods, queue status and events tell one story? Whole numbers have one answer."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cardquota.quota import vocabulary as v
+
+from .person import Person
+from .recount import recount, waits, written
+from .step_error import StepError
+
+_POLL = 0.2
+
+
+def until_all_agree(reader: Person) -> list[str]:
+    """What was compared, in words. Raises StepError where they still differ after the time."""
+    deadline = time.monotonic() + reader.patience
+    while True:
+        lines, differences = _compare(reader)
+        if not differences:
+            return lines
+        if time.monotonic() > deadline:
+            raise StepError("a recount from the pods", "\n".join(lines), "\n".join(differences))
+        time.sleep(_POLL)
+
+
+def _compare(reader: Person) -> tuple[list[str], list[str]]:
+    pods, groups, queues, events = (
+        reader.reads(f"kubectl get {kind}")["items"]
+        for kind in ("pods -A", "podgroups -A", "queues", "events -A")
+    )
+    counted, status = recount(pods, groups, queues), written(queues)
+    lines, differences = [], []
+    for (queue, card), found in counted.items():
+        if found.requested:
+            lines.append(
+                f"{queue}, {card}: requested {found.requested}, allocated {found.allocated}, "
+                f"let through {found.inqueue}: counted from the pods, and in the status"
+            )
+        if found != status[queue, card]:
+            differences.append(f"{queue}, {card}: pods {found}, status {status[queue, card]}")
+    told = {(one["involvedObject"]["name"], one["reason"]) for one in events}
+    unexplained = [name for name in map(_name, filter(waits, pods)) if not _explained(name, told)]
+    lines.append(f"pods at the gate: {sum(map(waits, pods))}; each has an event that says why")
+    differences += [f"pod {name} waits, and no event says why" for name in unexplained]
+    return lines, differences
+
+
+def _explained(pod: str, told: set[tuple[str, str]]) -> bool:
+    return (pod, v.Reason.INSUFFICIENT_CARD) in told
+
+
+def _name(pod: Mapping[str, Any]) -> str:
+    return str(pod["metadata"]["name"])

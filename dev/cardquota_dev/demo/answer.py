@@ -1,0 +1,69 @@
+"""What a command answered, and what a step wants it to say."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Exit status and output of one command, both streams in the order of their writing."""
+
+    status: int
+    text: str
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """The output as the table that `kubectl get` prints: a cell by its column's heading."""
+        heading, *lines = self.text.splitlines() or [""]
+        columns = _cells(heading)
+        return [
+            dict(zip(columns, _cells(line, len(columns)), strict=False)) for line in lines if line
+        ]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Something that has to be true of an answer, in words and as a function."""
+
+    words: str
+    met: Callable[[Answer], bool]
+
+
+def says(*texts: str) -> Expectation:
+    """Each of these stands in the output."""
+    return Expectation(
+        " and ".join(f'"{text}"' for text in texts),
+        lambda answer: all(text in answer.text for text in texts),
+    )
+
+
+def row(**cells: str) -> Expectation:
+    """The table has a row with these cells; a cell that is a list need only hold the text."""
+    return Expectation(
+        "a row with " + ", ".join(f"{column} {text}" for column, text in cells.items()),
+        lambda answer: any(
+            all(text in _items(found.get(column, "")) for column, text in cells.items())
+            for found in answer.rows
+        ),
+    )
+
+
+def rows(number: int, **cells: str) -> Expectation:
+    """The table has that many rows, and each has these cells."""
+    return Expectation(
+        f"{number} rows, each with " + ", ".join(f"{key} {text}" for key, text in cells.items()),
+        lambda answer: (
+            len(answer.rows) == number
+            and all(found.get(key) == text for found in answer.rows for key, text in cells.items())
+        ),
+    )
+
+
+def _cells(line: str, most: int = 0) -> list[str]:
+    """Columns are at least two spaces apart; the last one may hold anything."""
+    return re.split(r"\s{2,}", line.strip(), maxsplit=max(0, most - 1))
+
+
+def _items(cell: str) -> list[str]:
+    return [cell, *cell.split(", ")]

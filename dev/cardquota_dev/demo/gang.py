@@ -1,0 +1,43 @@
+"""Training waits: its pods exist, gated, and start together."""
+
+from datetime import datetime, timedelta
+
+from .answer import Answer, Expectation, row, rows, says
+from .cast import Cast
+
+_PODS = "kubectl get pods -l batch.kubernetes.io/job-name=train"
+_STARTED = (
+    f"{_PODS} -o custom-columns='"
+    "POD:.metadata.name,PHASE:.status.phase,STARTED:.status.startTime,"
+    r"CHARGED:.metadata.annotations.volcano\.sh/card\.allocated'"
+)
+_APART = timedelta(seconds=2)
+"""startTime counts whole seconds, and two pods of one instant may lie on both sides of one."""
+
+
+def a_gang_waits_and_starts(cast: Cast) -> None:
+    """No room for two: both wait. Room for two: both run."""
+    cast.tenant.does("kubectl apply -f gang.yaml", says("job.batch/train created"))
+    cast.tenant.sees(_PODS, rows(2, STATUS="SchedulingGated"))
+    cast.tenant.sees(
+        "kubectl get events --field-selector involvedObject.kind=PodGroup",
+        says("podgroup/train", "requested <2>, total would be <5>, but capability is <3>"),
+    )
+    cast.screen.says("\nThe Deployment makes room for two:")
+    cast.tenant.does("kubectl scale deployment chat --replicas=1")
+    cast.tenant.sees(_STARTED, rows(2, PHASE="Running", CHARGED='{"NVIDIA-H200": 1}'), _together())
+    cast.tenant.sees("kubectl get podgroup train", row(NAME="train", STATUS="Running"))
+    cast.tenant.sees(
+        "kubectl get events --field-selector reason=QuotaReleased", rows(2, REASON="QuotaReleased")
+    )
+
+
+def _together() -> Expectation:
+    def met(answer: Answer) -> bool:
+        try:
+            times = [datetime.fromisoformat(found["STARTED"]) for found in answer.rows]
+        except (KeyError, ValueError):
+            return False
+        return bool(times) and max(times) - min(times) <= _APART
+
+    return Expectation("both started at once", met)

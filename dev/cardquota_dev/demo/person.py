@@ -1,0 +1,110 @@
+"""Somebody with a kubeconfig: what they type is printed, run as it is, and checked."""
+
+import json
+import os
+import shlex
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from .answer import Answer, Expectation, says
+from .screen import Screen
+from .step_error import StepError, check
+
+PATIENCE = 30.0
+"""Seconds that people wait if not told otherwise: a busy machine is slow, not broken."""
+
+_POLL = 0.3
+"""Seconds between two looks: kubectl itself costs more of a small machine than what it asks."""
+
+_COMMAND_TIMEOUT = 60.0
+_DONE = Expectation("exit status 0", lambda answer: answer.status == 0)
+_REFUSED = Expectation("a refusal", lambda answer: answer.status != 0)
+
+
+class Person:
+    """One user of the cluster, who stands in the folder with the story's files."""
+
+    def __init__(
+        self,
+        name: str,
+        screen: Screen,
+        *,
+        kubectl: Path,
+        kubeconfig: Path,
+        cache: Path,
+        files: Path,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._name, self._screen, self._files = name, screen, files
+        self._kubectl = kubectl
+        self.patience = patience
+        """Seconds until what has to become true must be true."""
+        self._environment = {
+            **os.environ,
+            "KUBECONFIG": str(kubeconfig),
+            "KUBECACHEDIR": str(cache),
+            "KUBERC": "off",
+        }
+
+    def does(self, command: str, *expected: Expectation) -> None:
+        """It works, at the first try, and says what is expected."""
+        self._once(command, (_DONE, *expected))
+
+    def is_refused(self, command: str, *texts: str) -> None:
+        """It does not work, and these texts say why."""
+        self._once(command, (_REFUSED, says(*texts)))
+
+    def sees(self, command: str, *expected: Expectation) -> None:
+        """Sooner or later it shows all that is expected; printed is the answer that does."""
+        self._screen.command(command, self._name)
+        answer = self._repeat(command, expected)
+        self._screen.output(answer.text)
+        check(command, answer, (_DONE, *expected))
+
+    def reads(self, command: str) -> Any:
+        """Quietly: the objects, for a closer look. Raises StepError where there are none."""
+        done = self._run(f"{command} -o json", subprocess.PIPE)
+        if done.returncode != 0:
+            raise StepError(command, "exit status 0", f"exit status {done.returncode}")
+        return json.loads(done.stdout)
+
+    def _once(self, command: str, expected: tuple[Expectation, ...]) -> None:
+        self._screen.command(command, self._name)
+        answer = self._answer(command)
+        self._screen.output(answer.text)
+        check(command, answer, expected)
+
+    def _repeat(self, command: str, expected: tuple[Expectation, ...]) -> Answer:
+        deadline = time.monotonic() + self.patience
+        while True:
+            answer = self._answer(command)
+            if answer.status == 0 and all(one.met(answer) for one in expected):
+                return answer
+            if time.monotonic() > deadline:
+                return answer
+            time.sleep(_POLL)
+
+    def _answer(self, command: str) -> Answer:
+        done = self._run(command, subprocess.STDOUT)
+        return Answer(done.returncode, done.stdout)
+
+    def _run(self, command: str, errors: int) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(command)
+        if program != "kubectl":
+            raise ValueError(f"not a kubectl command: {command}")
+        try:
+            return subprocess.run(
+                [str(self._kubectl), *arguments],
+                cwd=self._files,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                timeout=_COMMAND_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            raise StepError(command, f"an answer within {_COMMAND_TIMEOUT:.0f} s", "none") from late

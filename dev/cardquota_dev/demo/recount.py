@@ -1,0 +1,81 @@
+"""The totals, counted anew from the pods: by other code than the operator's, on purpose."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cardquota.quota import vocabulary as v
+
+Objects = Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Cards of one model in one queue."""
+
+    requested: int
+    allocated: int
+    inqueue: int
+
+
+def recount(pods: Objects, groups: Objects, queues: Objects) -> dict[tuple[str, str], Counted]:
+    """By queue and card, for each row of the queues' status."""
+    queue_of_group = {
+        (one["metadata"]["namespace"], one["metadata"]["name"]): one["spec"]["queue"]
+        for one in groups
+    }
+    rows = [(queue["metadata"]["name"], row) for queue in queues for row in _cards(queue)]
+    resources = {row["name"]: row["resource"] for _, row in rows}
+    requested, allocated, inqueue = (Counter[tuple[str, str]]() for _ in range(3))
+    for pod in pods:
+        if pod["status"]["phase"] in ("Succeeded", "Failed"):
+            continue
+        queue = _queue(pod, queue_of_group)
+        for card, amount in _asked(pod, resources).items():
+            requested[queue, card] += amount
+            if "nodeName" in pod["spec"]:
+                allocated[queue, card] += amount
+            elif not waits(pod):
+                inqueue[queue, card] += amount
+    keys = [(queue, row["name"]) for queue, row in rows]
+    return {key: Counted(requested[key], allocated[key], inqueue[key]) for key in keys}
+
+
+def written(queues: Objects) -> dict[tuple[str, str], Counted]:
+    """The same, as the operator has written it."""
+    return {
+        (queue["metadata"]["name"], row["name"]): Counted(
+            row["requested"], row["allocated"], row["inqueue"]
+        )
+        for queue in queues
+        for row in _cards(queue)
+    }
+
+
+def waits(pod: Mapping[str, Any]) -> bool:
+    """Whether the pod stands at the gate."""
+    return any(gate["name"] == v.GATE for gate in pod["spec"].get("schedulingGates", ()))
+
+
+def _cards(queue: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(queue.get("status", {}).get("cards", ()))
+
+
+def _queue(pod: Mapping[str, Any], groups: Mapping[tuple[str, str], str]) -> str:
+    notes = pod["metadata"].get("annotations", {})
+    group = groups.get((pod["metadata"]["namespace"], notes.get(v.GROUP_NAME, "")))
+    return str(notes.get(v.CHARGED_QUEUE) or group or notes.get(v.QUEUE_NAME, ""))
+
+
+def _asked(pod: Mapping[str, Any], resources: Mapping[str, str]) -> dict[str, int]:
+    """What the pod is charged, or, while it waits, what its one card model adds up to."""
+    notes = pod["metadata"].get("annotations", {})
+    if v.ALLOCATED in notes:
+        return {str(card): int(amount) for card, amount in json.loads(notes[v.ALLOCATED]).items()}
+    card = notes.get(v.CARD_NAME)
+    if card not in resources:
+        return {}
+    limits = (one.get("resources", {}).get("limits", {}) for one in pod["spec"]["containers"])
+    return {card: sum(int(one.get(resources[card], 0)) for one in limits)}

@@ -1,0 +1,30 @@
+"""A service that scales out gets its answer at once."""
+
+from .answer import row, rows, says
+from .cast import Cast
+
+TOO_MANY = (
+    "Queue <research> has insufficient <NVIDIA-H200> quota: "
+    "requested <1>, total would be <4>, but capability is <3>"
+)
+
+
+def a_deployment_runs(cast: Cast) -> None:
+    """Two pods fit."""
+    cast.tenant.does("kubectl apply -f deployment.yaml", says("deployment.apps/chat created"))
+    cast.tenant.sees("kubectl get pods -l app=chat", rows(2, STATUS="Running"))
+    cast.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 2/3"))
+
+
+def a_deployment_asks_for_more(cast: Cast) -> None:
+    """A warning at the edit, a third pod, and the fourth refused with the same sentence."""
+    cast.tenant.does(
+        """kubectl patch deployment chat -p '{"spec":{"replicas":4}}'""",
+        says("Warning: chat: 3 of 4 pods fit the quota now", f"Warning: {TOO_MANY}"),
+    )
+    cast.tenant.sees("kubectl get pods -l app=chat", rows(3, STATUS="Running"))
+    cast.tenant.sees("kubectl get replicasets", row(DESIRED="4", CURRENT="3", READY="3"))
+    cast.tenant.sees(
+        "kubectl get events --field-selector reason=FailedCreate", says("replicaset/chat", TOO_MANY)
+    )
+    cast.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 3/3"))

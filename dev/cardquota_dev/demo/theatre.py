@@ -1,0 +1,84 @@
+"""The plane that the story is played on, for as long as it is played, or longer.
+
+Guarantees: unless it is kept, the plane ends with this process, however that ends, because its
+supervisor reads the other end of a pipe that only we hold; a plane that is not ours is never
+ended, also where it stands in our folder.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from ..failure import PlaneError
+from ..folder import Folder
+from ..launch import command, end, ready_state
+from ..lock import held
+from ..options import Options
+from ..state import State, read_state
+from .step_error import StepError
+
+_ORDERLY = 60.0
+
+
+@contextmanager
+def theatre(folder: Folder, *, keep: bool) -> Iterator[State]:
+    """A plane with the product for the block. Kept, it outlives a block that played, well or ill.
+
+    Raises PlaneError where it does not start.
+    """
+    if held(folder.lock):
+        raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
+    options = Options(folder=folder, background=True, until_stdin_closes=not keep)
+    with tempfile.TemporaryFile("w+") as errors:
+        supervisor = subprocess.Popen(
+            command(options),
+            stdin=subprocess.DEVNULL if keep else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C is ours to answer
+            text=True,
+        )
+        kept = False
+        try:
+            yield _started(supervisor, folder, errors)
+            kept = keep
+        except StepError:
+            kept = keep
+            raise
+        finally:
+            if not kept:
+                _end(supervisor, folder)
+
+
+def _started(supervisor: subprocess.Popen[str], folder: Folder, errors: IO[str]) -> State:
+    assert supervisor.stdout is not None  # noqa: S101
+    with supervisor.stdout as lines:
+        said = lines.read()  # to its end: the supervisor lets go of it once all is ready
+    state = ready_state(folder, supervisor.pid)
+    if state is None:
+        supervisor.wait()
+        errors.seek(0)
+        raise PlaneError(f"the plane did not start: {said}{errors.read()}".rstrip())
+    return state
+
+
+def _end(supervisor: subprocess.Popen[str], folder: Folder) -> None:
+    supervisor.terminate()
+    try:
+        supervisor.wait(_ORDERLY)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()  # its watchdog ends the others
+        supervisor.wait()
+    if supervisor.stdin is not None:
+        supervisor.stdin.close()
+    if not _somebody_elses(folder):
+        end(folder)
+
+
+def _somebody_elses(folder: Folder) -> bool:
+    state = read_state(folder)
+    return state is not None and any(
+        one.name == "supervisor" and one.alive for one in state.processes
+    )

@@ -1,0 +1,10 @@
+"""Names of cards and resources that many tests share."""
+
+GPU = "nvidia.com/gpu"
+SHARED = "nvidia.com/gpu.shared"
+H200 = "NVIDIA-H200"
+H800 = "NVIDIA-H800"
+R4090 = "NVIDIA-GeForce-RTX-4090"
+R4090D = "NVIDIA-GeForce-RTX-4090-D"
+H800_MPS = "NVIDIA-H800/mps-80g*1/2"
+H200_MIG = "NVIDIA-H200/mig-1g.18gb-mixed"

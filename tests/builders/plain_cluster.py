@@ -1,0 +1,270 @@
+"""A cluster in plain dictionaries, and what the rules say everything in it is charged.
+
+It keeps facts only and works every total out anew, so it can be compared with the ledger after
+each event. Nothing of the package under test is used here. What depends on history (the quota
+that was good last, the card a node had) is kept as history.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+PRODUCT_LABEL = "nvidia.com/gpu.product"
+_FROM_THE_TABLE = {
+    "nvidia.com/gpu",
+    "nvidia.com/gpu.shared",
+    "huawei.com/Ascend910",
+    "alibabacloud.com/ppu",
+}
+
+
+@dataclass(kw_only=True)
+class PlainPod:
+    uid: str
+    namespace: str
+    state: str
+    """gated, open or bound"""
+    own_queue: str | None
+    group: str | None
+    cards: str | None
+    devices: dict[str, int]
+    cpu: int
+    memory: int
+    job: bool
+    products: list[str] | None
+    created: str
+    node: str = ""
+    scheduled: str = ""
+    terminating: bool = False
+    stamp: tuple[str, dict[str, int]] | None = None
+    assumed: tuple[str, dict[str, int]] | None = None
+    held_back: bool = False
+    node_card: str | None = None
+
+
+@dataclass(kw_only=True)
+class PlainGroup:
+    queue: str
+    minimum: int
+    reservation: tuple[str, dict[str, int]] | None = None
+    assumed: tuple[str, dict[str, int]] | None = None
+
+
+@dataclass(kw_only=True)
+class PlainQueue:
+    quota: dict[str, int]
+    policy: str | None
+
+
+@dataclass(kw_only=True)
+class PlainCard:
+    """A card as a node shows it."""
+
+    name: str
+    resource: str
+    product_label: str
+    product: str
+    amount: int
+
+
+@dataclass
+class Sums:
+    """One dimension of one queue. `coming` is the part of requested that is gated under Deny."""
+
+    requested: int = 0
+    inqueue: int = 0
+    allocated: int = 0
+    elastic: int = 0
+    coming: int = 0
+
+
+@dataclass
+class PlainCluster:
+    default_queue: str = ""
+    free_cpu_memory: bool = False
+    pods: dict[str, PlainPod] = field(default_factory=dict)
+    groups: dict[str, PlainGroup] = field(default_factory=dict)
+    queues: dict[str, PlainQueue] = field(default_factory=dict)
+    namespaces: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Default queue and mode."""
+    offered: dict[str, list[PlainCard]] = field(default_factory=dict)
+    remembered: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Node -> resource name -> the card it had (D8)."""
+    shown: dict[str, PlainCard] = field(default_factory=dict)
+    recorded: dict[str, str] = field(default_factory=dict)
+
+    # --- history --------------------------------------------------------------------------
+
+    def node_shows(self, node: str, cards: list[PlainCard], *, new: bool) -> None:
+        if new:
+            self.remembered.pop(node, None)
+        counted = []
+        for card in cards:
+            first = self.shown.setdefault(card.name, card)
+            if first.resource == card.resource:  # D7: the first stays
+                counted.append(card)
+                self.remembered.setdefault(node, {})[card.resource] = card.name
+        self.offered[node] = counted
+
+    def node_is_gone(self, node: str) -> None:
+        self.offered.pop(node, None)
+        self.remembered.pop(node, None)
+
+    def status_says(self, card: str, resource: str) -> None:
+        if card not in self.shown:
+            self.recorded.setdefault(card, resource)
+
+    def bound_pods_take_their_nodes_card(self) -> None:
+        """D8: once known, the card of a bound pod never changes."""
+        for pod in self.pods.values():
+            devices = self.card_devices(pod)
+            if pod.state == "bound" and not pod.stamp and not pod.node_card and devices:
+                pod.node_card = self.remembered.get(pod.node, {}).get(devices[0][0])
+
+    # --- section 2: whose is it -----------------------------------------------------------
+
+    def queue_of(self, pod: PlainPod) -> str:
+        stamp = pod.assumed or pod.stamp
+        if stamp:
+            return stamp[0]
+        group = self.groups.get(pod.group or "")
+        if group and group.queue:
+            return group.queue
+        if pod.own_queue:
+            return pod.own_queue
+        default, mode = self.namespaces.get(pod.namespace, ("", ""))
+        if mode == "off" or (pod.cards is None and not self.card_devices(pod)):
+            return ""
+        return default or self.default_queue
+
+    def waits(self, pod: PlainPod) -> bool:
+        queue = self.queues.get(self.queue_of(pod))
+        if queue and queue.policy:
+            return queue.policy == "Gate"
+        group = self.groups.get(pod.group or "")
+        return pod.job or bool(group and group.minimum > 1)
+
+    # --- section 4: what does it ask for --------------------------------------------------
+
+    def is_a_card_resource(self, resource: str) -> bool:
+        return (
+            resource in _FROM_THE_TABLE
+            or resource.startswith("nvidia.com/mig-")
+            or any(card.resource == resource for card in self.shown.values())
+            or resource in self.recorded.values()
+        )
+
+    def resource_of(self, card: str) -> str | None:
+        return self.shown[card].resource if card in self.shown else self.recorded.get(card)
+
+    def card_devices(self, pod: PlainPod) -> list[tuple[str, int]]:
+        found = [d for d in sorted(pod.devices.items()) if self.is_a_card_resource(d[0])]
+        if not found and pod.cards is not None and len(pod.devices) == 1:
+            return list(pod.devices.items())
+        return found
+
+    def alternatives(self, pod: PlainPod, resource: str) -> list[str]:
+        queue = self.queues.get(self.queue_of(pod))
+        quota = queue.quota if queue else {}
+        if pod.cards is not None:  # P2, P5
+            names = [part.strip() for part in pod.cards.split("|")]
+            return [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
+        shown = [card for card in self.shown.values() if card.resource == resource]
+        products = self._selected_products(pod)
+        if products is not None and any(c.product_label == PRODUCT_LABEL for c in shown):
+            allowed = sorted(
+                (c for c in shown if c.product in products),
+                key=lambda c: (products.index(c.product), -quota.get(c.name, 0), c.name),
+            )
+            return [c.name for c in allowed if quota.get(c.name)] or [c.name for c in allowed]
+        rows = [name for name in quota if self.resource_of(name) == resource]
+        return sorted(rows, key=lambda name: (-quota[name], name))  # P3
+
+    def _fits(self, pod: PlainPod, name: str, resource: str) -> bool:
+        card, products = self.shown.get(name), self._selected_products(pod)
+        if card is None or card.resource != resource or products is None:
+            return True
+        return card.product_label != PRODUCT_LABEL or card.product in products
+
+    def _selected_products(self, pod: PlainPod) -> list[str] | None:
+        """Once a pod is bound its node tells its card, and what it selected is not kept."""
+        return None if pod.state == "bound" else pod.products
+
+    def charge(self, pod: PlainPod) -> dict[str, int]:
+        queue, stamp = self.queue_of(pod), pod.assumed or pod.stamp
+        cards: dict[str, int] = {}
+        devices = self.card_devices(pod)
+        if stamp:
+            cards = {name: n for name, n in stamp[1].items() if n}
+        elif pod.state == "bound" and pod.node_card and devices:
+            cards = {pod.node_card: devices[0][1]}
+        elif len(devices) == 1:
+            quota = self.queues[queue].quota if queue in self.queues else {}
+            names = self.alternatives(pod, devices[0][0])
+            names = [n for n in names if quota.get(n)] or names
+            cards = {names[0]: devices[0][1]} if names else {}
+        if queue and not (self.free_cpu_memory and cards):  # P6
+            cards |= {name: n for name, n in (("cpu", pod.cpu), ("memory", pod.memory)) if n}
+        return cards
+
+    # --- section 6: the totals ------------------------------------------------------------
+
+    def totals(self) -> dict[tuple[str, str], Sums]:
+        found: defaultdict[tuple[str, str], Sums] = defaultdict(Sums)
+        for pod in self.pods.values():
+            for dimension, amount in self.charge(pod).items():
+                sums = found[self.queue_of(pod), dimension]
+                sums.requested += amount
+                if pod.state == "bound":
+                    sums.allocated += amount
+                elif pod.state == "open" or pod.assumed:
+                    sums.inqueue += amount
+                elif not self.waits(pod):
+                    sums.coming += amount
+        for key, group in self.groups.items():
+            self._count_reservation(found, key, group)
+            self._count_elastic(found, key, group)
+        return {key: sums for key, sums in found.items() if sums != Sums()}
+
+    def _count_reservation(
+        self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
+    ) -> None:
+        queue, amounts = group.assumed or group.reservation or ("", {})
+        for dimension, amount in amounts.items():
+            held = sum(
+                self.charge(pod).get(dimension, 0)
+                for pod in self.pods.values()
+                if pod.group == key and (pod.state != "gated" or pod.assumed)
+            )
+            found[queue, dimension].inqueue += max(0, amount - held)
+
+    def _count_elastic(
+        self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
+    ) -> None:
+        bound = [pod for pod in self.pods.values() if pod.group == key and pod.state == "bound"]
+        bound.sort(key=lambda pod: (pod.scheduled, pod.created, pod.uid))
+        for pod in bound[group.minimum :]:
+            for dimension, amount in self.charge(pod).items():
+                found[self.queue_of(pod), dimension].elastic += amount
+
+    def waiting(self) -> dict[str, set[str]]:
+        """Who waits for a gate to open, by queue; empty: in none."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for uid, pod in self.pods.items():
+            at_gate = pod.state == "gated" and not pod.assumed and not pod.terminating
+            if at_gate and not pod.held_back:
+                found[self.queue_of(pod)].add(uid)
+        return dict(found)
+
+    def cluster_totals(self) -> dict[str, int]:
+        found: defaultdict[str, int] = defaultdict(int)
+        for cards in self.offered.values():
+            for card in cards:
+                found[card.name] += card.amount
+        return {name: n for name, n in found.items() if n}
+
+    def cluster_quotas(self) -> dict[str, int]:
+        found: defaultdict[str, int] = defaultdict(int)
+        for queue in self.queues.values():
+            for name, n in queue.quota.items():
+                found[name] += n
+        return dict(found)

@@ -1,0 +1,60 @@
+"""A queue with its quota and rules."""
+
+import json
+from collections.abc import Mapping
+from typing import Self
+
+import msgspec
+
+from cardquota.quota import vocabulary as v
+from cardquota.quota.objects import Queue
+from cardquota.quota.queue_facts import QueueFacts, queue_facts
+
+from .body import Body, new_body
+
+
+class QueueBody(Body):
+    def with_quota(self, rows: Mapping[str, int]) -> Self:
+        return self.with_quota_text(json.dumps(dict(rows)))
+
+    def with_quota_text(self, text: str | None) -> Self:
+        return self.annotated(v.QUOTA, text)
+
+    def limited_to(self, cpu: str | None = None, memory: str | None = None) -> Self:
+        found = {k: a for k, a in (("cpu", cpu), ("memory", memory)) if a is not None}
+        return self.put(found, "spec", "capability")
+
+    def with_policy(self, policy: str | None) -> Self:
+        return self.annotated(v.POLICY, policy)
+
+    def open_to(self, *namespaces: str) -> Self:
+        return self.annotated(v.NAMESPACES, json.dumps(namespaces))
+
+    def closed(self) -> Self:
+        return self.annotated(v.QUEUE_STATE, "Closed")
+
+    def in_state(self, state: str) -> Self:
+        """As Volcano's tools write it."""
+        return self.put(state, "status", "state")
+
+    def with_priority(self, priority: int) -> Self:
+        return self.put(priority, "spec", "priority")
+
+    def fifo(self) -> Self:
+        return self.put("fifo", "spec", "dequeueStrategy")
+
+    def having_reported(self, card: str, quota: int, resource: str | None) -> Self:
+        """A row of the status we wrote."""
+        rows = self.body.get("status", {}).get("cards", [])
+        row = {"name": card, "quota": quota, "resource": resource}
+        return self.put([*rows, row], "status", "cards")
+
+    def wire(self) -> Queue:
+        return msgspec.convert(self.body, Queue)
+
+    def facts(self) -> QueueFacts:
+        return queue_facts(self.wire())
+
+
+def a_queue(name: str = "queue") -> QueueBody:
+    return QueueBody(new_body(name))

@@ -1,0 +1,392 @@
+"""A team on the plane with the product: what it asks of the API server and what it is told.
+
+Objects are those of `builders`; names of queues are the test's own, so that tests do not meet.
+"""
+
+import json
+import re
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from builders import Body, a_group, a_node, a_pod, a_queue
+from builders.group import GroupBody
+from builders.node import NodeBody
+from builders.pod import PodBody
+from builders.queue import QueueBody
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster, eventually
+
+MERGE = "application/merge-patch+json"
+T1000 = "NVIDIA-T1000"
+T2000 = "NVIDIA-T2000"
+"""Cards of nodes of which there are enough for all tests, so that every pod is bound at once."""
+
+_GROUP = f"/apis/{v.GROUP}/{v.VERSION}"
+QUEUES = f"{_GROUP}/queues"
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the API server answered."""
+
+    code: int
+    body: Object
+    warnings: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.code < 300
+
+    @property
+    def reason(self) -> str:
+        return str(self.body.get("reason", ""))
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", ""))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One event of a watch, and when it came (seconds, monotonic)."""
+
+    at: float
+    type: str
+    object: Object
+
+    @property
+    def name(self) -> str:
+        return str(self.object["metadata"]["name"])
+
+
+def ask(
+    cluster: Cluster,
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    content_type: str = "application/json",
+    as_user: str = "",
+) -> Reply:
+    """One request as the administrator, or as somebody else by impersonation."""
+    headers = {"Content-Type": content_type, **_credentials(cluster)}
+    if as_user:
+        headers["Impersonate-User"] = as_user
+    answer = cluster.admin.rest_client.pool_manager.request(
+        method,
+        cluster.admin.configuration.host + path,
+        body=None if body is None else json.dumps(body),
+        headers=headers,
+        timeout=30.0,
+    )
+    warnings = tuple(
+        text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
+        for text in answer.headers.getlist("Warning")
+    )
+    return Reply(answer.status, json.loads(answer.data), warnings)
+
+
+def _credentials(cluster: Cluster) -> dict[str, str]:
+    key = cluster.admin.configuration.get_api_key_with_prefix("authorization")
+    key = key or cluster.admin.configuration.get_api_key_with_prefix("BearerToken")
+    return {"Authorization": key}
+
+
+def metric(cluster: Cluster, name: str, **labels: str) -> float:
+    """The sum of a metric of the first replica over all rows with these labels."""
+    address = cluster.state.process("cardquota-0").address
+    page = cluster.admin.rest_client.pool_manager.request("GET", f"{address}/metrics")
+    lines = page.data.decode().splitlines()
+    wanted = [f'{key}="{value}"' for key, value in labels.items()]
+    return sum(
+        float(line.rpartition(" ")[2])
+        for line in lines
+        if line.partition("{")[0].partition(" ")[0] == name and all(w in line for w in wanted)
+    )
+
+
+def gates(pod: Object) -> list[str]:
+    return [gate["name"] for gate in pod["spec"].get("schedulingGates", ())]
+
+
+def let_through(pod: Object) -> bool:
+    """Its gate is open."""
+    return v.GATE not in gates(pod)
+
+
+def of_a_job(pod: PodBody) -> PodBody:
+    """As a Job's controller makes it: it can wait (section 2). Runs until it is deleted.
+
+    Of an API group that the plane does not have: it would end pods whose Job is not there.
+    """
+    owner = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "name": "train",
+        "uid": "train",
+        "controller": True,
+    }
+    running = pod.annotated("cardquota.dev/run-seconds", "3600")
+    return running.put([owner], "metadata", "ownerReferences")
+
+
+def notes(thing: Object) -> dict[str, str]:
+    return dict(thing["metadata"].get("annotations") or {})
+
+
+@dataclass
+class Team:
+    """A namespace, and queues whose names begin with the test's own prefix."""
+
+    cluster: Cluster
+    namespace: str
+    prefix: str
+    _queues: set[str] = field(default_factory=set)
+
+    # --- what it writes -------------------------------------------------------------------
+
+    def queue_name(self, name: str = "q") -> str:
+        return f"{self.prefix}-{name}"
+
+    def a_queue(self, quota: Mapping[str, int], name: str = "q") -> QueueBody:
+        return a_queue(self.queue_name(name)).with_quota(quota)
+
+    def has_queue(self, queue: QueueBody | Mapping[str, int], name: str = "q") -> str:
+        """Create a queue; its name."""
+        body = queue if isinstance(queue, QueueBody) else self.a_queue(queue, name)
+        assert (reply := self.create(body)).ok, reply
+        return body.name
+
+    def a_pod(
+        self, name: str, cards: int = 0, card: str | None = None, queue: str = "q"
+    ) -> PodBody:
+        """A pod in a queue of ours, which names a card and asks for some."""
+        body = a_pod(name).in_queue(self.queue_name(queue)).naming(card)
+        return body.asking_for(cards) if cards else body
+
+    def a_gang(self, name: str, members: int, queue: str = "q") -> GroupBody:
+        return a_group(name).in_queue(self.queue_name(queue)).of(members)
+
+    def create(self, thing: Body, *, dry: bool = False, as_user: str = "") -> Reply:
+        path = self.path(thing) + ("?dryRun=All" if dry else "")
+        return ask(self.cluster, "POST", path, self.wire(thing), as_user=as_user)
+
+    def patch(self, thing: Body, change: Object, *, as_user: str = "", sub: str = "") -> Reply:
+        """A merge patch of the object of that name."""
+        path = f"{self.path(thing)}/{thing.name}{sub}"
+        return ask(self.cluster, "PATCH", path, change, content_type=MERGE, as_user=as_user)
+
+    def annotate(self, thing: Body, key: str, value: str | None, **options: Any) -> Reply:
+        return self.patch(thing, {"metadata": {"annotations": {key: value}}}, **options)
+
+    def delete(self, thing: Body, *, now: bool = True) -> Reply:
+        tail = "?gracePeriodSeconds=0" if now else ""
+        return ask(self.cluster, "DELETE", f"{self.path(thing)}/{thing.name}{tail}")
+
+    def set_quota(self, quota: Mapping[str, int] | str, name: str = "q") -> None:
+        """Change a queue's quota; returns once the operator counts with it."""
+        text = quota if isinstance(quota, str) else json.dumps(dict(quota))
+        queue = a_queue(self.queue_name(name))
+        assert (reply := self.annotate(queue, v.QUOTA, text)).ok, reply
+
+    def path(self, thing: Body) -> str:
+        match thing:
+            case PodBody():
+                return f"/api/v1/namespaces/{self.namespace}/pods"
+            case QueueBody():
+                return QUEUES
+            case GroupBody():
+                return f"{_GROUP}/namespaces/{self.namespace}/podgroups"
+            case NodeBody():
+                return "/api/v1/nodes"
+        raise TypeError(thing)
+
+    def wire(self, thing: Body) -> Object:
+        """As it is sent: what the API server itself decides is left out."""
+        meta = {
+            key: value
+            for key, value in thing.body["metadata"].items()
+            if key not in ("uid", "resourceVersion", "creationTimestamp")
+        }
+        found = {**thing.body, "metadata": meta}
+        if isinstance(thing, PodBody):
+            meta["namespace"] = self.namespace
+            spec = dict(found.get("spec", {}))
+            plain = [{"name": "main"}]
+            spec["containers"] = [{"image": "i", **c} for c in spec.get("containers", plain)]
+            spec["terminationGracePeriodSeconds"] = 0
+            return {"apiVersion": "v1", "kind": "Pod", **found, "spec": spec}
+        if isinstance(thing, NodeBody):
+            return {"apiVersion": "v1", "kind": "Node", **found}
+        kind = "Queue" if isinstance(thing, QueueBody) else "PodGroup"
+        if kind == "PodGroup":
+            meta["namespace"] = self.namespace
+        return {"apiVersion": f"{v.GROUP}/{v.VERSION}", "kind": kind, "spec": {}, **found}
+
+    def refused(self, thing: Body, *, tenant: bool = True) -> tuple[str, str]:
+        """Create it with kubectl, as a person would; reason and text of the refusal."""
+        done = self.cluster.kubectl(
+            "create", "-f", "-", input=json.dumps(self.wire(thing)), tenant=tenant
+        )
+        assert done.returncode == 1, f"let by: {done.stdout}{done.stderr}"
+        found = re.match(r"Error from server \((\w+)\): .*?denied the request: (.*)", done.stderr)
+        assert found, done.stderr
+        return found[1], found[2]
+
+    # --- what it sees ---------------------------------------------------------------------
+
+    def get(self, thing: Body) -> Object:
+        return ask(self.cluster, "GET", f"{self.path(thing)}/{thing.name}").body
+
+    def pod(self, name: str) -> Object:
+        return self.get(a_pod(name))
+
+    def pods(self) -> list[Object]:
+        return list(ask(self.cluster, "GET", self.path(a_pod())).body["items"])
+
+    def queue(self, name: str = "q") -> Object:
+        return self.get(a_queue(self.queue_name(name)))
+
+    def status(self, name: str = "q") -> Object:
+        return dict(self.queue(name).get("status") or {})
+
+    def row(self, card: str, name: str = "q") -> Object:
+        """The numbers of one card in the queue's status; empty while there are none."""
+        rows = self.status(name).get("cards", ())
+        return next((dict(row) for row in rows if row["name"] == card), {})
+
+    def events(self, name: str, reason: str = "") -> list[Object]:
+        """Events on an object of that name, of the operator's own making, oldest first."""
+        field_selector = urllib.parse.quote(f"involvedObject.name={name}")
+        path = f"/api/v1/namespaces/{self.namespace}/events?fieldSelector={field_selector}"
+        found = ask(self.cluster, "GET", path).body["items"]
+        return [
+            event
+            for event in found
+            if event.get("reportingComponent") == "cardquota" and reason in ("", event["reason"])
+        ]
+
+    def changes(self, thing: Body, since: str, seconds: int) -> list[str]:
+        """What happens to one object within the seconds after a resourceVersion."""
+        query = f"watch=true&resourceVersion={since}&timeoutSeconds={seconds}"
+        url = f"{self.path(thing)}?{query}&fieldSelector=metadata.name={thing.name}"
+        answer = self.cluster.admin.rest_client.pool_manager.request(
+            "GET",
+            self.cluster.admin.configuration.host + url,
+            headers=_credentials(self.cluster),
+            timeout=30.0,
+        )
+        assert answer.status == 200
+        return list(answer.data.decode().splitlines())
+
+    def until(self, condition: Callable[[], Any], what: str, seconds: float = 15.0) -> Any:
+        return eventually(condition, what, seconds)
+
+    def until_open(self, *names: str) -> None:
+        for name in names:
+            self.until(lambda n=name: let_through(self.pod(n)), f"gate of {name} open")
+
+    def until_bound(self, *names: str) -> None:
+        for name in names:
+            self.until(lambda n=name: self.pod(n)["spec"].get("nodeName"), f"{name} bound")
+
+    def until_row(self, card: str, name: str = "q", **numbers: int) -> None:
+        """Wait until the queue's status shows these numbers."""
+
+        def shown() -> bool:
+            row = self.row(card, name)
+            return all(row.get(key) == value for key, value in numbers.items())
+
+        self.until(shown, f"{card} {numbers}")
+
+    def until_told(self, name: str, reason: str) -> Object:
+        """The operator's event on an object, once it is there."""
+        found = self.until(lambda: self.events(name, reason), f"event {reason} on {name}")
+        return dict(found[0])
+
+    @contextmanager
+    def watching(self) -> Iterator["PodWatch"]:
+        """A watch of the team's pods, from now on."""
+        watch = PodWatch(self)
+        watch.start()
+        try:
+            yield watch
+        finally:
+            watch.stop()
+
+
+class PodWatch:
+    """Every change of the team's pods in the order of the API server."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._stopping = False
+        self.seen: list[Seen] = []
+
+    def start(self) -> Self:
+        cluster, path = self._team.cluster, self._team.path(a_pod())
+        revision = ask(cluster, "GET", f"{path}?limit=1").body["metadata"]["resourceVersion"]
+        self._answer = cluster.admin.rest_client.pool_manager.request(
+            "GET",
+            f"{cluster.admin.configuration.host}{path}?watch=true&resourceVersion={revision}",
+            headers=_credentials(cluster),
+            preload_content=False,
+            timeout=60.0,
+        )
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._answer.shutdown()
+        self._thread.join(10)
+        self._answer.close()
+
+    def first(self, condition: Callable[[Seen], bool], what: str) -> Seen:
+        """The first event of that kind, once it has come."""
+        return eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)  # type: ignore[return-value]
+
+    def _read(self) -> None:
+        rest = b""
+        try:
+            while chunk := self._answer.read1():
+                at = time.monotonic()
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    event = json.loads(line)
+                    self.seen.append(Seen(at, event["type"], event["object"]))
+        except Exception:
+            if not self._stopping:
+                raise
+
+
+def add_roomy_nodes(cluster: Cluster) -> None:
+    """Nodes of T1000 and T2000, ready; they stay."""
+    for number, product in enumerate((T1000, T2000)):
+        node = a_node(f"roomy-{number}").showing(product)
+        amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", "nvidia.com/gpu": "2000"}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": node.name, "labels": node.body["metadata"]["labels"]},
+            "status": {"capacity": amounts, "allocatable": amounts},
+        }
+        assert ask(cluster, "POST", "/api/v1/nodes", body).code in (201, 409)
+    for number in range(2):
+        path = f"/api/v1/nodes/roomy-{number}"
+        eventually(lambda p=path: _usable(ask(cluster, "GET", p).body), f"{path} usable")
+
+
+def _usable(node: Object) -> bool:
+    ready = any(
+        c["type"] == "Ready" and c["status"] == "True"
+        for c in node.get("status", {}).get("conditions", ())
+    )
+    return ready and not node["spec"].get("taints")

@@ -1,0 +1,74 @@
+"""Nodes with labels that cannot be read (D9), and a node that disagrees (D7)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from builders import GPU, H200, a_node
+from builders.node import NodeBody
+from cardquota.quota import vocabulary as v
+
+from .team import T1000, Team, ask, metric
+
+
+@contextmanager
+def a_node_of(team: Team, node: NodeBody) -> Iterator[None]:
+    body = team.wire(node)
+    amounts = {"pods": "10", **body.get("status", {}).get("allocatable", {})}
+    body["status"] = {"capacity": amounts, "allocatable": amounts}
+    assert (reply := ask(team.cluster, "POST", "/api/v1/nodes", body)).ok, reply
+    try:
+        yield
+    finally:
+        assert ask(team.cluster, "DELETE", f"/api/v1/nodes/{node.name}").ok
+
+
+def allocatable(team: Team, card: str) -> float:
+    return metric(team.cluster, "cardquota_cluster_card_allocatable", card=card)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {f"{GPU}.product": "", f"{GPU}.memory": "1"},
+        {
+            f"{GPU}.product": "A",
+            f"{GPU}.memory": "1",
+            "huawei.com/Ascend910.product": "B",
+            "huawei.com/Ascend910.memory": "1",
+        },
+        {
+            f"{GPU}.product": "A",
+            f"{GPU}.memory": "lots",
+            f"{GPU}.replicas": "x",
+            f"{GPU}.sharing-strategy": "mps",
+        },
+    ],
+)
+def test_bad_labels_hurt_nobody_else(team: Team, labels: dict[str, str]) -> None:
+    """D9: that node's cards are not counted, the others' are, and pods are judged as before."""
+    team.has_queue({T1000: 3})
+    before = {card: allocatable(team, card) for card in (H200, T1000)}
+    node = a_node(f"{team.prefix}-bad")
+    for key, value in labels.items():
+        node = node.labelled(key, value)
+    with a_node_of(team, node.offering(4, f"{GPU}.shared")):
+        assert team.create(team.a_pod("a", 3, T1000)).ok
+        team.until_open("a")
+        assert team.create(team.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
+        assert {card: allocatable(team, card) for card in before} == before
+
+
+def test_a_new_kind_of_card_is_known_as_soon_as_its_node_is(team: Team) -> None:
+    """D1, P4, and D8: known still when the node is gone, for there is a quota."""
+    card = f"{team.prefix}-card"
+    with a_node_of(team, a_node(f"{team.prefix}-new").with_cards(card, "4")):
+        team.until(lambda: allocatable(team, card) == 4, "counted")
+        team.has_queue({card: 2})
+        assert team.create(team.a_pod("a", 1, card)).warnings == ()
+        team.until_row(card, quota=2, resource=GPU)
+    team.until(lambda: allocatable(team, card) == 0, "gone")
+    reply = team.create(team.a_pod("b", 1, card))
+    assert reply.ok
+    assert "no node has card" in reply.warnings[0]

@@ -1,0 +1,149 @@
+"""Which pods reach us at all, and how strict we are where (section 2)."""
+
+import json
+
+import pytest
+
+from builders import H200, a_namespace, a_pod
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster
+
+from .team import MERGE, Team, ask, let_through, metric
+
+
+def reviews(team: Team) -> float:
+    return metric(team.cluster, "cardquota_admission_reviews_total", kind="pods")
+
+
+def mark(team: Team, mode: str | None = None, queue: str | None = None) -> None:
+    """Mark the team's namespace. The operator sees it a moment later than the API server."""
+    marked = a_namespace(team.namespace).in_mode(mode).with_default_queue(queue)
+    change = {key: marked.body["metadata"].get(key) for key in ("labels", "annotations")}
+    path = f"/api/v1/namespaces/{team.namespace}"
+    assert ask(team.cluster, "PATCH", path, {"metadata": change}, content_type=MERGE).ok
+
+
+def stock(name: str) -> PodBody:
+    """A pod of a stock chart: it asks for a card and knows nothing of quotas."""
+    return a_pod(name).asking_for(1)
+
+
+def test_pods_without_cards_and_queues_never_reach_us(team: Team) -> None:
+    """Installing must never stop a cluster: these go on whatever happens to us."""
+    before = reviews(team)
+    for number in range(3):
+        assert team.create(a_pod(f"plain-{number}").with_cpu("1")).ok
+    assert reviews(team) == before
+    assert team.create(stock("card")).ok
+    assert reviews(team) == before + 2  # mutating and validating
+
+
+def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> None:
+    """Exempt namespaces: not even with a card in a queue that does not exist."""
+    before = reviews(team)
+    pod = team.wire(team.a_pod("a", 1, H200, queue="nowhere"))
+    pod["metadata"]["namespace"] = "kube-system"
+    assert ask(product_plane, "POST", "/api/v1/namespaces/kube-system/pods?dryRun=All", pod).ok
+    assert reviews(team) == before
+
+
+def test_without_a_queue_a_pod_is_let_by_ungated(team: Team) -> None:
+    """Section 2 (decided); one that names a card hears that no quota applies."""
+    quiet, told = team.create(stock("a")), team.create(stock("b").naming(H200))
+    assert let_through(quiet.body)
+    assert let_through(told.body)
+    assert quiet.warnings == ()
+    assert told.warnings == (
+        f"card <{H200}> is named without a queue: no quota applies; add {v.QUEUE_NAME}",
+    )
+
+
+def test_a_gate_that_nobody_would_open_is_taken_away(team: Team) -> None:
+    """Written by a user on a pod without a queue; foreign gates stay."""
+    reply = team.create(stock("a").gated("example.com/other"))
+    assert [gate["name"] for gate in reply.body["spec"]["schedulingGates"]] == ["example.com/other"]
+
+
+def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
+    mark(team, "enforced")
+    team.until(lambda: not team.create(stock("a"), dry=True).ok, "enforced")
+    reason, text = team.refused(stock("a"))
+    assert reason == v.Reason.QUEUE_NOT_FOUND
+    assert text.startswith(
+        f"the pod asks for cards but names no queue, and namespace <{team.namespace}> demands one"
+    )
+    assert team.create(a_pod("plain")).ok
+
+
+def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team) -> None:
+    """P7: claims of Dynamic Resource Allocation; elsewhere they are let by."""
+    team.has_queue({H200: 3})
+    claim = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    pod = team.a_pod("a").with_spec(resourceClaims=claim)
+    assert team.create(pod, dry=True).ok
+    mark(team, "enforced")
+    team.until(lambda: not team.create(pod, dry=True).ok, "enforced")
+    for asked in (pod, a_pod("b").with_spec(resourceClaims=claim)):
+        reply = team.create(asked)
+        assert reply.reason == v.Reason.DEVICE_CLAIMED
+        assert "cannot be counted by card yet" in reply.message
+
+
+def test_an_audited_namespace_refuses_and_gates_nothing(team: Team) -> None:
+    """A Warning says what would be; what fits hears nothing."""
+    queue = team.has_queue({H200: 3})
+    mark(team, "audit")
+    never = team.a_pod("never", 5, H200)
+    team.until(lambda: team.create(never, dry=True).ok, "audited")
+    reply = team.create(never)
+    fits = team.create(team.a_pod("fits", 1, H200))
+    assert let_through(reply.body)
+    assert let_through(fits.body)
+    assert len(reply.warnings) == 1
+    assert reply.warnings[0].startswith("audit: would not be let through: Queue <" + queue)
+
+
+def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
+    before = reviews(team)
+    mark(team, "off")
+    # The API server sees the label at once: it is its own.
+    reply = team.create(team.a_pod("a", 5, H200, queue="nowhere"))
+    assert reply.ok
+    assert let_through(reply.body)
+    assert reviews(team) == before
+
+
+def test_the_default_queue_of_a_namespace(team: Team) -> None:
+    """Section 2: of card pods that name none; other pods stay outside."""
+    queue = team.has_queue({H200: 3})
+    mark(team, queue=queue)
+    team.until(
+        lambda: not let_through(team.create(stock("a"), dry=True).body), "default queue seen"
+    )
+    assert not let_through(team.create(stock("a")).body)
+    assert let_through(team.create(a_pod("plain")).body)
+    five = stock("five").asking_for(5)
+    assert team.create(five).reason == v.Reason.INSUFFICIENT_CARD
+    team.until_open("a")
+    assert team.pod("a")["metadata"]["annotations"][v.CHARGED_QUEUE] == queue
+
+
+def test_the_queue_of_a_namespace_is_a_default_only(team: Team) -> None:
+    """Another queue named by the pod is no disagreement."""
+    default, mine = team.has_queue({H200: 3}, name="default"), team.has_queue({H200: 3})
+    mark(team, queue=default)
+    assert team.create(team.a_pod("a", 1, H200)).ok
+    team.until_open("a")
+    assert team.pod("a")["metadata"]["annotations"][v.CHARGED_QUEUE] == mine
+
+
+@pytest.mark.parametrize("user", ["tenant", "somebody"])
+def test_a_false_mirror_pod_is_judged_like_any(team: Team, user: str) -> None:
+    """E9: only the kubelet creates static pods' images."""
+    team.has_queue({H200: 3})
+    body = team.wire(
+        team.a_pod("a", 5, H200).annotated("kubernetes.io/config.mirror", json.dumps(user))
+    )
+    reply = ask(team.cluster, "POST", team.path(a_pod()), body)
+    assert not reply.ok

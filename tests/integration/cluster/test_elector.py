@@ -1,0 +1,242 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+
+from cardquota.cluster.client import Client
+from cardquota.cluster.clock import boottime
+from cardquota.cluster.elector import Elector
+
+from .conftest import Proxy, until
+
+DURATION = 2.0
+DEADLINE = 1.6
+
+
+class Candidate:
+    """An elector that runs, and what it was told."""
+
+    def __init__(self, elector: Elector) -> None:
+        self.elector = elector
+        self.told: list[tuple[str, str]] = []
+        self.at: list[float] = []
+        self._task = asyncio.create_task(
+            elector.run(lambda term: self._tell("acquired", term), lambda t: self._tell("lost", t))
+        )
+
+    def _tell(self, what: str, term: str) -> None:
+        self.told.append((what, term))
+        self.at.append(boottime())
+
+    async def stop(self) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+
+Start = Callable[..., Awaitable[Candidate]]
+
+
+@pytest.fixture
+async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
+    started = []
+
+    async def start(identity: str, *, of: Client = client) -> Candidate:
+        elector = Elector(
+            of,
+            namespace=namespace,
+            name="cardquota",
+            identity=identity,
+            duration=DURATION,
+            renew_deadline=DEADLINE,
+            retry_period=0.1,
+        )
+        started.append(Candidate(elector))
+        return started[-1]
+
+    yield start
+    for candidate in started:
+        await candidate.stop()
+
+
+@pytest.fixture
+def path(namespace: str) -> str:
+    return f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/cardquota"
+
+
+async def lease(client: Client, path: str) -> Any:
+    return msgspec.json.decode(await client.get(path))
+
+
+async def leads(candidate: Candidate, times: int = 1) -> str:
+    """Its newest term, once it was told of that many."""
+
+    def acquired() -> list[str]:
+        return [term for what, term in candidate.told if what == "acquired"]
+
+    await until(lambda: len(acquired()) >= times, "an acquisition")
+    return acquired()[-1]
+
+
+async def test_a_missing_lease_is_taken_at_once(client: Client, start: Start, path: str) -> None:
+    first = await start("first")
+    term = await leads(first)
+    assert term.startswith("first_")
+    assert first.elector.term == term
+    assert 0 < first.elector.time_left() <= DEADLINE
+    assert first.elector.previous_renewal_seen is None
+    got = await lease(client, path)
+    assert got["spec"]["holderIdentity"] == term
+    assert got["spec"]["leaseDurationSeconds"] == 2
+    assert got["spec"]["leaseTransitions"] == 0
+    sent = got["spec"]["renewTime"]
+    async with asyncio.timeout(5):
+        while got["spec"]["renewTime"] == sent:
+            got = await lease(client, path)
+    assert got["spec"]["acquireTime"] <= sent < got["spec"]["renewTime"]
+    assert first.elector.term == term
+
+
+@pytest.mark.slow
+async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
+    client: Client, start: Start, path: str
+) -> None:
+    first = await start("first")
+    await leads(first)
+    second = await start("second")
+    # Long enough for the second to see a few renewals: none of them is its cue.
+    await until(lambda: second.elector._held, "the second looks on")
+    await first.stop()
+    resource = (await lease(client, path))["metadata"]["resourceVersion"]
+    silent_since = boottime()
+    assert first.elector.term is not None, "cancelling gives nothing up"
+    term = await leads(second)
+    assert second.at[0] - silent_since >= DURATION - 0.15
+    assert first.elector.time_left() <= 0
+    assert first.elector.term is None
+    previous = second.elector.previous_renewal_seen
+    assert previous is not None
+    assert silent_since - 0.5 < previous < silent_since + 0.3
+    got = await lease(client, path)
+    assert got["metadata"]["resourceVersion"] != resource
+    assert got["spec"]["holderIdentity"] == term
+    assert got["spec"]["leaseTransitions"] == 1
+
+
+async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, path: str) -> None:
+    first = await start("first")
+    await leads(first)
+    second = await start("second")
+    await client.patch(path, {"metadata": {"annotations": {"theirs": "stays"}}})
+    await first.stop()
+    gave_up = boottime()
+    await first.elector.release({"revisions": "pods=7"})
+    assert first.elector.term is None
+    assert first.elector.time_left() <= 0
+    await leads(second)
+    assert boottime() - gave_up < DURATION / 2
+    assert second.elector.previous_renewal_seen is None
+    assert second.elector.inherited == {"theirs": "stays", "revisions": "pods=7"}
+    annotations = (await lease(client, path))["metadata"]["annotations"]
+    assert annotations["theirs"] == "stays"
+
+
+async def test_a_deleted_lease_ends_the_term(client: Client, start: Start, path: str) -> None:
+    first = await start("first")
+    term = await leads(first)
+    await client.delete(path)
+    new = await leads(first, times=2)
+    assert new != term
+    assert first.told == [("acquired", term), ("lost", term), ("acquired", new)]
+    assert first.elector.last_loss == "the Lease was deleted"
+    assert first.elector.previous_renewal_seen is not None
+    assert (await lease(client, path))["spec"]["holderIdentity"] == new
+
+
+@pytest.mark.slow
+async def test_a_lease_taken_by_somebody_else_is_lost(
+    client: Client, start: Start, path: str
+) -> None:
+    first = await start("first")
+    term = await leads(first)
+    await client.patch(path, {"spec": {"holderIdentity": "usurper"}})
+    await until(lambda: first.told[1:], "the loss")
+    assert first.told[1] == ("lost", term)
+    assert first.elector.last_loss == "the Lease is held by usurper"
+    assert first.elector.term is None
+    new = await leads(first, times=2)
+    assert new != term
+    assert first.at[2] - first.at[1] >= DURATION - 0.15
+
+
+@pytest.mark.slow
+async def test_a_leader_without_answers_stops_by_itself(
+    proxied: Client, proxy: Proxy, start: Start
+) -> None:
+    first = await start("first", of=proxied)
+    term = await leads(first)
+    stalled = boottime()
+    proxy.stall()
+    await until(lambda: first.elector.time_left() <= 0, "the deadline")
+    assert boottime() - stalled <= DEADLINE + 0.05
+    await until(lambda: first.told[1:] == [("lost", term)], "the loss")
+    assert first.at[1] - stalled <= DEADLINE + 0.5
+    proxy.cut()
+    proxy.flow()
+    # The Lease is still in the name of its own ended term: no need to wait for anybody.
+    assert await leads(first, times=2) != term
+    assert first.elector.previous_renewal_seen is not None
+
+
+async def test_somebody_who_touches_the_lease_does_not_end_the_term(
+    client: Client, start: Start, path: str
+) -> None:
+    first = await start("first")
+    term = await leads(first)
+    for number in range(20):
+        await client.patch(path, {"metadata": {"annotations": {"number": str(number)}}})
+    renewed = first.elector._renewal_sent
+    await until(lambda: first.elector._renewal_sent > renewed, "a renewal after that")
+    assert first.told == [("acquired", term)]
+
+
+async def test_health_begins_again_when_answers_are_late(
+    proxied: Client, proxy: Proxy, start: Start
+) -> None:
+    first = await start("first", of=proxied)
+    await leads(first)
+    assert first.elector.healthy_since == first.elector.acquired_at
+    proxy.stall()
+    stalled = boottime()
+    await until(lambda: first.elector.healthy_since > stalled, "unhealthy")
+    proxy.cut()
+    proxy.flow()
+    before = first.elector._renewal_sent
+    await until(lambda: first.elector._renewal_sent > before, "healthy again")
+    assert first.elector.healthy_since > stalled
+
+
+@pytest.mark.slow
+async def test_there_is_never_more_than_one_leader(client: Client, start: Start, path: str) -> None:
+    candidates = [await start(f"c{number}") for number in range(3)]
+    end = boottime() + 4
+
+    def leading() -> list[str]:
+        return [t for c in candidates if (t := c.elector.term) is not None]
+
+    await until(leading, "a leader")
+    terms = set(leading())
+    while boottime() < end:
+        now = leading()
+        assert len(now) <= 1
+        terms.update(now)
+        if boottime() > end - 3 and len(terms) == 1:
+            leader = next(c for c in candidates if c.elector.term is not None)
+            await leader.stop()
+            await leader.elector.release()
+            await until(leading, "a successor")
+        await asyncio.sleep(0.01)
+    assert len(terms) >= 2

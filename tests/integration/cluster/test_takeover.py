@@ -1,0 +1,100 @@
+import asyncio
+
+import msgspec
+import pytest
+
+from cardquota.cluster.client import Client
+from cardquota.cluster.clock import boottime
+from cardquota.cluster.elector import Elector
+from cardquota.cluster.takeover import LeadershipLost, settle_and_catch_up
+
+from .conftest import until
+
+SETTLE = 0.4
+DEADLINE = 1.2
+
+
+class Mirror:
+    """Stands where a reflector stands: notes the revision asked for, and answers when told."""
+
+    kind = "ConfigMap"
+
+    def __init__(self, namespace: str) -> None:
+        self.path = f"/api/v1/namespaces/{namespace}/configmaps"
+        self.asked = 0
+        self.asked_at = 0.0
+        self.caught_up = asyncio.Event()
+
+    async def passed(self, revision: int) -> None:
+        self.asked, self.asked_at = revision, boottime()
+        await self.caught_up.wait()
+
+
+def _elector(client: Client, namespace: str) -> Elector:
+    return Elector(
+        client,
+        namespace=namespace,
+        name="cardquota",
+        identity="me",
+        duration=2.0,
+        renew_deadline=DEADLINE,
+        retry_period=0.1,
+    )
+
+
+async def _settle(elector: Elector, mirror: Mirror, client: Client) -> None:
+    await settle_and_catch_up(elector, [mirror], client, settle=SETTLE, renew_deadline=DEADLINE)
+
+
+async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
+    client: Client, namespace: str
+) -> None:
+    elector, mirror = _elector(client, namespace), Mirror(namespace)
+    acquired = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
+        await acquired.wait()
+        settling = tasks.create_task(_settle(elector, mirror, client))
+        await until(lambda: mirror.asked, "catching up")
+        assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + 0.5
+        body = await client.get(mirror.path, params={"limit": "1"})
+        assert mirror.asked <= int(msgspec.json.decode(body)["metadata"]["resourceVersion"])
+        assert not settling.done()
+        mirror.caught_up.set()
+        await settling
+        running.cancel()
+
+
+async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: str) -> None:
+    elector, mirror = _elector(client, namespace), Mirror(namespace)
+    mirror.caught_up.set()
+    acquired = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
+        await acquired.wait()
+        elector.previous_renewal_seen = boottime()
+        await _settle(elector, mirror, client)
+        assert mirror.asked_at - elector.previous_renewal_seen >= DEADLINE + SETTLE
+        running.cancel()
+
+
+async def test_a_term_that_ends_meanwhile_is_said(client: Client, namespace: str) -> None:
+    elector, mirror = _elector(client, namespace), Mirror(namespace)
+    with pytest.raises(LeadershipLost):
+        await _settle(elector, mirror, client)
+    acquired, lost = asyncio.Event(), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: lost.set()))
+        await acquired.wait()
+        settling = tasks.create_task(_raises(_settle(elector, mirror, client)))
+        await until(lambda: mirror.asked, "catching up")
+        lease = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/cardquota"
+        await client.patch(lease, {"spec": {"holderIdentity": "usurper"}})
+        assert await settling
+        running.cancel()
+
+
+async def _raises(attempt: "asyncio._CoroutineLike[None]") -> bool:
+    with pytest.raises(LeadershipLost):
+        await attempt
+    return True

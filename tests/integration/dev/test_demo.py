@@ -1,0 +1,80 @@
+"""The demo shows what it says, or says what it did not show; it leaves nothing behind."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cardquota_dev.demo.play import FILES
+from cardquota_dev.demo.story import STORY
+from cardquota_dev.folder import Folder
+from cardquota_dev.process import marked
+from cardquota_dev.state import read_state
+
+pytestmark = [pytest.mark.plane, pytest.mark.slow, pytest.mark.disruptive]
+
+COMMAND = [sys.executable, "-m", "cardquota_dev"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Folder]:
+    folder = Folder(tmp_path / "plane")
+    yield folder
+    subprocess.run([*COMMAND, "down", "--dir", str(folder.path)], check=True, timeout=90)
+
+
+def demo(folder: Folder, *options: str) -> list[str]:
+    return [*COMMAND, "demo", "--dir", str(folder.path), *options]
+
+
+def test_every_step_shows_what_it_says(folder: Folder) -> None:
+    done = subprocess.run(demo(folder), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = iter(done.stdout.splitlines())
+    for number, step in enumerate(STORY, start=1):
+        assert f"== {number}. {step.title}" in said
+        assert any(line.startswith("$ kubectl ") for line in said)
+    assert any(line.endswith("in all") for line in said)
+    assert done.stderr == ""
+    assert not folder.path.exists()
+    assert not marked(folder.path)
+
+
+def test_a_step_that_shows_something_else_fails_and_the_plane_can_be_kept(
+    folder: Folder, tmp_path: Path
+) -> None:
+    files = tmp_path / "files"
+    shutil.copytree(FILES, files)
+    text = (files / "queues.yaml").read_text()
+    (files / "queues.yaml").write_text(text.replace('"NVIDIA-H200": 3', '"NVIDIA-H200": 4'))
+    options = ("--files", str(files), "--patience", "8", "--keep")
+    done = subprocess.run(
+        demo(folder, *options), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 1
+    assert f"step 1. {STORY[0].title} failed" in done.stderr
+    assert "expected: a row with NAME research, STATE Open, CARDS NVIDIA-H200 0/3" in done.stderr
+    assert "NVIDIA-H200 0/4" in done.stderr.partition("seen:")[2]
+    assert STORY[1].title not in done.stdout
+    assert f"down --dir {folder.path}" in done.stdout
+    state = read_state(folder)
+    assert state is not None
+    assert state.ready
+    assert all(one.alive for one in state.processes)
+
+
+def test_an_interrupt_leaves_nothing(folder: Folder) -> None:
+    with subprocess.Popen(
+        demo(folder), stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as playing:
+        assert playing.stdout is not None
+        assert any(line.startswith("$ kubectl apply") for line in playing.stdout)
+        playing.send_signal(signal.SIGINT)
+        playing.stdout.read()
+        assert playing.wait(90) == 130
+    assert not marked(folder.path)
+    assert not folder.path.exists()

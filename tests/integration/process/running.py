@@ -1,0 +1,175 @@
+"""`cardquota run` as a process of the test's own, on a plane without the product."""
+
+import base64
+import json
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cardquota_dev.paths import CHECKOUT
+from cardquota_dev.ports import free_ports
+from cardquota_dev.testing import Cluster, eventually
+from integration.admission.team import Object
+
+CARDQUOTA = (sys.executable, "-m", "cardquota.cli")
+QUICK = {
+    "leaderElection": {"duration": 5, "renewDeadline": 4, "retryPeriod": 0.5, "settle": 0.5},
+    "release": {"patchTimeout": 1},
+}
+"""A short term, so that a test does not wait long for the next one."""
+
+
+def json_lines(path: Path) -> list[Object]:
+    """A log of the product; every line is one JSON object."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def tracebacks(path: Path) -> list[str]:
+    """Signs of a bug in a log, whatever its format."""
+    return [line for line in path.read_text().splitlines() if "Traceback" in line]
+
+
+class Operator:
+    """One replica, and what can be asked of it."""
+
+    def __init__(self, folder: Path, kubeconfig: Path, config: Mapping[str, Any] = QUICK) -> None:
+        self.webhook_port, self.metrics_port = free_ports(2)
+        self.config = folder / "config.yaml"
+        self.log = folder / "cardquota.log"
+        self._environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+        address = {"host": "127.0.0.1", "port": self.webhook_port}
+        webhook = {**address, "url": f"https://127.0.0.1:{self.webhook_port}"}
+        ours = {
+            "webhook": {**config.get("webhook", {}), **webhook},
+            "metrics": {"host": "127.0.0.1", "port": self.metrics_port},
+        }
+        self.config.write_text(yaml.safe_dump({**config, **ours}))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*CARDQUOTA, "run", f"--config={self.config}"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environment,
+            )
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None
+        return self._process
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def ended(self, seconds: float = 15.0) -> int:
+        """Wait for the end; the exit code."""
+        return self.process.wait(seconds)
+
+    def kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def manifests(self) -> str:
+        done = subprocess.run(
+            [*CARDQUOTA, "manifests", f"--config={self.config}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and text of a page of the plain server; 0 while nobody listens."""
+        url = f"http://127.0.0.1:{self.metrics_port}{path}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
+
+    def until_leading(self) -> None:
+        eventually(lambda: "leading" in self.get("/readyz")[1], "leading", 30)
+        eventually(lambda: self.metric("cardquota_leader") == 1, "deciding", 30)
+
+    def metric(self, row: str) -> float:
+        """The value of one row of the metrics; -1 while there is none."""
+        found = re.search(rf"^{re.escape(row)} (\S+)$", self.get("/metrics")[1], re.MULTILINE)
+        return float(found[1]) if found else -1.0
+
+    def review(self, cluster: Cluster, path: str, body: bytes) -> Object:
+        """Ask the webhook as the API server does, trusting the CA that was published."""
+        pem = eventually(lambda: published_ca(cluster), "caBundle")
+        context = ssl.create_default_context(cadata=pem)
+        request = urllib.request.Request(
+            f"https://127.0.0.1:{self.webhook_port}{path}",
+            data=body,
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, context=context, timeout=20) as answer:  # noqa: S310
+            found: Object = json.loads(answer.read())
+        return found
+
+
+def published_ca(cluster: Cluster) -> str:
+    done = cluster.kubectl(
+        "get", "validatingwebhookconfiguration", "cardquota", "-o",
+        "jsonpath={.webhooks[0].clientConfig.caBundle}",
+    )  # fmt: skip
+    return base64.b64decode(done.stdout).decode()
+
+
+def install_base(cluster: Cluster) -> None:
+    """What an administrator applies before the operator starts."""
+    base = CHECKOUT / "manifests" / "base"
+    files = [base / f"{name}.yaml" for name in ("namespace", "rbac", "roles", "flowschema")]
+    crds = [p for p in sorted((CHECKOUT / "crds").glob("*.yaml")) if p.name != "kustomization.yaml"]
+    flags = [flag for file in (*files, *crds) for flag in ("-f", str(file))]
+    done = cluster.kubectl("apply", "--server-side", *flags)
+    assert done.returncode == 0, done.stderr
+
+
+def apply_webhooks(cluster: Cluster, operator: Operator) -> None:
+    done = cluster.kubectl(
+        "apply", "--server-side", "--force-conflicts", "-f", "-", input=operator.manifests()
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def running(
+    cluster: Cluster, folder: Path, config: Mapping[str, Any] = QUICK
+) -> Iterator[Operator]:
+    """An operator that leads, with its webhooks in place; killed at the end if it still runs."""
+    folder.mkdir()
+    operator = Operator(folder, cluster.folder.product_kubeconfig, config)  # type: ignore[union-attr]
+    apply_webhooks(cluster, operator)
+    operator.start()
+    try:
+        operator.until_leading()
+        eventually(lambda: published_ca(cluster), "caBundle")
+        yield operator
+    finally:
+        operator.kill()
+
+
+def took(began: float) -> float:
+    return time.monotonic() - began

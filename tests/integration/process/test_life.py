@@ -1,0 +1,203 @@
+"""One process from start to end: not ready, ready, serving, draining, gone."""
+
+import json
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+import pytest
+
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace
+from integration.admission.team import T1000, Team, ask, let_through
+
+from .running import (
+    QUICK,
+    Operator,
+    apply_webhooks,
+    install_base,
+    json_lines,
+    published_ca,
+    running,
+    took,
+    tracebacks,
+)
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+
+METRICS = (
+    "cardquota_admission_review_seconds_bucket",
+    "cardquota_admission_reviews_total",
+    "cardquota_cluster_card_allocatable",
+    "cardquota_cluster_card_allocated",
+    "cardquota_cluster_card_quota",
+    "cardquota_gated_pods",
+    "cardquota_leader",
+    "cardquota_ledger_drift",
+    "cardquota_queue_card_allocated",
+    "cardquota_queue_card_elastic",
+    "cardquota_queue_card_inqueue",
+    "cardquota_queue_card_quota",
+    "cardquota_queue_card_requested",
+    "cardquota_release_seconds_bucket",
+    "cardquota_unadmitted_pods",
+)
+"""Names that dashboards and alerts rely on."""
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{v.OPERATOR_NAMESPACE}/leases/{v.LEASE}"
+
+
+def holder(cluster: Cluster) -> str:
+    return str(ask(cluster, "GET", LEASE).body.get("spec", {}).get("holderIdentity") or "")
+
+
+def a_review(queue: str) -> bytes:
+    pod = {
+        "metadata": {"name": "a", "annotations": {v.QUEUE_NAME: queue}},
+        "spec": {"containers": [{"name": "a", "image": "i"}]},
+    }
+    request = {
+        "uid": "in-flight",
+        "resource": {"group": "", "version": "v1", "resource": "pods"},
+        "operation": "CREATE",
+        "namespace": "default",
+        "object": pod,
+    }
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    return json.dumps(body).encode()
+
+
+def test_not_ready_before_the_first_sync(bare: Cluster, tmp_path: Path) -> None:
+    """Alive but not ready while the CRDs are missing; ready and leading once they are there."""
+    assert bare.folder is not None
+    operator = Operator(tmp_path, bare.folder.product_kubeconfig)
+    operator.start()
+    try:
+        eventually(lambda: operator.get("/healthz")[0] == 200, "alive")
+        status, why = operator.get("/readyz")
+        assert status == 503
+        assert "queues" in why
+        install_base(bare)
+        apply_webhooks(bare, operator)
+        eventually(lambda: operator.get("/readyz")[0] == 200, "ready", 60)
+        operator.until_leading()
+        assert holder(bare) in json.dumps(json_lines(operator.log))
+    finally:
+        operator.kill()
+    assert tracebacks(operator.log) == []
+
+
+def test_metrics_have_the_names_people_rely_on(bare: Cluster, tmp_path: Path, unique: str) -> None:
+    with running(bare, tmp_path / "o") as operator, fresh_namespace(bare, unique) as namespace:
+        team = Team(bare, namespace, unique)
+        queue = team.has_queue({T1000: 1})
+        assert team.create(team.a_pod("a", 1, T1000)).ok
+        team.until_row(T1000, allocated=1)
+        page = operator.get("/metrics")[1]
+        assert [name for name in METRICS if f"\n{name}" not in page] == []
+        assert operator.metric("cardquota_ledger_drift") == 0
+        assert operator.metric(f'cardquota_queue_card_quota{{card="{T1000}",queue="{queue}"}}') == 1
+        assert "pod=" not in page
+
+
+def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
+    bare: Cluster, tmp_path: Path
+) -> None:
+    """Exit 0 within ten seconds; a review that waits for its queue to be seen is still answered."""
+    patient = {**QUICK, "webhook": {"unseenWait": 2}}
+    with running(bare, tmp_path / "o", patient) as operator, ThreadPoolExecutor(1) as pool:
+        assert holder(bare)
+        waiting = operator.metric("cardquota_admission_review_seconds_count")
+        review = pool.submit(operator.review, bare, "/validate", a_review("nobody-s"))
+        assert wait([review], timeout=0.7).not_done, "it should wait for its queue"
+        began = time.monotonic()
+        operator.signal(signal.SIGTERM)
+        answer = review.result(10)
+        code = operator.ended(15)
+    assert waiting >= 0
+    assert took(began) < 10
+    assert code == 0
+    assert answer["response"]["uid"] == "in-flight"
+    assert answer["response"]["status"]["reason"] == v.Reason.QUEUE_NOT_FOUND
+    assert holder(bare) == ""
+    assert tracebacks(operator.log) == []
+    levels = {line["level"] for line in json_lines(operator.log)}
+    assert "error" not in levels
+
+
+def test_every_log_line_is_a_json_object(bare: Cluster, tmp_path: Path) -> None:
+    with running(bare, tmp_path / "o") as operator:
+        operator.signal(signal.SIGINT)
+        assert operator.ended() == 0
+    for line in json_lines(operator.log):
+        assert set(line) >= {"time", "level", "logger", "message"}
+
+
+def test_audit_refuses_and_gates_nothing(bare: Cluster, tmp_path: Path, unique: str) -> None:
+    """A Warning at create, an event on the pod, a metric; and the queue shows what is used."""
+    config = {**QUICK, "mode": "audit"}
+    with (
+        running(bare, tmp_path / "o", config) as operator,
+        fresh_namespace(bare, unique) as namespace,
+    ):
+        team = Team(bare, namespace, unique)
+        queue = team.has_queue({T1000: 3})
+        team.until_row(T1000, quota=3)
+        for name, card in (("wrong", "NVIDIA-H2OO"), ("five", T1000)):
+            # Nothing pins a pod to its card in audit: it is charged by where it runs.
+            there = {"nvidia.com/gpu.product": T1000} if card == T1000 else {}
+            reply = team.create(team.a_pod(name, 5, card).on_nodes_labelled(there))
+            assert reply.ok
+            assert let_through(reply.body)
+            assert reply.warnings[0].startswith("audit: would not be let through: Queue <")
+        assert (
+            team.create(team.a_queue({}, "bad").with_quota_text("x"))
+            .warnings[0]
+            .startswith("audit: would not be let through: Queue <")
+        )
+        told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
+        assert told["message"].startswith(f"audit: would not be let through: Queue <{queue}>")
+        team.until_row(T1000, allocated=5)
+        row = 'cardquota_admission_reviews_total{decision="warn",kind="pods"}'
+        assert operator.metric(row) >= 2
+        assert operator.metric(f'cardquota_unadmitted_pods{{queue="{queue}"}}') == 0
+    assert tracebacks(operator.log) == []
+
+
+def test_a_crash_in_the_middle_of_gangs_loses_nothing(
+    bare: Cluster, tmp_path: Path, unique: str
+) -> None:
+    """Write-ahead: killed while gangs are being released, the next goes on; totals are exact."""
+    with fresh_namespace(bare, unique) as namespace:
+        team = Team(bare, namespace, unique)
+        with running(bare, tmp_path / "first") as operator:
+            team.has_queue({T1000: 6})
+            for number in range(5):
+                assert team.create(team.a_gang(f"g{number}", 2)).ok
+                for half in ("a", "b"):
+                    pod = team.a_pod(f"g{number}-{half}", 1, T1000).in_group(f"g{number}")
+                    assert team.create(pod).ok
+            operator.kill()
+        with running(bare, tmp_path / "second") as operator:
+            team.until_row(T1000, allocated=6, inqueue=0, requested=10)
+            by_gang: dict[str, set[bool]] = {}
+            for pod in team.pods():
+                name = pod["metadata"]["name"].split("-")[0]
+                by_gang.setdefault(name, set()).add(let_through(pod))
+            assert sorted(len(states) for states in by_gang.values()) == [1] * 5
+            team.set_quota({T1000: 10})
+            team.until_row(T1000, allocated=10, inqueue=0, requested=10)
+            assert operator.metric("cardquota_ledger_drift") == 0
+        assert tracebacks(operator.log) == []
+
+
+def test_published_ca_is_the_one_that_is_served(bare: Cluster, tmp_path: Path) -> None:
+    """The same Secret for every replica and every restart: the CA does not change."""
+    found = set()
+    for number in range(2):
+        with running(bare, tmp_path / f"{number}") as operator:
+            operator.review(bare, "/validate", a_review("nobody-s"))
+            found.add(published_ca(bare))
+            operator.signal(signal.SIGTERM)
+            assert operator.ended() == 0
+    assert len(found) == 1

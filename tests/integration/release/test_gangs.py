@@ -1,0 +1,203 @@
+"""Pod groups: written ahead, released whole, the rest one by one (E1, E2, T2)."""
+
+import json
+
+import pytest
+
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from integration.admission.team import T1000, Seen, Team, let_through, notes
+
+
+def member(team: Team, name: str, gang: str = "gang", cards: int = 1) -> PodBody:
+    return team.a_pod(name, cards, T1000).in_group(gang)
+
+
+def phase(team: Team, group: GroupBody) -> str | None:
+    found = team.get(group).get("status", {}).get("phase")
+    return None if found is None else str(found)
+
+
+def holding(team: Team, cards: int) -> PodBody:
+    """A pod that holds some of the quota."""
+    pod = team.a_pod("holder", cards, T1000)
+    assert team.create(pod).ok
+    team.until_open("holder")
+    return pod
+
+
+def test_a_gang_waits_whole_and_starts_whole(team: Team) -> None:
+    """E2: its first `minMember` pods together or none, though one of them would have fitted."""
+    queue = team.has_queue({T1000: 3})
+    holder = holding(team, 2)
+    gang = team.a_gang("gang", 2)
+    assert team.create(gang).ok
+    for name in ("a", "b"):
+        assert team.create(member(team, name)).ok
+    for thing in ("a", "b", "gang"):
+        told = team.until_told(thing, v.Reason.INSUFFICIENT_CARD)
+        assert told["message"].startswith(
+            f"Queue <{queue}> has insufficient <{T1000}> quota: "
+            "requested <2>, total would be <4>, but capability is <3>"
+        )
+    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
+    assert phase(team, gang) == "Pending"
+
+    assert team.delete(holder).ok
+
+    team.until_bound("a", "b")
+    team.until(lambda: phase(team, gang) == "Running", "phase Running")
+    team.until_row(T1000, allocated=2, inqueue=0, requested=2, elastic=0)
+
+
+def test_a_gang_of_which_a_member_is_missing_waits(team: Team) -> None:
+    """E2, T2: room is not enough, and what waits holds nothing."""
+    team.has_queue({T1000: 3})
+    assert team.create(team.a_gang("gang", 3)).ok
+    for name in ("a", "b"):
+        assert team.create(member(team, name)).ok
+    team.until_row(T1000, requested=2, inqueue=0)
+    assert team.create(team.a_pod("other", 1, T1000)).ok
+    team.until_open("other")
+    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
+
+
+def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run(
+    team: Team,
+) -> None:
+    """Write-ahead (T2): a foreign gate on one member keeps the reservation in sight."""
+    queue = team.has_queue({T1000: 3})
+    gang = team.a_gang("gang", 2)
+    assert team.create(gang).ok
+    with team.watching() as watch:
+        assert team.create(member(team, "a").gated("example.com/theirs")).ok
+        assert team.create(member(team, "b")).ok
+        team.until_bound("b")
+        team.until_open("a")
+        first = watch.first(
+            lambda s: s.type == "MODIFIED" and let_through(s.object), "first gate open"
+        )
+    group = team.get(gang)
+    reservation = json.loads(notes(group)[v.RESERVATION])
+    pod = team.pod("b")
+    assert reservation["queue"] == queue
+    assert reservation["cards"] == {T1000: 2}
+    assert reservation["term"] == notes(pod)[v.TERM]
+    assert phase(team, gang) == "Inqueue"
+    written = next(
+        entry
+        for entry in group["metadata"]["managedFields"]
+        if entry["manager"] == v.FIELD_MANAGER
+        and f"f:{v.RESERVATION}" in json.dumps(entry["fieldsV1"])
+    )
+    assert written["time"] <= first.object["metadata"]["managedFields"][-1]["time"]
+    assert int(group["metadata"]["resourceVersion"]) < 10**18
+    team.until_row(T1000, inqueue=1, allocated=1, requested=2)
+
+    assert team.patch(team.a_pod("a"), {"spec": {"schedulingGates": None}}).ok
+
+    team.until_bound("a")
+    team.until(lambda: v.RESERVATION not in notes(team.get(gang)), "reservation removed")
+    team.until(lambda: phase(team, gang) == "Running", "phase Running")
+
+
+def test_what_a_gang_has_reserved_is_nobody_elses(team: Team) -> None:
+    """I1, T2: a member that ends before it ran gives its card back to its gang, not to others."""
+    team.has_queue({T1000: 2})
+    gang = team.a_gang("gang", 2)
+    assert team.create(gang).ok
+    for name in ("a", "b"):
+        assert team.create(member(team, name).gated("example.com/theirs")).ok
+    team.until_open("a", "b")
+    assert team.delete(member(team, "a")).ok
+    team.until_row(T1000, requested=1, inqueue=2)
+    refused = team.create(team.a_pod("other", 1, T1000))
+    assert refused.reason == v.Reason.INSUFFICIENT_CARD
+    assert "total would be <3>, but capability is <2>" in refused.message
+    assert team.create(member(team, "c").gated("example.com/theirs")).ok
+    team.until_open("c")
+    team.until_row(T1000, requested=2, inqueue=2)
+
+
+def test_the_rest_of_a_gang_comes_one_by_one(team: Team) -> None:
+    """E2; what runs beyond the minimum is elastic (section 6)."""
+    team.has_queue({T1000: 3})
+    assert team.create(team.a_gang("gang", 2)).ok
+    for name in ("a", "b"):
+        assert team.create(member(team, name)).ok
+    team.until_bound("a", "b")
+    for name in ("c", "d"):
+        assert team.create(member(team, name)).ok
+    team.until_bound("c")
+    told = team.until_told("d", v.Reason.INSUFFICIENT_CARD)
+    assert "requested <1>, total would be <4>, but capability is <3>" in told["message"]
+    team.until_row(T1000, allocated=3, elastic=1, requested=4)
+
+
+def test_a_gang_that_can_never_fit_is_told_so(team: Team) -> None:
+    """Each pod fits alone, all together never do: they wait, and hear the whole sum."""
+    team.has_queue({T1000: 3})
+    assert team.create(team.a_gang("gang", 2)).ok
+    for name in ("a", "b"):
+        reply = team.create(member(team, name, cards=2))
+        assert reply.ok
+    told = team.until_told("gang", v.Reason.INSUFFICIENT_CARD)
+    assert "requested <4>, total would be <4>, but capability is <3>; ask for" in told["message"]
+
+
+def test_pods_of_a_group_that_comes_later_wait_for_it(team: Team) -> None:
+    team.has_queue({T1000: 3})
+    reply = team.create(member(team, "a"))
+    assert reply.ok
+    assert f"pod group <{team.namespace}/gang> does not exist" in reply.warnings[0]
+    assert team.create(member(team, "b")).ok
+    assert team.create(team.a_gang("gang", 2)).ok
+    team.until_bound("a", "b")
+
+
+def test_a_reservation_is_not_written_by_hand(team: Team) -> None:
+    team.has_queue({T1000: 3})
+    gang = team.a_gang("gang", 2)
+    forged = gang.reserving(team.queue_name(), {T1000: 3})
+    assert "written by cardquota alone" in team.create(forged).message
+    assert team.create(gang).ok
+    change = forged.body["metadata"]["annotations"]
+    assert not team.annotate(gang, v.RESERVATION, change[v.RESERVATION]).ok
+
+
+@pytest.mark.slow
+def test_two_gangs_into_room_for_one(team: Team) -> None:
+    """No dead-lock of two halves: one starts whole, the other waits whole, then starts whole."""
+    team.has_queue({T1000: 4})
+    names = {gang: [f"{gang}-{n}" for n in range(4)] for gang in ("red", "blue")}
+    for gang in names:
+        assert team.create(team.a_gang(gang, 4)).ok
+    for pair in zip(*names.values(), strict=True):
+        for name in pair:
+            assert team.create(member(team, name, gang=name.split("-")[0])).ok
+    team.until_row(T1000, allocated=4, inqueue=0, requested=8)
+    open_now = {gang: sum(let_through(team.pod(n)) for n in names[gang]) for gang in names}
+    assert sorted(open_now.values()) == [0, 4]
+    first, second = sorted(names, key=lambda gang: -open_now[gang])
+    for name in names[first]:
+        assert team.delete(team.a_pod(name)).ok
+    team.until_bound(*names[second])
+
+
+def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
+    """Ten gangs at once: at the end each has all gates open or none, and the quota is full."""
+    team.has_queue({T1000: 10})
+    with team.watching() as watch:
+        for number in range(10):
+            gang = f"g{number}"
+            assert team.create(team.a_gang(gang, 2)).ok
+            for name in ("a", "b"):
+                assert team.create(member(team, f"{gang}-{name}", gang=gang)).ok
+        team.until_row(T1000, allocated=10, inqueue=0, requested=20)
+        last: dict[str, Seen] = {seen.name: seen for seen in watch.seen}
+    by_gang: dict[str, set[bool]] = {}
+    for name, seen in last.items():
+        by_gang.setdefault(name.split("-")[0], set()).add(let_through(seen.object))
+    assert all(len(states) == 1 for states in by_gang.values()), by_gang
+    assert sum(states == {True} for states in by_gang.values()) == 5

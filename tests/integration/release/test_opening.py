@@ -1,0 +1,273 @@
+"""What opens a gate, what is written with it, and what cannot open one (E2, E7, E10)."""
+
+import json
+import statistics
+
+import pytest
+
+from builders import H200, H800, a_namespace
+from cardquota.quota import vocabulary as v
+from integration.admission.team import (
+    T1000,
+    T2000,
+    Object,
+    Seen,
+    Team,
+    ask,
+    gates,
+    let_through,
+    notes,
+    of_a_job,
+)
+
+
+def holder(team: Team) -> str:
+    """Who leads, by the Lease."""
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{v.OPERATOR_NAMESPACE}/leases/{v.LEASE}"
+    return str(ask(team.cluster, "GET", path).body["spec"]["holderIdentity"])
+
+
+def node_terms(pod: Object) -> list[Object]:
+    required = pod["spec"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
+    return list(required["nodeSelectorTerms"])
+
+
+def test_what_is_written_when_the_gate_opens(team: Team) -> None:
+    """The charge, the queue and the decision's term, in one write with the gate (E10, P5)."""
+    queue = team.has_queue({T1000: 3})
+    assert team.create(team.a_pod("a", 2, T1000)).ok
+    team.until_bound("a")
+    pod = team.pod("a")
+    assert gates(pod) == []
+    assert json.loads(notes(pod)[v.ALLOCATED]) == {T1000: 2}
+    assert notes(pod)[v.CHARGED_QUEUE] == queue
+    assert notes(pod)[v.TERM] == holder(team)
+    assert node_terms(pod) == [
+        {
+            "matchExpressions": [
+                {"key": "nvidia.com/gpu.product", "operator": "In", "values": [T1000]}
+            ]
+        }
+    ]
+
+
+def test_foreign_gates_stay(team: Team) -> None:
+    team.has_queue({T1000: 3})
+    assert team.create(team.a_pod("a", 1, T1000).gated("example.com/theirs")).ok
+    team.until_open("a")
+    assert gates(team.pod("a")) == ["example.com/theirs"]
+
+
+def test_the_pods_own_affinity_is_kept(team: Team) -> None:
+    """P5: the card is an addition to every term of the pod's own."""
+    team.has_queue({T1000: 3})
+    own = [("kubernetes.io/hostname", "NotIn", ["nowhere"])], [("zone", "Exists", [])]
+    assert team.create(team.a_pod("a", 1, T1000).requiring(*own)).ok
+    team.until_bound("a")
+    terms = node_terms(team.pod("a"))
+    assert [term["matchExpressions"][0]["key"] for term in terms] == [
+        "kubernetes.io/hostname",
+        "zone",
+    ]
+    for term in terms:
+        assert term["matchExpressions"][1]["values"] == [T1000]
+
+
+def test_a_pod_waits_until_the_quota_is_raised(team: Team) -> None:
+    """E2, section 9: one event with the sentence while it waits, `QuotaReleased` when it goes."""
+    queue = team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
+    assert team.create(team.a_pod("first", 1, T1000)).ok
+    team.until_open("first")
+    assert team.create(team.a_pod("second", 1, T1000)).ok
+    told = team.until_told("second", v.Reason.INSUFFICIENT_CARD)
+    assert told["message"].startswith(
+        f"Queue <{queue}> has insufficient <{T1000}> quota: "
+        "requested <1>, total would be <2>, but capability is <1>; wait until"
+    )
+    assert not let_through(team.pod("second"))
+
+    team.set_quota({T1000: 2})
+
+    team.until_open("second")
+    released = team.until_told("second", v.RELEASED)
+    assert released["message"] == (
+        f'Queue <{queue}> has room: gate opened, charged {{"{T1000}": 1}}'
+    )
+    assert released["type"] == "Normal"
+    assert [event["reason"] for event in team.events("second")].count(
+        v.Reason.INSUFFICIENT_CARD
+    ) == 1
+    assert team.events("first") == []
+
+
+@pytest.mark.slow
+def test_one_event_per_reason_not_per_number(team: Team) -> None:
+    """Section 9: other numbers are no news; another reason is."""
+    queue = team.a_queue({T1000: 1}).with_policy("Gate")
+    team.has_queue(queue)
+    assert team.create(team.a_pod("first", 1, T1000)).ok
+    team.until_open("first")
+    assert team.create(team.a_pod("second", 1, T1000)).ok
+    team.until_told("second", v.Reason.INSUFFICIENT_CARD)
+    for quota in ({T1000: 0}, {T1000: 1}, {T1000: 0}):
+        team.set_quota(quota)
+        team.until_row(T1000, quota=quota[T1000])
+    assert team.annotate(queue, v.QUEUE_STATE, "Closed").ok
+    told = team.until_told("second", v.Reason.QUEUE_NOT_OPEN)
+    assert f"Queue <{queue.name}> is Closed" in told["message"]
+    assert len(team.events("second", v.Reason.INSUFFICIENT_CARD)) == 1
+
+
+def test_deny_answers_at_once(team: Team) -> None:
+    """`card.policy: Deny`: also for a pod that could wait."""
+    team.has_queue(team.a_queue({T1000: 1}).with_policy("Deny"))
+    assert team.create(team.a_pod("a", 1, T1000)).ok
+    team.until_open("a")
+    job = of_a_job(team.a_pod("b", 1, T1000))
+    assert team.create(job, dry=True).reason == v.Reason.INSUFFICIENT_CARD
+
+
+def test_waiting_pods_do_not_count_against_deny_pods(team: Team) -> None:
+    """E2: only those on their way do."""
+    team.has_queue({T1000: 2})
+    waits = of_a_job(team.a_pod("big", 2, T1000))
+    assert team.create(team.a_pod("a", 1, T1000)).ok
+    team.until_open("a")
+    assert team.create(waits).ok
+    team.until_told("big", v.Reason.INSUFFICIENT_CARD)
+    assert team.create(team.a_pod("b", 1, T1000)).ok
+    team.until_open("b")
+
+
+def test_alternatives_two_and_one_and_the_fourth_refused(team: Team) -> None:
+    """P2, E7: in the user's order; when none is left, both are named."""
+    queue = team.has_queue({T1000: 2, T2000: 1})
+    for name, card in (("a", T1000), ("b", T1000), ("c", T2000)):
+        assert team.create(team.a_pod(name, 1, f"{T1000}|{T2000}")).ok
+        team.until_open(name)
+        assert json.loads(notes(team.pod(name))[v.ALLOCATED]) == {card: 1}
+        assert node_terms(team.pod(name))[0]["matchExpressions"][0]["values"] == [card]
+    reply = team.create(team.a_pod("d", 1, f"{T1000}|{T2000}"))
+    assert reply.reason == v.Reason.INSUFFICIENT_CARD
+    for card, total, quota in ((T1000, 3, 2), (T2000, 2, 1)):
+        assert (
+            f"Queue <{queue}> has insufficient <{card}> quota: "
+            f"requested <1>, total would be <{total}>, but capability is <{quota}>"
+        ) in reply.message
+
+
+def test_a_pod_that_names_no_card_gets_one_of_the_quota(team: Team) -> None:
+    """P3: most quota first; stock charts must work."""
+    team.has_queue({T1000: 1, T2000: 2})
+    assert team.create(team.a_pod("a", 1)).ok
+    team.until_bound("a")
+    assert json.loads(notes(team.pod("a"))[v.ALLOCATED]) == {T2000: 1}
+
+
+# --- what cannot open a gate --------------------------------------------------------------
+
+
+def waiting(team: Team) -> None:
+    """Pod `b` waits for the quota that `a` holds."""
+    team.has_queue(team.a_queue({T1000: 1, T2000: 0}).with_policy("Gate"))
+    assert team.create(team.a_pod("a", 1, T1000)).ok
+    team.until_open("a")
+    assert team.create(team.a_pod("b", 1, T1000)).ok
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_a_gate_is_not_removed_by_hand(team: Team, forged: bool) -> None:
+    """The gate is the law: not by the administrator, not with the current term written down."""
+    waiting(team)
+    change: Object = {"spec": {"schedulingGates": None}}
+    if forged:
+        stamps = {v.TERM: holder(team), v.CHARGED_QUEUE: team.queue_name(), v.ALLOCATED: "{}"}
+        change["metadata"] = {"annotations": stamps}
+    reply = team.patch(team.a_pod("b"), change)
+    assert reply.code in (403, 422)
+    words = "may not" if forged else "may not remove the scheduling gate volcano.sh/card-quota"
+    assert words in reply.message
+    assert not let_through(team.pod("b"))
+
+
+def test_a_pod_is_not_created_with_our_keys(team: Team) -> None:
+    """A forged charge would spend the quota of others."""
+    team.has_queue({T1000: 1})
+    pod = team.a_pod("a", 1, T1000).annotated(v.ALLOCATED, "{}")
+    assert "may not be created with the annotations" in team.create(pod).message
+
+
+def test_the_card_of_a_waiting_pod_may_be_changed_and_is_honoured(team: Team) -> None:
+    """Until its gate opens; then it is fixed (E10)."""
+    waiting(team)
+    assert team.annotate(team.a_pod("b"), v.CARD_NAME, T2000).ok
+    team.set_quota({T1000: 1, T2000: 1})
+    team.until_open("b")
+    assert json.loads(notes(team.pod("b"))[v.ALLOCATED]) == {T2000: 1}
+    refused = team.annotate(team.a_pod("b"), v.CARD_NAME, T1000)
+    assert refused.code in (403, 422)
+    assert f"may not change the annotations {v.CARD_NAME}" in refused.message
+
+
+def test_the_queue_of_an_open_pod_is_fixed(team: Team) -> None:
+    """E10: whatever happens to its namespace either."""
+    waiting(team)
+    team.has_queue({T1000: 1}, name="other")
+    for key in (v.QUEUE_NAME, v.GROUP_NAME):
+        refused = team.annotate(team.a_pod("a"), key, team.queue_name("other"))
+        assert f"may not change the annotations {key}" in refused.message
+    team.until_row(T1000, allocated=1, requested=2)
+
+
+def test_our_own_account_may_change_nothing_else_of_a_pod(team: Team) -> None:
+    """Policy 6 of the architecture: gates, affinity and our keys, no more."""
+    waiting(team)
+    us = f"system:serviceaccount:{v.OPERATOR_NAMESPACE}:{v.SERVICE_ACCOUNT}"
+    reply = team.patch(team.a_pod("b"), {"metadata": {"labels": {"a": "b"}}}, as_user=us)
+    assert reply.code in (403, 422)
+
+
+def test_marked_namespaces_do_not_matter_to_open_pods(team: Team) -> None:
+    """From then on the pod is charged by what is stamped on it."""
+    waiting(team)
+    other = team.has_queue({H200: 1, H800: 1}, name="other")
+    marked = a_namespace(team.namespace).with_default_queue(other).body["metadata"]["annotations"]
+    path = f"/api/v1/namespaces/{team.namespace}"
+    change = {"metadata": {"annotations": marked}}
+    merge = "application/merge-patch+json"
+    assert ask(team.cluster, "PATCH", path, change, content_type=merge).ok
+    team.until_row(T1000, allocated=1, requested=2)
+
+
+# --- how soon -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_from_quota_freed_to_gate_opened_within_a_tenth_of_a_second(team: Team) -> None:
+    """Idle: from the deletion of the pod that held the card to the next pod's open gate."""
+    team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
+    assert team.create(team.a_pod("p0", 1, T1000)).ok
+    team.until_bound("p0")
+    times = []
+    with team.watching() as watch:
+        for turn in range(10):
+            now, following = f"p{turn}", f"p{turn + 1}"
+            assert team.create(team.a_pod(following, 1, T1000)).ok
+            team.until_told(following, v.Reason.INSUFFICIENT_CARD)
+            assert team.delete(team.a_pod(now)).ok
+
+            def opened(seen: Seen, name: str = following) -> bool:
+                return seen.name == name and let_through(seen.object)
+
+            def freed(seen: Seen, name: str = now) -> bool:
+                return seen.name == name and seen.type == "DELETED"
+
+            times.append(
+                watch.first(opened, f"{following} open").at - watch.first(freed, f"{now} gone").at
+            )
+            team.until_bound(following)
+    print(f"freed to opened: {[round(1000 * t, 1) for t in sorted(times)]} ms")  # noqa: T201
+    assert statistics.median(times) <= 0.1, times
+    assert min(times) >= 0, "a gate was opened before there was room"

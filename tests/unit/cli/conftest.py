@@ -1,0 +1,47 @@
+"""Simulations of sample files and of files written by a test."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cardquota.cli.answers import Answers
+from cardquota.cli.inventory import sort_documents
+from cardquota.cli.simulation import Simulation
+from cardquota.cli.yaml_files import read_files
+from cardquota.quota.drift import drift
+from cardquota.settings import Settings
+
+SAMPLES = Path(__file__).parent / "samples"
+CLUSTER = ("nodes.yaml", "queue.yaml", "queue-vision.yaml")
+Simulate = Callable[..., Answers]
+
+
+@pytest.fixture
+def samples() -> Path:
+    return SAMPLES
+
+
+@pytest.fixture
+def simulate(tmp_path: Path) -> Simulate:
+    """Simulate samples by name over the sample cluster, then YAML text."""
+
+    def run(
+        *names: str,
+        text: str = "",
+        cluster: tuple[str, ...] = CLUSTER,
+        settings: Settings | None = None,
+        edit: Callable[[str], str] = str,
+    ) -> Answers:
+        for name in (*cluster, *names):
+            (tmp_path / name).write_text(edit((SAMPLES / name).read_text()))
+        (tmp_path / "text.yaml").write_text(text)
+        files = [str(tmp_path / name) for name in (*names, "text.yaml", *cluster)]
+        simulation = Simulation(
+            settings or Settings.model_construct(), sort_documents(read_files(files))
+        )
+        answers = simulation.run()
+        assert drift(simulation.ledger) == {}
+        return answers
+
+    return run

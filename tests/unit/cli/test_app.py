@@ -1,0 +1,195 @@
+"""The commands: output, exit codes, and one line for what a user got wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cardquota import __version__
+from cardquota.cli.answers import Answers, PodAnswer, WorkloadAnswer
+from cardquota.cli.app import app
+from cardquota.cli.simulate import lines
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "simulate.md"
+SENTENCE = (
+    "Queue <research> has insufficient <NVIDIA-H200> quota: requested <1>, total would be <4>, "
+    "but capability is <3>"
+)
+
+
+def called(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, arguments, input=text)
+
+
+@pytest.fixture
+def files(samples: Path, tmp_path: Path) -> list[str]:
+    """Nodes, queue and a deployment of four on a quota of three."""
+    path = tmp_path / "four.yaml"
+    path.write_text((samples / "deployment.yaml").read_text().replace("replicas: 2", "replicas: 4"))
+    found = (path, samples / "nodes.yaml", samples / "queue.yaml")
+    return [argument for file in found for argument in ("-f", str(file))]
+
+
+def test_simulate_prints_sentence_and_table(files: list[str]) -> None:
+    result = called("simulate", *files)
+    assert result.exit_code == 0
+    printed = result.output.splitlines()
+    assert printed[0] == "Deployment default/chat: 3 admitted, 1 denied"
+    assert printed[1].startswith("  admitted  chat-")
+    assert printed[1].endswith(": NVIDIA-H200 1 each; on node h200-a")
+    assert SENTENCE in printed[2]
+    assert [" ".join(line.split()) for line in printed[-2:]] == [
+        "NAME STATE CARDS INQUEUE ELASTIC REQUESTED CPU MEMORY",
+        (
+            "research Open NVIDIA-H200 3/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
+            " - - NVIDIA-H200 3 1.5/4 1.5Gi/4Gi"
+        ),
+    ]
+    assert "\x1b" not in result.output
+    assert result.output == called("simulate", *files).output
+
+
+def test_simulate_as_json(files: list[str]) -> None:
+    result = called("simulate", *files, "--output", "json")
+    assert result.exit_code == 0
+    found = json.loads(result.output)
+    (chat,) = found["workloads"]
+    assert [pod["answer"] for pod in chat["pods"]] == ["admitted"] * 3 + ["denied"]
+    assert chat["pods"][3]["text"].startswith(SENTENCE)
+    assert chat["pods"][0]["cards"] == {"NVIDIA-H200": 1}
+    (queue,) = found["queues"]
+    assert queue["columns"]["cards"].startswith("NVIDIA-H200 3/3")
+    assert queue["cards"][0]["allocated"] == 3
+    assert (found["refused"], found["notes"]) == ([], [])
+
+
+def test_refused_queue_and_notes_come_first() -> None:
+    queue = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: odd, annotations: {volcano.sh/card.quota: '[]'}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: web}}
+"""
+    result = called("simulate", "-f", "-", text=queue)
+    assert result.exit_code == 0
+    assert result.output.splitlines() == [
+        "note: standard input, document 2: Service web is skipped: not simulated",
+        (
+            "Queue odd: refused: annotation volcano.sh/card.quota cannot be read: it is a list, "
+            'not a JSON object. Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
+        ),
+        "",
+        "No queues.",
+    ]
+
+
+def test_many_alike_are_named_in_part() -> None:
+    pods = [PodAnswer(f"p-{i}", text="full") for i in range(9)]
+    answers = Answers(workloads=[WorkloadAnswer("Job", "default", "j", pods)])
+    assert [line.plain for line in lines(answers)][:2] == [
+        "Job default/j: 9 gated",
+        "  gated     p-0, p-1, p-2, p-3 and 5 more: full",
+    ]
+
+
+def test_file_that_cannot_be_read_exits_1_with_one_line(tmp_path: Path) -> None:
+    result = called("simulate", "-f", str(tmp_path / "none.yaml"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert (
+        result.stderr
+        == f"cardquota: {tmp_path}/none.yaml: cannot be read: No such file or directory\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("simulate",), ("simulate", "-f", "-", "-o", "xml"), ("unheard",), ()]
+)
+def test_usage_exits_2(arguments: tuple[str, ...]) -> None:
+    assert called(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("run",), ("manifests",), ("simulate", "-f", "-")])
+def test_bad_configuration_exits_2_with_one_line(command: tuple[str, ...], tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("mode: strict\nfoo: [1]\n")
+    result = called(*command, "--config", str(config))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"cardquota: {config}: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_configuration_counts(files: list[str], tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("mode: audit\n")
+    result = called("simulate", *files, "--config", str(config))
+    assert "Deployment default/chat: 4 let by" in result.output
+
+
+def test_run_hands_on_the_settings_and_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("defaultQueue: spare\n")
+    seen = []
+
+    def run(settings: SimpleNamespace) -> int:
+        seen.append(settings.default_queue)
+        return 3
+
+    monkeypatch.setitem(sys.modules, "cardquota.cli.run", SimpleNamespace(run=run))
+    assert called("run", "--config", str(config)).exit_code == 3
+    assert seen == ["spare"]
+
+
+def test_manifests_are_printed() -> None:
+    result = called("manifests")
+    assert result.exit_code == 0
+    assert result.output.startswith("---\napiVersion: admissionregistration.k8s.io/v1\n")
+
+
+def test_version_and_help() -> None:
+    assert called("version").output == f"cardquota {__version__}\n"
+    text = called("--help").output
+    assert all(command in text for command in ("run", "manifests", "simulate", "version"))
+    assert "..." not in text.partition("Commands:")[2]
+
+
+def test_as_a_module() -> None:
+    command = [sys.executable, "-m", "cardquota.cli", "version"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed == f"cardquota {__version__}\n"
+
+
+def test_start_imports_nothing_heavy() -> None:
+    script = "import sys, cardquota.cli.app; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"pydantic", "kopf", "aiohttp", "yaml", "msgspec"} & set(modules)
+
+
+def test_the_document_shows_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = fenced(DOCUMENT.read_text())
+    Path("first.yaml").write_text(
+        next(b for b in blocks if b.startswith("apiVersion: v1\nkind: Node"))
+    )
+    text = next(block for block in blocks if block.startswith("apiVersion: v1"))
+    Path("first.yaml").write_text(text)
+    shown = [b for b in blocks if b.startswith("$ cardquota simulate") and b.count("\n") > 1]
+    assert shown
+    for block in shown:
+        command, _, printed = block.partition("\n")
+        assert called(*command.split()[2:]).output == printed
+
+
+def fenced(text: str) -> list[str]:
+    """The code blocks of a document."""
+    return [block.partition("\n")[2] for block in text.split("```")[1::2]]

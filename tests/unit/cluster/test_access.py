@@ -1,0 +1,138 @@
+import base64
+import os
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cardquota.cluster.access import AccessError, TokenFile, find_access, in_cluster
+from cardquota.cluster.certificates import ServingCertificate, issue
+from cardquota.cluster.kubeconfig import from_kubeconfig
+
+
+@pytest.fixture(scope="module")
+def pair() -> ServingCertificate:
+    return issue(["me"], now=datetime.now(UTC), days=1)
+
+
+def _file(path: Path, user: str, *, cluster: str = "", server: str = "https://h:1/") -> Path:
+    path.write_text(
+        f"current-context: x\n"
+        f"clusters: [{{name: c, cluster: {{server: '{server}'{cluster}}}}}]\n"
+        f"users: [{{name: u, user: {{{user}}}}}]\n"
+        f"contexts: [{{name: x, context: {{cluster: c, user: u}}}}]\n"
+    )
+    return path
+
+
+async def test_a_token_that_is_replaced_is_used_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("one\n")
+    token = TokenFile(path)
+    assert await token() == "Bearer one"
+    new = tmp_path / "new"
+    new.write_text("two")
+    new.rename(path)
+    assert await token() == "Bearer two"
+    path.unlink()
+    assert await token() == "Bearer two"
+    path.write_text("")
+    assert await token() == "Bearer two"
+
+
+def test_a_token_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(AccessError, match="token file"):
+        TokenFile(tmp_path / "none")
+
+
+async def test_a_pods_own_account(tmp_path: Path, pair: ServingCertificate) -> None:
+    (tmp_path / "token").write_text("mine")
+    (tmp_path / "ca.crt").write_bytes(pair.ca_pem)
+    access = in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "fd00::1"})
+    assert access.server == "https://[fd00::1]:443"
+    assert await access.authorization() == "Bearer mine"
+    assert "mine" not in repr(access)
+    with pytest.raises(AccessError, match="KUBERNETES_SERVICE_HOST"):
+        in_cluster(tmp_path, {})
+    (tmp_path / "ca.crt").unlink()
+    with pytest.raises(AccessError, match=r"ca\.crt"):
+        in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "h"})
+
+
+@pytest.mark.parametrize(
+    ("user", "header"),
+    [
+        ("token: abc", "Bearer abc"),
+        ("username: me, password: secret", "Basic bWU6c2VjcmV0"),
+        ("tokenFile: token, token: old", "Bearer filed"),
+        ("", None),
+    ],
+)
+async def test_who_a_kubeconfig_says_we_are(tmp_path: Path, user: str, header: str | None) -> None:
+    (tmp_path / "token").write_text("filed")
+    access = await from_kubeconfig([_file(tmp_path / "config", user)])
+    assert access.server == "https://h:1"
+    assert await access.authorization() == header
+    assert access.tls is not None
+    assert access.tls.verify_mode == ssl.CERT_REQUIRED
+
+
+async def test_client_certificates_and_options(tmp_path: Path, pair: ServingCertificate) -> None:
+    (tmp_path / "ca.pem").write_bytes(pair.ca_pem)
+    (tmp_path / "cert.pem").write_bytes(pair.cert_pem)
+    key = base64.b64encode(pair.key_pem).decode()
+    path = _file(
+        tmp_path / "config",
+        f"client-certificate: cert.pem, client-key-data: {key}",
+        cluster=", certificate-authority: ca.pem, tls-server-name: n, proxy-url: 'http://p:1'",
+    )
+    access = await from_kubeconfig([path])
+    assert access.tls is not None
+    assert access.tls.cert_store_stats()["x509_ca"] == 1
+    assert (access.server_hostname, access.proxy) == ("n", "http://p:1")
+
+
+async def test_the_first_of_several_files_wins(tmp_path: Path) -> None:
+    paths = [
+        tmp_path / "missing",
+        _file(tmp_path / "a", "token: a", server="http://first"),
+        _file(tmp_path / "b", "token: b", server="http://second"),
+    ]
+    access = await from_kubeconfig(paths)
+    assert (access.server, access.tls) == ("http://first", None)
+    assert await access.authorization() == "Bearer a"
+
+
+@pytest.mark.parametrize("text", ["", "current-context: nowhere", "[", "clusters: 7"])
+async def test_a_useless_kubeconfig_is_said_to_be(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(AccessError, match="config"):
+        await from_kubeconfig([tmp_path / "config"])
+
+
+@pytest.mark.slow
+async def test_a_plugin_is_asked(tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin"
+    plugin.write_text(
+        "#!/bin/sh\n"
+        'echo \'{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
+        '"status":{"token":"plugged"}}\'\n'
+    )
+    plugin.chmod(0o700)
+    user = (
+        f"exec: {{apiVersion: client.authentication.k8s.io/v1, command: {plugin}, "
+        "interactiveMode: Never}"
+    )
+    access = await from_kubeconfig([_file(tmp_path / "config", user)])
+    assert await access.authorization() == "Bearer plugged"
+
+
+async def test_kubeconfig_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _file(tmp_path / "config", "token: a", server="http://named")
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'none'}{os.pathsep}{path}")
+    assert (await find_access()).server == "http://named"
+    monkeypatch.setenv("KUBECONFIG", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(AccessError):
+        await find_access()

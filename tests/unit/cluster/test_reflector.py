@@ -1,0 +1,168 @@
+"""What only a badly behaved server sends, played from a script."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import pytest
+
+from cardquota.cluster.backoff import Backoff
+from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.reflector import Reflector
+from cardquota.quota.objects import Meta, Wire
+
+
+class Thing(Wire):
+    metadata: Meta
+
+
+def _line(kind: str, name: str, revision: int) -> bytes:
+    metadata = {"namespace": "n", "name": name, "uid": name, "resourceVersion": str(revision)}
+    return json.dumps({"type": kind, "object": {"metadata": metadata}}).encode() + b"\n"
+
+
+def _error(code: int) -> bytes:
+    return json.dumps({"type": "ERROR", "object": {"code": code, "message": "no"}}).encode() + b"\n"
+
+
+class Scripted:
+    """A client whose lists are empty at the given revisions and whose streams are scripted."""
+
+    def __init__(self, lists: list[int], streams: list[list[bytes] | Exception]) -> None:
+        self.lists = lists
+        self.streams = streams
+        self.watched_from: list[str] = []
+        self.over = asyncio.Event()
+
+    async def get(self, path: str, **options: Any) -> bytes:
+        revision = self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]
+        return json.dumps({"metadata": {"resourceVersion": str(revision)}, "items": None}).encode()
+
+    @asynccontextmanager
+    async def watch(self, path: str, *, params: dict[str, str], read_timeout: float) -> Any:
+        self.watched_from.append(params["resourceVersion"])
+        if not self.streams:
+            self.over.set()
+            await asyncio.Event().wait()
+        script = self.streams.pop(0)
+        if isinstance(script, Exception):
+            raise script
+        yield _Response(script)
+
+
+class _Response:
+    def __init__(self, chunks: list[bytes]) -> None:
+        self.content = self
+        self._chunks = chunks
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+
+    def close(self) -> None:
+        pass
+
+
+class Names:
+    def __init__(self) -> None:
+        self.seen_names: list[str] = []
+
+    def seen(self, obj: Thing) -> None:
+        self.seen_names.append(f"{obj.metadata.name}@{obj.metadata.resource_version}")
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        self.seen_names.append(f"-{name}")
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        self.seen_names.append(f"?{name}")
+
+
+async def _play(lists: list[int], *streams: list[bytes] | Exception) -> tuple[Any, Names, Scripted]:
+    client, sink = Scripted(lists, list(streams)), Names()
+    reflector = Reflector(
+        cast("Client", client),
+        path="/things",
+        kind="Thing",
+        decoder=Thing,
+        sink=sink,
+        backoff=Backoff(0.001, 0.002),
+    )
+    task = asyncio.create_task(reflector.run())
+    await asyncio.wait_for(client.over.wait(), 5)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    return reflector, sink, client
+
+
+async def test_half_a_line_at_the_end_is_asked_for_again() -> None:
+    first, second = _line("ADDED", "a", 6), _line("ADDED", "b", 7)
+    reflector, sink, client = await _play([5], [first + second[:20]], [second])
+    assert sink.seen_names == ["a@6", "b@7"]
+    assert client.watched_from == ["5", "6", "7"]
+    assert reflector.relists == 0
+
+
+async def test_nothing_older_than_before_is_told() -> None:
+    lines = [_line("ADDED", "a", 6), _line("MODIFIED", "a", 6), _line("MODIFIED", "a", 4)]
+    _, sink, _ = await _play([5], [b"".join(lines)])
+    assert sink.seen_names == ["a@6"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        [_error(410)],
+        [b"nonsense\n"],
+        [b'{"type":"NEW","object":{}}\n'],
+        [b'{"type":"DELETED","object":7}\n'],
+        ApiError(410, "Expired", "too old"),
+        ApiError(400, "BadRequest", "no such revision"),
+    ],
+)
+async def test_what_leads_to_a_new_list(broken: list[bytes] | Exception) -> None:
+    reflector, sink, client = await _play([5, 9], [_line("ADDED", "a", 6)], broken)
+    assert reflector.relists == 1
+    assert sink.seen_names == ["a@6", "-a"]
+    assert client.watched_from == ["5", "6", "9"]
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [
+        [_error(500)],
+        [],
+        OutcomeUnknown("lost"),
+        TimeoutError(),
+        ApiError(429, "TooManyRequests", "later", retry_after=0.001),
+        ApiError(403, "Forbidden", "not yet"),
+    ],
+)
+async def test_what_is_only_a_pause(passing: list[bytes] | Exception) -> None:
+    reflector, _, client = await _play([5], [_line("ADDED", "a", 6)], passing, [])
+    assert reflector.relists == 0
+    assert client.watched_from == ["5", "6", "6", "6"]
+
+
+async def test_a_list_from_the_past_is_refused() -> None:
+    reflector, sink, client = await _play([5, 3, 0, 8], [_line("ADDED", "a", 6)], [_error(410)])
+    assert sink.seen_names == ["a@6", "-a"]
+    assert client.watched_from == ["5", "6", "8"]
+    assert reflector.revision == 8
+
+
+async def test_passed_is_told_by_a_bookmark() -> None:
+    bookmark = b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}\n'
+    reflector, _, _ = await _play([5], [bookmark])
+    await asyncio.wait_for(reflector.passed(12), 1)
+    waiting: Callable[[], Any] = lambda: asyncio.wait_for(reflector.passed(13), 0.01)  # noqa: E731
+    with pytest.raises(TimeoutError):
+        await waiting()
+
+
+@pytest.mark.parametrize("options", [{"page_size": 0}, {"watch_seconds": 60, "stall_timeout": 70}])
+def test_arguments_are_checked(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        Reflector(cast("Client", None), path="/", kind="T", decoder=Thing, sink=Names(), **options)

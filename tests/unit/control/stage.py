@@ -1,0 +1,160 @@
+"""What the release door needs of the world, without a cluster.
+
+The writer is a fake on purpose: answers that are lost, late or refused cannot be had of a real
+API server on demand. What a real one does with these patches is in tests/integration/release.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from builders import CARDS, Body, a_ledger
+from builders.pod import PodBody
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.events import ObjectReference
+from cardquota.quota import vocabulary as v
+from cardquota.quota.account import Account
+from cardquota.quota.drift import drift
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.stamp import Stamp
+
+TERM = "replica-1_abc"
+Answer = bytes | Exception
+
+
+def refused(status: int, reason: str = "") -> ApiError:
+    return ApiError(status, reason, "as the test wants it")
+
+
+def lost() -> OutcomeUnknown:
+    return OutcomeUnknown("no answer")
+
+
+def stored(revision: int, **more: Any) -> bytes:
+    """An object as the API server returns it."""
+    body = {"metadata": {"resourceVersion": str(revision), **more.pop("metadata", {})}, **more}
+    return json.dumps(body).encode()
+
+
+@dataclass
+class Call:
+    """One request."""
+
+    method: Literal["PATCH", "GET"]
+    path: str
+    body: Any = None
+    params: dict[str, str] = field(default_factory=dict)
+    timeout: float = 0.0
+
+    @property
+    def settles(self) -> bool:
+        return v.SETTLE in self.body["metadata"].get("annotations", {})
+
+
+class Script:
+    """A writer that answers as it is told, in order, and then always with success."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.calls: list[Call] = []
+        self.on_call: Callable[[Call], None] = lambda _: None
+        self.hold: asyncio.Event | None = None
+        """While it is not set, patches are not answered."""
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    async def patch(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: dict[str, str] | None = None,
+        timeout: float = 0.0,
+    ) -> bytes:
+        return await self._answer(Call("PATCH", path, body, params or {}, timeout))
+
+    async def get(self, path: str) -> bytes:
+        return await self._answer(Call("GET", path))
+
+    @property
+    def patches(self) -> list[Call]:
+        return [call for call in self.calls if call.method == "PATCH"]
+
+    async def _answer(self, call: Call) -> bytes:
+        self.calls.append(call)
+        self.on_call(call)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            await asyncio.sleep(0)
+        finally:
+            self.in_flight -= 1
+        answer = self.answers.pop(0) if self.answers else stored(100)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class Told:
+    """An event recorder that keeps what it is given, as the real one: once per reason."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, str]] = []
+        self._last: dict[str, str] = {}
+
+    def record(self, ref: ObjectReference, *, type: str, reason: str, message: str) -> None:  # noqa: A002
+        if self._last.get(ref.uid) != reason:
+            self.events.append((ref.name, reason, message))
+        self._last[ref.uid] = reason
+
+    def last_reason(self, uid: str) -> str | None:
+        return self._last.get(uid)
+
+    def forget(self, uid: str) -> None:
+        self._last.pop(uid, None)
+
+
+def a_world(*things: Body, **settings: Any) -> Ledger:
+    return a_ledger(*CARDS, *things, **settings)
+
+
+def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:
+    """Charge a gated pod, as the release door does before it asks for its gate to be opened."""
+    facts = ledger.pods[pod.uid].facts
+    stamp = Stamp("queue", tuple(sorted(cards.items())), TERM)
+    ledger.assume(pod.uid, stamp)
+    return facts, stamp
+
+
+def account(ledger: Ledger, queue: str = "queue") -> Account:
+    found = ledger.account(queue)
+    assert found is not None
+    return found
+
+
+def charged(ledger: Ledger, card: str, queue: str = "queue") -> int:
+    """What counts against the quota now."""
+    assert drift(ledger) == {}
+    return account(ledger, queue).row(card).charged
+
+
+def no_charge_is_left(ledger: Ledger) -> bool:
+    """Nothing that was assumed is still charged: no pod, no reservation."""
+    return drift(ledger) == {} and not any(
+        [r for r in ledger.pods.values() if r.assumed]
+        + [b for b in ledger.groups.values() if b.assumed]  # type: ignore[operator]
+    )
+
+
+async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
+    """Return once the condition holds."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not condition():
+        assert loop.time() < deadline, "not in time"
+        await asyncio.sleep(0.001)

@@ -1,0 +1,287 @@
+"""Opening one gate: what is sent, and what every possible answer means for the charge."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import pytest
+
+from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control import gate as module
+from cardquota.control.gate import GateOpener, Opened, gate_patch
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_order import Opening, openings
+from cardquota.quota.stamp import Stamp
+
+from .stage import TERM, Answer, Script, a_world, assumed, charged, lost, refused, stored
+
+POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7)
+QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
+PATH = "/api/v1/namespaces/team/pods/pod"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settling tries again at once."""
+
+    class AtOnce:
+        def __init__(self, cap: float) -> None: ...
+
+        def next(self, _: float | None = None) -> float:
+            return 0.0
+
+    monkeypatch.setattr(module, "Backoff", AtOnce)
+
+
+def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
+    fresh = iter(f"fresh-{n}" for n in range(1000))
+    return GateOpener(ledger, script, left, patch_timeout=2.0, fresh=lambda: next(fresh))
+
+
+async def opened(*answers: Answer) -> tuple[Opened, Ledger, Script]:
+    """Open the gate of POD against these answers."""
+    ledger, script = a_world(QUEUE, POD), Script(*answers)
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    script.on_call = lambda _: None
+    how = await asyncio.wait_for(opener(ledger, script).open(facts, stamp, GPU), 2)
+    return how, ledger, script
+
+
+def waits(ledger: Ledger) -> bool:
+    """Whether the pod would be released now."""
+    return any(isinstance(found, Opening) for found in openings(ledger, "queue"))
+
+
+def ours(revision: int = 9) -> bytes:
+    """The pod as it stands once our patch has landed."""
+    return stored(revision, metadata={"annotations": {v.TERM: TERM}}, spec={})
+
+
+def theirs(revision: int = 9) -> bytes:
+    """The pod, still gated: somebody changed something else."""
+    return stored(revision, spec={"schedulingGates": [{"name": v.GATE}]})
+
+
+# --- what is sent ---------------------------------------------------------------------------
+
+
+async def test_one_patch_with_its_preconditions_and_its_time_out() -> None:
+    how, ledger, script = await opened(ours())
+    assert how is Opened.YES
+    (call,) = script.calls
+    assert call.path == PATH
+    assert call.params == {"timeout": "2s", "fieldManager": "cardquota"}
+    assert call.timeout == 2.5
+    assert call.body["metadata"]["uid"] == POD.uid
+    assert call.body["metadata"]["resourceVersion"] == "7"
+    assert charged(ledger, H200) == 2
+
+
+async def test_the_pod_is_charged_before_anything_is_sent() -> None:
+    """E2: what is on its way counts."""
+    ledger, script = a_world(QUEUE, POD), Script(ours())
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    seen = []
+    script.on_call = lambda _: seen.append(charged(ledger, H200))
+    await opener(ledger, script).open(facts, stamp, GPU)
+    assert seen == [2]
+
+
+def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, object]:
+    nodes = (
+        a_node("mig").showing("NVIDIA-H200").with_slices("1g.18gb", 4),
+        a_node("mps").sharing("NVIDIA-H800", 4, memory="81559"),
+    )
+    ledger = a_world(QUEUE, *nodes, pod)
+    stamp = Stamp("queue", ((card, 2),), TERM)
+    return gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
+
+
+def terms_of(patch: dict[str, object]) -> list[list[tuple[str, str, list[str]]]]:
+    terms = patch["spec"]["affinity"]["nodeAffinity"][  # type: ignore[index]
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]["nodeSelectorTerms"]
+    return [
+        [(e["key"], e["operator"], list(e["values"] or [])) for e in term["matchExpressions"]]
+        for term in terms
+    ]
+
+
+def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> None:
+    annotations = patch_of(POD, H200)["metadata"]["annotations"]  # type: ignore[index]
+    assert json.loads(annotations.pop(v.ALLOCATED)) == {H200: 2}
+    assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
+
+
+def test_foreign_gates_are_kept() -> None:
+    """A merge patch replaces lists: the others have to be in it."""
+    patch = patch_of(POD.gated("example.com/a", "example.com/b"), H200)
+    gates = patch["spec"]["schedulingGates"]  # type: ignore[index]
+    assert [gate["name"] for gate in gates] == ["example.com/a", "example.com/b"]
+    assert patch_of(POD, H200)["spec"]["schedulingGates"] == []  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("card", "resource", "expected"),
+    [
+        (H200, GPU, {f"{GPU}.product": "NVIDIA-H200"}),
+        (H200_MIG, "nvidia.com/mig-1g.18gb", {f"{GPU}.product": "NVIDIA-H200"}),
+        (
+            H800_MPS,
+            SHARED,
+            {
+                f"{GPU}.product": "NVIDIA-H800",
+                f"{GPU}.replicas": "2",
+                f"{GPU}.sharing-strategy": "mps",
+            },
+        ),
+    ],
+)
+def test_the_pod_is_bound_to_nodes_of_its_card(
+    card: str, resource: str, expected: dict[str, str]
+) -> None:
+    """P5: the product; for shared cards replicas and sharing strategy too."""
+    (term,) = terms_of(patch_of(POD, card, resource))
+    assert {key: values for key, _, values in term} == {k: [x] for k, x in expected.items()}
+    assert {operator for _, operator, _ in term} == {"In"}
+
+
+def test_own_affinity_terms_stay_as_they_are_and_come_first() -> None:
+    """The API server lets a gated pod's affinity be narrowed only: nothing may be left out."""
+    own = [("zone", "In", ["a", "b"])], [("disk", "Exists", []), ("rack", "NotIn", ["x"])]
+    terms = terms_of(patch_of(POD.requiring(*own), H200))
+    assert len(terms) == 2
+    for term, before in zip(terms, own, strict=True):
+        assert term[: len(before)] == before
+        assert term[len(before) :] == [(f"{GPU}.product", "In", ["NVIDIA-H200"])]
+
+
+def test_a_pod_without_cards_gets_no_affinity() -> None:
+    ledger = a_world(QUEUE, a_pod().in_queue("queue").with_cpu("1").gated())
+    facts = ledger.pods["uid-pod"].facts
+    patch = gate_patch(ledger, facts, Stamp("queue", (), TERM), "")
+    assert "affinity" not in patch["spec"]
+
+
+# --- what the answers mean ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 422, 429])
+async def test_refused_means_that_it_is_shut(status: int) -> None:
+    """The charge is taken back, and the pod is not tried again before it changes."""
+    how, ledger, script = await opened(refused(status))
+    assert how is Opened.NO
+    assert charged(ledger, H200) == 0
+    assert len(script.calls) == 1
+    assert not waits(ledger)
+    ledger.put_back(POD.uid)
+    assert waits(ledger)
+
+
+async def test_news_of_the_pod_let_it_be_tried_again() -> None:
+    how, ledger, _ = await opened(refused(409))
+    assert how is Opened.NO
+    see(ledger, POD.at_revision(8))
+    assert waits(ledger)
+
+
+async def test_a_lost_patch_is_settled_by_a_write_that_wins() -> None:
+    """Then the lost one can never land: the charge is taken back."""
+    how, ledger, script = await opened(lost(), theirs())
+    assert how is Opened.NO
+    first, settling = script.patches
+    assert not first.settles
+    assert settling.settles
+    assert settling.body == {
+        "metadata": {
+            "uid": POD.uid,
+            "resourceVersion": "7",
+            "annotations": {v.SETTLE: "fresh-0"},
+        }
+    }
+    assert charged(ledger, H200) == 0
+
+
+async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> None:
+    """409: the pod moved on; read again, it was ours."""
+    how, ledger, script = await opened(lost(), refused(409), ours())
+    assert how is Opened.YES
+    assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET"]
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        theirs(),
+        stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={}),
+        stored(
+            9,
+            metadata={"annotations": {v.TERM: TERM}},
+            spec={"schedulingGates": [{"name": v.GATE}]},
+        ),
+        refused(404),
+    ],
+)
+async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
+    found: Answer,
+) -> None:
+    how, ledger, _ = await opened(lost(), refused(409), found)
+    assert how is Opened.NO
+    assert charged(ledger, H200) == 0
+
+
+async def test_settling_goes_on_until_somebody_knows() -> None:
+    """With a fresh value each time: a write that changes nothing moves nothing."""
+    how, ledger, script = await opened(
+        lost(), lost(), refused(429), refused(403), lost(), refused(409), lost(), theirs()
+    )
+    assert how is Opened.NO
+    settling = [call for call in script.patches if call.settles]
+    values = [call.body["metadata"]["annotations"][v.SETTLE] for call in settling]
+    assert len(values) == len(set(values)) == 6
+    assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize("status", [404, 422])
+async def test_a_pod_that_went_away_while_it_was_settled(status: int) -> None:
+    how, ledger, _ = await opened(lost(), refused(status))
+    assert how is Opened.NO
+    assert charged(ledger, H200) == 0
+
+
+async def test_while_nobody_knows_the_charge_stays() -> None:
+    """Cancelled, it leaves the charge to whoever ends the term."""
+    ledger, script = a_world(QUEUE, POD), Script(lost(), *[lost()] * 10_000)
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    task = asyncio.create_task(opener(ledger, script).open(facts, stamp, GPU))
+    done, _ = await asyncio.wait([task], timeout=0.05)
+    assert not done
+    assert charged(ledger, H200) == 2
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert charged(ledger, H200) == 2
+    ledger.end_term()
+    assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize(("left", "sent"), [(2.4, False), (2.5, True), (0.0, False), (-1.0, False)])
+async def test_nothing_is_sent_that_would_be_answered_too_late(left: float, sent: bool) -> None:
+    """After the renew deadline somebody else may decide."""
+    ledger, script = a_world(QUEUE, POD), Script(ours())
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    how = await opener(ledger, script, lambda: left).open(facts, stamp, GPU)
+    assert how is (Opened.YES if sent else Opened.TOO_LATE)
+    assert len(script.calls) == sent
+    assert charged(ledger, H200) == (2 if sent else 0)
+
+
+async def test_what_is_older_than_the_patch_is_no_news() -> None:
+    """The watch may still bring the gated pod: the charge stays."""
+    _, ledger, _ = await opened(ours(9))
+    see(ledger, POD.at_revision(8))
+    assert charged(ledger, H200) == 2
+    see(ledger, POD.stamped("queue", {H200: 2}, TERM).at_revision(9))
+    assert charged(ledger, H200) == 2

@@ -1,0 +1,192 @@
+"""D1-D5, D9: which cards a node has."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import GPU, H200, H800, SHARED, a_node
+from builders.node import NodeBody
+from cardquota.quota.discovery import discover
+from cardquota.quota.node_facts import node_facts
+from cardquota.quota.objects import Node
+
+SAMPLE = {
+    node["metadata"]["name"]: node
+    for node in yaml.safe_load_all((Path(__file__).parent / "samples/nodes.yaml").read_text())
+}
+
+
+def cards_of(node: NodeBody) -> dict[str, int]:
+    return {card.name: amount for card, amount in node.facts().cards}
+
+
+@pytest.mark.parametrize(
+    ("name", "cards"),
+    [
+        ("h200-a", {H200: 8}),
+        (
+            "h200-mig",
+            {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3, f"{H200}/mig-3g.71gb-mixed": 1},
+        ),
+        ("h800-a", {H800: 8}),
+        ("h800-mps", {H800: 4, f"{H800}/mps-80g*1/2": 8}),
+        ("rtx4090-a", {"NVIDIA-GeForce-RTX-4090": 8}),
+        ("rtx4090d-a", {"NVIDIA-GeForce-RTX-4090-D": 4}),
+        ("ascend-a", {"Ascend-910B": 8}),
+        ("ppu-a", {"PPU-ZW810E": 8}),
+        ("share-a", {}),
+        ("cpu-a", {}),
+        ("cpu-b", {}),
+    ],
+)
+def test_the_cards_of_every_node_of_the_sample_cluster(name: str, cards: dict[str, int]) -> None:
+    facts = node_facts(msgspec.convert(SAMPLE[name], Node))
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+def test_every_node_of_the_sample_cluster_is_looked_at() -> None:
+    assert len(SAMPLE) == 11
+
+
+def test_d1_the_amount_is_allocatable_never_the_label() -> None:
+    node = a_node().with_cards(H200, 5).labelled(f"{GPU}.count", "8")
+    assert cards_of(node) == {H200: 5}
+
+
+def test_d1_a_type_may_contain_hyphens() -> None:
+    assert cards_of(a_node().with_cards("X-1", 2, "example.com/big-xpu")) == {"X-1": 2}
+
+
+def test_d1_types_that_begin_with_mig_are_no_cards() -> None:
+    node = a_node().with_cards("X", 2, "nvidia.com/mig-1g.18gb")
+    assert cards_of(node) == {}
+
+
+def test_d2_hostdev_is_no_card() -> None:
+    node = a_node().with_cards(H200, 8).offering(16, "nvidia.com/hostdev")
+    assert cards_of(node) == {H200: 8}
+
+
+def test_a_card_shows_the_labels_a_pod_must_ask_for() -> None:
+    ((card, _),) = a_node().with_cards(H200, 8).facts().cards
+    assert (card.resource, card.labels) == (GPU, ((f"{GPU}.product", H200),))
+
+
+@pytest.mark.parametrize(("memory", "size"), [("97871", 96), ("81559", 80), ("512", 1), ("511", 0)])
+def test_d3_the_memory_of_a_share_is_rounded_half_up(memory: str, size: int) -> None:
+    assert cards_of(a_node().sharing(H800, 8, memory)) == {f"{H800}/mps-{size}g*1/2": 8}
+
+
+def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
+    ((card, _),) = a_node().sharing(H800, 8, "81559", replicas="4").facts().cards
+    assert card.resource == SHARED
+    assert dict(card.labels) == {
+        f"{GPU}.product": H800,
+        f"{GPU}.replicas": "4",
+        f"{GPU}.sharing-strategy": "mps",
+    }
+
+
+def test_d3_without_a_strategy_a_share_is_an_mps_share() -> None:
+    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", None)
+    ((card, _),) = node.facts().cards
+    assert card.name == f"{H800}/mps-80g*1/2"
+    assert f"{GPU}.sharing-strategy" not in dict(card.labels)
+
+
+def test_d3_a_time_slice_is_no_mps_share() -> None:
+    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
+    assert cards_of(node) == {f"{H800}/shared-80g*1/2": 8}
+
+
+def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:
+    node = a_node().with_cards(H800, 8).offering(0, SHARED)
+    assert cards_of(node) == {H800: 8}
+    assert node.facts().problems == ()
+
+
+def test_d4_slices_are_cards_of_their_own() -> None:
+    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", 3)
+    assert cards_of(node) == {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3}
+
+
+def test_d5_whole_and_shared_cards_may_stand_on_one_node() -> None:
+    node = a_node().sharing(H800, 8, "81559").offering(4)
+    assert cards_of(node) == {H800: 4, f"{H800}/mps-80g*1/2": 8}
+
+
+def test_d8_cards_that_are_all_taken_away_are_still_shown() -> None:
+    assert cards_of(a_node().with_cards(H200, "0")) == {H200: 0}
+
+
+def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
+    assert cards_of(a_node().with_cards(H200, 2**60)) == {H200: 2**60}
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        (a_node().showing(H200, memory="143771 MiB").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="-1").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="1٣").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="9" * 5_000).offering(8), "not a number above zero"),
+        (a_node().sharing(H800, 8, "81559", replicas="0"), "not a number above zero"),
+        (a_node().sharing(H800, 8, "81559", replicas="two"), "not a number above zero"),
+        (
+            a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.replicas", None),
+            "replicas is missing",
+        ),
+        (a_node().showing(H200, memory=None).offering(8), "is set without"),
+        (a_node().showing("").offering(8), "empty"),
+        (a_node().showing("A|B").offering(8), "choice of cards"),
+        (a_node().with_cards(H200, "eight"), "not a quantity"),
+        (a_node().with_cards(H200, "7500m"), "not a whole number"),
+        (a_node().with_cards(H200, "-1"), "negative"),
+        (a_node().with_cards(H200, "1e30"), "more than can be counted"),
+        (a_node().with_cards(H200, 8).with_cards("B", 1, "nvidia.com/vgpu"), "2 products"),
+        (a_node().with_cards(H200, 8).with_cards("MI300", 8, "amd.com/gpu"), "2 products"),
+    ],
+)
+def test_d9_bad_labels_are_reported_and_not_counted(node: NodeBody, why: str) -> None:
+    facts = node.facts()
+    assert facts.cards == ()
+    assert len(facts.problems) == 1
+    assert why in facts.problems[0]
+    assert len(facts.problems[0]) < 300
+
+
+def test_d9_one_bad_resource_leaves_the_others_counted() -> None:
+    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", -3)
+    assert cards_of(node) == {H200: 7}
+    assert len(node.facts().problems) == 1
+
+
+def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
+    assert a_node().showing(H200, memory=None).facts().problems == ()
+
+
+texts = st.text(max_size=20)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [f"{GPU}.{x}" for x in ("product", "memory", "replicas", "sharing-strategy")]
+            + ["amd.com/gpu.product", "amd.com/gpu.memory"]
+        ),
+        texts | st.sampled_from((H200, "81559", "2", "0")),
+    ),
+    st.dictionaries(
+        st.sampled_from((GPU, SHARED, "nvidia.com/mig-1g.18gb", "amd.com/gpu")),
+        texts | st.integers() | st.floats(),
+    ),
+)
+def test_d9_nothing_crashes(labels: dict[str, str], allocatable: dict[str, int]) -> None:
+    found = discover(labels, allocatable)
+    assert all(amount >= 0 for _, amount in found.cards)

@@ -1,0 +1,511 @@
+"""The ledger, event by event: the totals of section 6, whose a pod is, and what stays charged."""
+
+from dataclasses import astuple
+
+import pytest
+
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    SHARED,
+    Body,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
+from builders.pod import PodBody
+from cardquota.quota.account import OUTSIDE
+from cardquota.quota.bucket import Bucket
+from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.recount import Totals
+from cardquota.quota.stamp import Reservation, Stamp, canonical
+from cardquota.quota.vocabulary import Mode, Policy
+
+RED = a_queue("red").with_quota({H200: 3, H800: 3})
+POD = a_pod().in_queue("red").naming(H200).asking_for(2)
+STAMP = Stamp("red", ((H200, 2),), "term-1")
+
+
+def a_cluster(*things: Body) -> Ledger:
+    return a_ledger(*CARDS, RED, *things)
+
+
+def totals(ledger: Ledger, card: str = H200, queue: str = "red") -> tuple[int, int, int, int]:
+    """Requested, inqueue, allocated, elastic; and the recount agrees."""
+    assert drift(ledger) == {}
+    requested, inqueue, allocated, elastic = astuple(
+        ledger_totals(ledger).get((queue, card), Totals())
+    )
+    return requested, inqueue, allocated, elastic
+
+
+# --- section 6 --------------------------------------------------------------------------------
+
+
+def test_a_gated_pod_is_requested() -> None:
+    assert totals(a_cluster(POD.gated())) == (2, 0, 0, 0)
+
+
+def test_a_pod_let_through_is_inqueue() -> None:
+    assert totals(a_cluster(POD)) == (2, 2, 0, 0)
+
+
+def test_a_bound_pod_is_allocated() -> None:
+    assert totals(a_cluster(POD.on_node("h200-a"))) == (2, 0, 2, 0)
+
+
+def test_a_terminating_pod_counts_until_it_is_gone() -> None:
+    ledger = a_cluster(POD.on_node("h200-a").terminating())
+    assert totals(ledger) == (2, 0, 2, 0)
+    ledger.pod_gone(POD.uid)
+    assert totals(ledger) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_t1_a_finished_pod_does_not_count(phase: str) -> None:
+    ledger = a_cluster(POD.on_node("h200-a"))
+    see(ledger, POD.on_node("h200-a").in_phase(phase).at_revision(2))
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(a_cluster(POD.on_node("h200-a").in_phase(phase))) == (0, 0, 0, 0)
+
+
+def test_p6_cpu_and_memory_are_totals_too() -> None:
+    ledger = a_cluster(POD.with_cpu("500m").with_memory("1Gi"))
+    assert totals(ledger, "cpu") == (500, 500, 0, 0)
+    assert totals(ledger, "memory") == (2**30, 2**30, 0, 0)
+
+
+def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
+    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), free_cpu_memory=True)
+    see(ledger, a_pod("no-cards").in_queue("red").with_cpu("2"))
+    assert totals(ledger, "cpu") == (2_000, 2_000, 0, 0)
+
+
+def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
+    ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
+    assert totals(ledger, H800) == (1, 0, 1, 0)
+    assert ledger.take_strangers() == {"uid-pod"}
+    assert ledger.take_strangers() == set()
+
+
+def test_i3_pods_we_let_through_are_no_strangers() -> None:
+    ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
+    assert ledger.take_strangers() == set()
+
+
+def test_p3_a_pod_that_names_no_card_is_charged_for_the_first_with_quota() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 1, H800: 2}))
+    see(ledger, a_pod().in_queue("red").asking_for(1))
+    assert totals(ledger, H800) == (1, 1, 0, 0)
+
+
+def test_q1_a_card_without_quota_is_still_counted() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red"), POD)
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
+    ledger = a_cluster(POD)
+    see(ledger, a_pod().with_cpu("1").at_revision(2))
+    assert ledger.pods == {}
+
+
+def test_a_pod_that_does_not_concern_us_is_not_kept() -> None:
+    assert a_cluster(a_pod().with_cpu("1")).pods == {}
+
+
+# --- whose a pod is ---------------------------------------------------------------------------
+
+UNNAMED = a_pod().naming(H200).asking_for(1)
+
+
+def queue_of(pod: PodBody, *things: Body, default: str = "") -> str:
+    return a_ledger(*CARDS, *things, default_queue=default).queue_of(pod.facts())
+
+
+def test_a_pods_group_says_its_queue() -> None:
+    pod = UNNAMED.in_group("gang").in_queue("own")
+    assert queue_of(pod, a_group().in_queue("groups")) == "groups"
+
+
+def test_a_group_without_a_queue_leaves_it_to_the_pod() -> None:
+    assert queue_of(UNNAMED.in_group("gang").in_queue("own"), a_group()) == "own"
+    assert queue_of(UNNAMED.in_group("gang").in_queue("own")) == "own"
+
+
+def test_the_namespace_says_the_queue_of_pods_that_name_none() -> None:
+    team = a_namespace().with_default_queue("teams")
+    assert queue_of(UNNAMED, team) == "teams"
+    assert queue_of(UNNAMED.in_queue("own"), team) == "own"
+    assert queue_of(UNNAMED.in_namespace("other"), team) == OUTSIDE
+
+
+def test_the_installation_may_have_a_default_queue() -> None:
+    assert queue_of(UNNAMED, default="all") == "all"
+    assert queue_of(UNNAMED, a_namespace().with_default_queue("teams"), default="all") == "teams"
+
+
+def test_defaults_are_for_pods_that_use_cards() -> None:
+    pod = a_pod().in_group("gang").with_cpu("1")
+    assert queue_of(pod, a_namespace().with_default_queue("teams"), default="all") == OUTSIDE
+
+
+def test_a_namespace_that_is_off_has_no_default() -> None:
+    team = a_namespace().with_default_queue("teams").in_mode("off")
+    assert queue_of(UNNAMED, team, default="all") == OUTSIDE
+
+
+def test_a_pod_with_cards_and_no_queue_is_counted_outside() -> None:
+    ledger = a_ledger(*CARDS, UNNAMED.with_cpu("1"))
+    assert totals(ledger, queue=OUTSIDE) == (1, 1, 0, 0)
+    assert totals(ledger, "cpu", OUTSIDE) == (0, 0, 0, 0)
+
+
+def test_a_pod_follows_its_namespace_until_it_is_stamped() -> None:
+    stamped = UNNAMED.with_uid("stamped").stamped("red", {H200: 1})
+    ledger = a_cluster(a_namespace().with_default_queue("red"), UNNAMED, stamped)
+    see(ledger, a_namespace().with_default_queue("blue"))
+    assert totals(ledger, queue="blue") == (1, 1, 0, 0)
+    ledger.namespace_gone("team")
+    assert totals(ledger, queue=OUTSIDE) == (1, 1, 0, 0)
+    assert totals(ledger) == (1, 1, 0, 0)
+
+
+def test_a_pod_moves_with_its_late_group() -> None:
+    ledger = a_cluster(POD.in_group("gang"))
+    see(ledger, a_group().in_queue("blue"))
+    assert (totals(ledger), totals(ledger, queue="blue")) == ((0, 0, 0, 0), (2, 2, 0, 0))
+    ledger.group_gone("team/gang")
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+# --- the policy of a pod ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pod", "things", "policy"),
+    [
+        (POD, [], Policy.DENY),
+        (POD.owned_by("ReplicaSet"), [], Policy.DENY),
+        (POD.owned_by("Job"), [], Policy.GATE),
+        (POD.owned_by("Job", "batch.volcano.sh/v1alpha1"), [], Policy.GATE),
+        (POD.in_group("gang"), [], Policy.DENY),
+        (POD.in_group("gang"), [a_group().of(1)], Policy.DENY),
+        (POD.in_group("gang"), [a_group().of(2)], Policy.GATE),
+        (POD, [RED.with_policy("Gate")], Policy.GATE),
+        (POD.owned_by("Job"), [RED.with_policy("Deny")], Policy.DENY),
+    ],
+)
+def test_section_2_the_queue_says_the_policy_else_the_controller(
+    pod: PodBody, things: list[Body], policy: Policy
+) -> None:
+    ledger = a_cluster(*things)
+    assert ledger.policy_of(pod.facts(), "red") is policy
+    see(ledger, pod.gated())
+    bucket = Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+    assert ledger.pods[pod.uid].bucket is bucket
+
+
+def test_a_change_of_policy_moves_who_is_gated() -> None:
+    ledger = a_cluster(POD.gated())
+    see(ledger, RED.with_policy("Gate"))
+    assert ledger.pods[POD.uid].bucket is Bucket.GATED_GATE
+
+
+def test_the_mode_of_a_namespace() -> None:
+    assert a_ledger().mode_in("team") is Mode.ENFORCE
+    assert a_ledger(audit=True).mode_in("team") is Mode.AUDIT
+    assert a_ledger(a_namespace().in_mode("off")).mode_in("team") is Mode.OFF
+
+
+# --- D8: what running pods are charged stays ----------------------------------------------------
+
+
+def test_d8_a_bound_pod_is_charged_by_its_node() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("4090-a"))
+    assert totals(ledger, "NVIDIA-GeForce-RTX-4090") == (1, 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        a_node("h200-a").with_cards(H800, 8),
+        a_node("h200-a").showing(H200),
+        a_node("h200-a").offering(8),
+        a_node("h200-a").with_cards(H800, 8).with_uid("another"),
+    ],
+)
+def test_d8_a_node_that_changes_changes_nothing_for_who_runs_there(later: Body) -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("h200-a"))
+    see(ledger, later)
+    assert totals(ledger) == (1, 0, 1, 0)
+    see(ledger, RED.with_quota({H800: 9}))
+    assert totals(ledger) == (1, 0, 1, 0)
+    ledger.node_gone("h200-a")
+    assert totals(ledger) == (1, 0, 1, 0)
+
+
+def test_e10_a_stamped_pod_is_charged_by_its_stamp_wherever_it_runs() -> None:
+    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h800-a"))
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, POD.in_queue("blue").stamped("red", {H200: 2}).at_revision(2))
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(2, "new.example/xpu").on_node("x"))
+    assert totals(ledger, "XPU") == (0, 0, 0, 0)
+    see(ledger, a_node("x").with_cards("XPU", 8, "new.example/xpu"))
+    assert totals(ledger, "XPU") == (2, 0, 2, 0)
+
+
+# --- stale and repeated events ------------------------------------------------------------------
+
+
+def test_a_repeated_event_changes_nothing() -> None:
+    ledger = a_cluster(POD)
+    ledger.take_changed()
+    see(ledger, POD, POD.at_revision(5), RED, a_node("h200-a").with_cards(H200, 8))
+    assert totals(ledger) == (2, 2, 0, 0)
+    assert ledger.take_changed() == set()
+    assert ledger.pods[POD.uid].facts.revision == 5
+
+
+def test_an_event_older_than_what_is_known_of_a_pod_changes_nothing() -> None:
+    ledger = a_cluster(POD.on_node("h200-a").at_revision(5))
+    see(ledger, POD.gated().at_revision(4), POD.in_phase("Failed").at_revision(4))
+    assert totals(ledger) == (2, 0, 2, 0)
+
+
+def test_an_older_event_of_a_group_changes_nothing() -> None:
+    ledger = a_cluster(a_group().in_queue("blue").at_revision(5), POD.in_group("gang"))
+    see(ledger, a_group().in_queue("red").at_revision(4), a_group().in_queue("blue").at_revision(6))
+    assert totals(ledger, queue="blue") == (2, 2, 0, 0)
+
+
+def test_what_is_not_known_may_be_gone() -> None:
+    ledger = a_ledger()
+    for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
+        gone("unknown")
+    ledger.namespace_gone("unknown")
+    for tell in (ledger.retract, ledger.put_back, ledger.retract_reservation):
+        tell("unknown")
+    ledger.confirm("unknown", 1)
+    ledger.confirm_reservation("unknown", 1)
+    assert not list(ledger.accounts())
+
+
+# --- charged before the gate opens --------------------------------------------------------------
+
+
+def gate_opened(revision: int) -> PodBody:
+    return POD.stamped("red", {H200: 2}).at_revision(revision)
+
+
+def assumed() -> Ledger:
+    ledger = a_cluster(POD.gated())
+    ledger.assume(POD.uid, STAMP)
+    assert totals(ledger) == (2, 2, 0, 0)
+    return ledger
+
+
+def test_an_assumed_pod_is_charged_at_once() -> None:
+    ledger = assumed()
+    account = ledger.account("red")
+    assert account is not None
+    assert len(account.waiting) == 0
+
+
+def test_confirmed_then_seen() -> None:
+    ledger = assumed()
+    ledger.confirm(POD.uid, 7)
+    see(ledger, POD.gated().with_priority(1).at_revision(6))
+    assert totals(ledger) == (2, 2, 0, 0)
+    see(ledger, gate_opened(7))
+    assert ledger.pods[POD.uid].assumed is None
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_seen_then_confirmed() -> None:
+    ledger = assumed()
+    see(ledger, gate_opened(7))
+    ledger.confirm(POD.uid, 7)
+    see(ledger, POD.gated().at_revision(6))
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_a_foreign_edit_on_the_way_keeps_the_charge() -> None:
+    ledger = assumed()
+    see(ledger, POD.naming(H800).gated().at_revision(6))
+    assert (totals(ledger), totals(ledger, H800)) == ((2, 2, 0, 0), (0, 0, 0, 0))
+
+
+def test_a_gate_that_somebody_else_opened_is_charged_as_it_is() -> None:
+    ledger = assumed()
+    see(ledger, POD.naming(H800).at_revision(6))
+    assert (totals(ledger), totals(ledger, H800)) == ((0, 0, 0, 0), (2, 2, 0, 0))
+
+
+def test_retracted_it_waits_again() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid)
+    assert totals(ledger) == (2, 0, 0, 0)
+    assert waiting(ledger) == {POD.uid}
+
+
+def waiting(ledger: Ledger) -> set[str]:
+    account = ledger.account("red")
+    assert account is not None
+    return set(account.waiting.uids())
+
+
+def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid, hold_back=True)
+    assert (totals(ledger), waiting(ledger)) == ((2, 0, 0, 0), set())
+    see(ledger, POD.gated())
+    assert waiting(ledger) == set()
+    ledger.put_back(POD.uid)
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_held_back_it_is_tried_when_it_changes() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid, hold_back=True)
+    see(ledger, POD.gated().at_revision(2))
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
+    ledger = a_cluster(a_group().in_queue("red").of(2), POD.gated().in_group("gang"))
+    ledger.reserve("team/gang", Reservation("red", "t", ((H200, 3),)))
+    ledger.assume(POD.uid, STAMP)
+    assert totals(ledger) == (2, 3, 0, 0)
+    ledger.end_term()
+    assert totals(ledger) == (2, 0, 0, 0)
+    ledger.take_stirred()
+    ledger.begin_term()
+    assert ledger.take_stirred() == {"red"}
+    assert ledger.take_stirred_groups() == {"team/gang"}
+
+
+# --- queues -------------------------------------------------------------------------------------
+
+
+def quota(ledger: Ledger, queue: str = "red") -> dict[str, int]:
+    account = ledger.account(queue)
+    return dict(account.quota) if account else {}
+
+
+def test_q3_the_quotas_of_all_queues_add_up() -> None:
+    ledger = a_cluster(a_queue("blue").with_quota({H200: 4}))
+    assert ledger.cluster_quota(H200) == 7
+    assert ledger.in_any_quota(H200)
+    ledger.queue_gone("blue")
+    see(ledger, a_queue("red"))
+    assert ledger.cluster_quota(H200) == 0
+    assert not ledger.in_any_quota(H200)
+
+
+def test_q4_a_quota_that_cannot_be_read_leaves_the_last_good_one() -> None:
+    ledger = a_cluster()
+    see(ledger, RED.with_quota_text("{"))
+    see(ledger, RED.with_quota_text("[]"))
+    assert quota(ledger) == {H200: 3, H800: 3}
+    assert ledger.cluster_quota(H200) == 3
+    see(ledger, RED.with_quota({H200: 1}))
+    assert quota(ledger) == {H200: 1}
+
+
+def test_q4_after_a_restart_the_last_good_quota_is_in_the_status() -> None:
+    broken = a_queue("red").with_quota_text("{").having_reported(H200, 3, GPU)
+    ledger = a_ledger(broken.having_reported("never-seen", 2, None).having_reported(H800, 0, GPU))
+    assert quota(ledger) == {H200: 3, "never-seen": 2}
+    assert ledger.catalog.resource("never-seen") is None
+
+
+def test_p4_a_status_that_says_the_resource_of_a_card_moves_who_asks_for_it() -> None:
+    ledger = a_ledger(RED, a_pod().in_queue("red").asking_for(1))
+    assert totals(ledger) == (0, 0, 0, 0)
+    see(ledger, RED.having_reported(H200, 3, GPU))
+    assert totals(ledger) == (1, 1, 0, 0)
+
+
+def test_a_deleted_queue_leaves_what_is_charged_to_its_name() -> None:
+    ledger = a_cluster(POD)
+    ledger.queue_gone("red")
+    assert totals(ledger) == (2, 2, 0, 0)
+    assert quota(ledger) == {}
+    ledger.pod_gone(POD.uid)
+    assert ledger.account("red") is None
+
+
+def test_a_queue_that_comes_back_counts_who_is_there() -> None:
+    ledger = a_cluster(POD.gated())
+    ledger.queue_gone("red")
+    see(ledger, RED)
+    assert totals(ledger) == (2, 0, 0, 0)
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_a_reservation_in_a_queue_that_is_gone_leaves_nothing_behind() -> None:
+    ledger = a_ledger(a_group().of(2).reserving("gone", {H200: 2}))
+    assert totals(ledger, queue="gone") == (0, 2, 0, 0)
+    ledger.group_gone("team/gang")
+    assert not list(ledger.accounts())
+
+
+def test_a_change_of_quota_moves_who_names_no_card() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1))
+    see(ledger, RED.with_quota({H200: 1, H800: 9}))
+    assert totals(ledger, H800) == (1, 1, 0, 0)
+    see(ledger, RED.with_quota({H200: 9}))
+    assert (totals(ledger), totals(ledger, H800)) == ((1, 1, 0, 0), (0, 0, 0, 0))
+
+
+def test_q7_what_stands_over_its_limit_is_told() -> None:
+    ledger = a_cluster(POD.with_cpu("2"))
+    see(ledger, RED.with_quota({H200: 1}).limited_to(cpu="1", memory="1Gi"))
+    account = ledger.account("red")
+    assert account is not None
+    assert list(account.over()) == [(H200, 2, 1), ("cpu", 2_000, 1_000)]
+
+
+def test_who_is_told_of_a_change() -> None:
+    ledger = a_cluster(POD)
+    assert ledger.take_changed() == {"red"}
+    assert ledger.take_stirred() == {"red"}
+    assert ledger.take_stirred() == set()
+    ledger.stir("red")
+    ledger.stir_group("team/gang")
+    assert ledger.take_stirred() == {"red"}
+    assert ledger.take_stirred_groups() == {"team/gang"}
+
+
+def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
+    ledger = a_cluster()
+    assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
+    share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
+    assert dict(share.labels) == {f"{GPU}.product": "NVIDIA-L4", f"{GPU}.replicas": "4"}
+    assert ledger.known_card("X", "new.example/xpu").labels == ()
+
+
+def test_what_a_pod_would_be_charged_has_its_cpu_and_memory() -> None:
+    ledger = a_cluster(POD.gated().with_cpu("1"))
+    record = ledger.pods[POD.uid]
+    assert ledger.charge_of(record, ((H800, 2),)) == canonical({H800: 2, "cpu": 1_000})
+
+
+def test_a_drift_would_be_told() -> None:
+    ledger = a_cluster(POD)
+    account = ledger.account("red")
+    assert account is not None
+    account.move(H200, Bucket.OPEN, 1)
+    assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}

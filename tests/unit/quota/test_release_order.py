@@ -1,0 +1,259 @@
+"""E6: whose gate opens next. A job that waits for one model never holds up another."""
+
+import pytest
+
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_order import Opening, Refusal, openings, queue_order, share
+from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.vocabulary import Reason
+
+QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
+
+
+def a_cluster(*things: Body, **settings: bool) -> Ledger:
+    return a_ledger(*CARDS, QUEUE, *things, **settings)
+
+
+def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod(name).in_queue("red").naming(card).asking_for(cards).gated()
+
+
+def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
+    """Charge all that may be opened, as the release door does: the names, and who waits on."""
+    opened, refusals = [], []
+    for found in openings(ledger, queue):
+        if isinstance(found, Refusal):
+            refusals.append(found)
+            continue
+        if found.gang is not None:
+            ledger.reserve(found.gang.key, Reservation(found.queue, "t", found.reservation))
+        for record, cards in found.pods:
+            ledger.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
+        opened.append([record.facts.name for record, _ in found.pods])
+    return opened, refusals
+
+
+def names(refusals: list[Refusal]) -> list[list[str]]:
+    return [[record.facts.name for record in refusal.pods] for refusal in refusals]
+
+
+def test_gates_open_in_order_while_they_fit() -> None:
+    ledger = a_cluster(waiting("b"), waiting("a"), waiting("c"), waiting("d"))
+    opened, refusals = release(ledger)
+    assert opened == [["a"], ["b"], ["c"]]
+    assert names(refusals) == [["d"]]
+    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
+
+
+def test_e6_priority_class_then_creation_then_name() -> None:
+    late = waiting("a-late").created("2026-02-01T00:00:00Z")
+    high = waiting("z-high").created("2026-03-01T00:00:00Z").with_priority(10)
+    opened, _ = release(a_cluster(late, waiting("early"), high))
+    assert opened == [["z-high"], ["early"], ["a-late"]]
+
+
+def test_e6_the_order_holds_among_different_requests() -> None:
+    ledger = a_cluster(waiting("a"), waiting("b", 2), waiting("c"))
+    assert release(ledger)[0] == [["a"], ["b"]]
+
+
+def test_e6_a_job_that_waits_for_one_model_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        waiting("a-big", 3), waiting("b", 3, H800), waiting("holds").stamped("red", {H200: 1})
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert names(refusals) == [["a-big"]]
+
+
+def test_traverse_lets_a_smaller_request_pass() -> None:
+    ledger = a_cluster(waiting("held", 2).stamped("red", {H200: 2}), waiting("a", 2), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_holds_up_those_behind_that_want_the_same_card_and_no_others() -> None:
+    ledger = a_cluster(
+        QUEUE.fifo(),
+        waiting("held", 2).stamped("red", {H200: 2}),
+        waiting("a", 2),
+        waiting("b"),
+        waiting("c", 1, f"{H800}|{H200}"),
+        waiting("d", 1, H800),
+    )
+    assert release(ledger)[0] == [["d"]]
+
+
+def test_alternatives_are_taken_in_the_users_order() -> None:
+    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}))
+    see(ledger, waiting("a", 2, f"{H200}|{H800}"))
+    (found,) = [x for x in openings(ledger, "red") if isinstance(x, Opening)][:1] or [None]
+    assert found is not None
+    assert found.pods[0][1] == ((H800, 2),)
+
+
+def test_e6_a_pod_of_a_namespace_that_is_kept_out_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        QUEUE.open_to("team"), waiting("a-kept-out").in_namespace("other"), waiting("b")
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert names(refusals) == [["a-kept-out"]]
+
+
+def test_e6_a_pod_whose_group_never_comes_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        a_group("there").in_queue("red"),
+        waiting("a").in_group("missing"),
+        waiting("b").in_group("there"),
+        waiting("c").in_group("missing too"),
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.GROUP_NOT_FOUND] * 2
+    assert "team/missing too" in refusals[1].verdict.text
+
+
+def test_e6_a_pod_that_was_edited_wrong_holds_up_no_other() -> None:
+    wrong, right = waiting("a").asking_for("-1"), a_pod("b").in_queue("red").gated()
+    ledger = a_cluster(wrong.naming(None), right)
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_e6_a_pod_that_disagrees_with_its_group_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        a_group("one").in_queue("red"),
+        waiting("a").in_queue("blue").in_group("one"),
+        waiting("b").in_queue("red").in_group("one"),
+        waiting("c").in_queue(None).in_group("one"),
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"], ["c"]]
+    assert names(refusals) == [["a"]]
+
+
+def test_each_is_told_what_is_wrong_with_its_own_text() -> None:
+    ledger = a_cluster(waiting("a", card="one||"), waiting("b", card="two||"))
+    texts = {r.pods[0].facts.name: r.verdict.text for r in release(ledger)[1]}
+    assert "one||" in texts["a"]
+    assert "two||" in texts["b"]
+
+
+# --- gangs ------------------------------------------------------------------------------------------
+
+GANG = a_group().in_queue("red").of(2)
+
+
+def member(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return waiting(name, cards, card).in_group("gang")
+
+
+def test_e2_a_gang_is_released_whole_and_the_rest_one_by_one() -> None:
+    ledger = a_cluster(GANG, member("c"), member("a"), member("b"), member("d"))
+    opened, refusals = release(ledger)
+    assert opened == [["a", "b"], ["c"]]
+    assert names(refusals) == [["d"]]
+
+
+def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
+    ledger = a_cluster(GANG, member("a").with_cpu("1"), member("b", 1, H800))
+    (found,) = openings(ledger, "red") if False else [next(openings(ledger, "red"))]
+    assert isinstance(found, Opening)
+    assert found.gang is ledger.groups["team/gang"]
+    assert found.reservation == ((H200, 1), (H800, 1), ("cpu", 1_000))
+
+
+def test_e2_a_gang_that_does_not_fit_whole_waits_whole() -> None:
+    ledger = a_cluster(GANG, member("a", 2), member("b", 2, H200), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["z"]]
+    assert names(refusals) == [["a", "b"]]
+    assert refusals[0].gang is ledger.groups["team/gang"]
+
+
+def test_a_gang_that_is_not_complete_waits_and_is_told() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+    see(ledger, member("b"))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_a_gang_of_which_some_are_on_their_way_out_waits() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b").terminating())
+    assert release(ledger) == ([], [])
+
+
+def test_members_that_run_already_count_for_the_minimum_and_the_reservation() -> None:
+    runs = member("runs").stamped("red", {H800: 1}).on_node("h800-a")
+    ledger = a_cluster(GANG, runs, member("a"))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert [record.facts.name for record, _ in found.pods] == ["a"]
+    assert found.reservation == ((H200, 1), (H800, 1))
+
+
+def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 3}), member("a"), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["a"]]
+    assert names(refusals) == [["z"]]
+
+
+def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
+    assert release(a_cluster(GANG.of(1), member("a")))[0] == [["a"]]
+
+
+# --- modes, queues ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_audit_holds_nobody_up(mode: str) -> None:
+    ledger = a_cluster(a_namespace("lax").in_mode(mode))
+    see(ledger, waiting("a", 9).in_namespace("lax").with_cpu("1"), waiting("b", 9))
+    opened, refusals = release(ledger)
+    assert opened == [["a"]]
+    assert names(refusals) == [["b"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 9
+
+
+def test_a_queue_that_nobody_knows_has_nothing_to_open() -> None:
+    assert release(a_cluster(), "unknown") == ([], [])
+
+
+def test_who_waits_in_a_queue_that_is_gone_is_told() -> None:
+    ledger = a_cluster(waiting("a"))
+    ledger.queue_gone("red")
+    _, refusals = release(ledger)
+    assert refusals[0].verdict.reason is Reason.QUEUE_NOT_FOUND
+
+
+def test_one_that_has_been_told_is_not_told_again() -> None:
+    ledger = a_cluster(waiting("a", 9))
+    assert len(release(ledger)[1]) == 1
+    assert release(ledger)[1] == []
+
+
+def test_e6_queues_by_priority_then_share_then_name() -> None:
+    ledger = a_cluster(
+        a_queue("first").with_priority(5),
+        a_queue("busy").with_quota({H200: 2}),
+        a_queue("blue").with_quota({H200: 0}),
+        a_pod().in_queue("busy").naming(H200).asking_for(1).on_node("h200-a"),
+    )
+    order = queue_order(ledger, ["red", "busy", "blue", "unknown", "first"])
+    assert order == ["first", "blue", "red", "unknown", "busy"]
+
+
+def test_the_share_of_a_queue_is_its_largest_of_any_card() -> None:
+    ledger = a_cluster(
+        a_pod("a").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"),
+        a_pod("b").in_queue("red").naming(H800).asking_for(2).on_node("h800-a"),
+    )
+    account = ledger.account("red")
+    assert account is not None
+    assert share(account) == 666_666

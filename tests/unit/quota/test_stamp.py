@@ -1,0 +1,84 @@
+"""What we write on pods and groups, and how it is read back."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import H200, H800
+from cardquota.quota.stamp import (
+    Reservation,
+    allocated_text,
+    canonical,
+    read_allocated,
+    read_reservation,
+    reservation_text,
+)
+
+cards = st.dictionaries(st.text(min_size=1, max_size=20), st.integers(0, 2**62), max_size=4)
+
+
+def test_the_cards_of_a_pod_are_a_json_object() -> None:
+    assert allocated_text(((H200, 2),)) == '{"NVIDIA-H200": 2}'
+
+
+@given(cards)
+def test_what_is_written_on_a_pod_is_read_back(amounts: dict[str, int]) -> None:
+    charge = tuple(sorted(amounts.items()))
+    assert read_allocated(allocated_text(charge)) == charge
+
+
+NONE_OF_OURS = [
+    *("", "{", "[]", "3", "null", '"A"', '{"A": -1}', '{"A": 1.5}', '{"A": true}', '{"A": "1"}'),
+    *('{"A": null}', "[" * 100_000),
+]
+
+
+@pytest.mark.parametrize("text", NONE_OF_OURS)
+def test_text_that_is_none_of_ours_reads_as_none(text: str) -> None:
+    assert read_allocated(text) is None
+    assert read_reservation(text) is None
+
+
+def test_a_reservation_names_its_term_queue_and_amounts() -> None:
+    reservation = Reservation(
+        "queue", "host_1", canonical({H200: 4, "cpu": 1_500, "memory": 2**30})
+    )
+    assert json.loads(reservation_text(reservation)) == {
+        "term": "host_1",
+        "queue": "queue",
+        "cards": {H200: 4},
+        "cpu": "1500m",
+        "memory": "1Gi",
+    }
+    assert reservation_text(reservation).startswith('{"term":"host_1",')
+
+
+@given(cards, st.integers(0, 2**50), st.integers(0, 2**60), st.text(), st.text())
+def test_a_reservation_is_read_back(
+    amounts: dict[str, int], cpu: int, memory: int, queue: str, term: str
+) -> None:
+    reservation = Reservation(queue, term, canonical({**amounts, "cpu": cpu, "memory": memory}))
+    assert read_reservation(reservation_text(reservation)) == reservation
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cards": None},
+        {"cards": {H200: -1}},
+        {"queue": 3},
+        {"term": None},
+        {"cpu": "much"},
+        {"memory": [1]},
+    ],
+)
+def test_a_reservation_that_was_tampered_with_reads_as_none(change: dict[str, object]) -> None:
+    whole = {"term": "t", "queue": "q", "cards": {H200: 1}, "cpu": "1", "memory": "1Gi"}
+    assert read_reservation(json.dumps(whole)) is not None
+    assert read_reservation(json.dumps({**whole, **change})) is None
+
+
+def test_amounts_are_sorted_and_zeros_left_out() -> None:
+    assert canonical({H800: 1, H200: 0, "cpu": 5}) == ((H800, 1), ("cpu", 5))

@@ -1,0 +1,68 @@
+"""D2, D6: which resource names count cards of a maker, and which labels name them."""
+
+import re
+
+import pytest
+
+from cardquota.quota.vendor import DEFAULT_VENDORS, Vendor, plain_vendor
+
+NVIDIA = Vendor("NVIDIA", "nvidia.com", "gpu")
+
+
+@pytest.mark.parametrize(
+    "resource", ["nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.18gb"]
+)
+def test_d2_whole_cards_shares_and_slices_are_the_makers(resource: str) -> None:
+    assert NVIDIA.owns(resource)
+    assert re.fullmatch(NVIDIA.pattern(), resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("nvidia.com/hostdev", "nvidia.com/gpumem", "nvidia.com/gpuXshared"),
+        *("amd.com/gpu", "amd.com/mig-1g", "gpu"),
+    ],
+)
+def test_d2_a_prefix_alone_makes_no_card(resource: str) -> None:
+    assert not NVIDIA.owns(resource)
+    assert not re.fullmatch(NVIDIA.pattern(), resource)
+
+
+def test_d1_a_product_label_names_a_maker_and_a_type() -> None:
+    found = plain_vendor("example.com/big-xpu.product")
+    assert found is not None
+    assert (found.prefix, found.type) == ("example.com", "big-xpu")
+    assert found.product == "example.com/big-xpu.product"
+    assert found.memory == "example.com/big-xpu.memory"
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["nvidia.com/gpu.memory", "gpu.product", "nvidia.com/.product", "nvidia.com/mig-1g.product"],
+)
+def test_d1_other_labels_name_none(label: str) -> None:
+    assert plain_vendor(label) is None
+
+
+def test_d6_the_table_knows_the_makers_of_the_sample_cluster() -> None:
+    for resource in ("nvidia.com/gpu", "huawei.com/Ascend910", "alibabacloud.com/ppu"):
+        assert [v.whole for v in DEFAULT_VENDORS if v.owns(resource)] == [resource]
+
+
+@pytest.mark.parametrize(
+    ("card", "labels"),
+    [
+        ("NVIDIA-H200", {"nvidia.com/gpu.product": "NVIDIA-H200"}),
+        ("NVIDIA-H200/mig-1g.18gb-mixed", {"nvidia.com/gpu.product": "NVIDIA-H200"}),
+        (
+            "NVIDIA-H800/mps-80g*1/2",
+            {"nvidia.com/gpu.product": "NVIDIA-H800", "nvidia.com/gpu.replicas": "2"},
+        ),
+        ("NVIDIA-H800/odd", {"nvidia.com/gpu.product": "NVIDIA-H800"}),
+    ],
+)
+def test_p4_a_card_that_no_node_shows_has_the_labels_its_name_speaks_of(
+    card: str, labels: dict[str, str]
+) -> None:
+    assert dict(NVIDIA.labels_of(card)) == labels

@@ -1,0 +1,154 @@
+"""The admission door over a real ledger, without a cluster: reviews go in, answers come out."""
+
+import base64
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp.test_utils import TestClient, TestServer
+
+from builders import CARDS, Body, a_ledger, see
+from builders.group import GroupBody
+from builders.pod import PodBody
+from builders.queue import QueueBody
+from cardquota.cluster.feed import Pulse
+from cardquota.metrics import Metrics
+from cardquota.quota.ledger import Ledger
+from cardquota.settings import Settings
+from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.workloads import WorkloadReviews
+
+RESOURCES = {
+    PodBody: ("", "v1", "pods"),
+    QueueBody: ("scheduling.volcano.sh", "v1beta1", "queues"),
+    GroupBody: ("scheduling.volcano.sh", "v1beta1", "podgroups"),
+}
+UID = "review-1"
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer."""
+
+    status: int
+    response: dict[str, Any]
+
+    @property
+    def allowed(self) -> bool:
+        return bool(self.response["allowed"])
+
+    @property
+    def reason(self) -> str:
+        return str(self.response["status"]["reason"])
+
+    @property
+    def text(self) -> str:
+        return str(self.response["status"]["message"])
+
+    @property
+    def code(self) -> int:
+        return int(self.response["status"]["code"])
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(self.response.get("warnings", []))
+
+    @property
+    def patch(self) -> list[dict[str, Any]]:
+        """The JSON patch; empty where nothing is changed."""
+        if "patch" not in self.response:
+            return []
+        assert self.response["patchType"] == "JSONPatch"
+        found: list[dict[str, Any]] = json.loads(base64.b64decode(self.response["patch"]))
+        return found
+
+
+class Door:
+    """A server of its own; `synced` and `clock` may be set at any time."""
+
+    def __init__(self, *things: Body, **config: Any) -> None:
+        self.settings = Settings(**config)
+        audit = self.settings.mode == "audit"
+        default = self.settings.default_queue
+        self.ledger: Ledger = a_ledger(*CARDS, *things, audit=audit, default_queue=default)
+        self.metrics = Metrics()
+        self.pulse = Pulse()
+        self.synced = True
+        self.now = 100.0
+        pods = PodReviews(
+            self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
+        )
+        queues = QueueReviews(self.ledger, self.settings)
+        server = AdmissionServer(pods, queues, WorkloadReviews(self.ledger), self.metrics)
+        self._client = TestClient(TestServer(server.application()))
+
+    async def __aenter__(self) -> "Door":
+        await self._client.start_server()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    def see(self, *things: Body) -> None:
+        """The watch brings news."""
+        see(self.ledger, *things)
+        self.pulse.beat()
+
+    async def post(self, path: str, body: bytes) -> tuple[int, bytes]:
+        async with self._client.post(path, data=io.BytesIO(body)) as answer:
+            return answer.status, await answer.read()
+
+    async def review(self, path: str, request: dict[str, Any]) -> Said:
+        status, text = await self.post(path, review_of(request))
+        assert status == 200, text
+        answer = json.loads(text)
+        assert answer["apiVersion"] == "admission.k8s.io/v1"
+        assert answer["kind"] == "AdmissionReview"
+        assert answer["response"]["uid"] == request["uid"]
+        return Said(status, answer["response"])
+
+    async def mutate(self, thing: Body, **more: Any) -> Said:
+        return await self.review("/mutate", request_of(thing, **more))
+
+    async def validate(self, thing: Body, **more: Any) -> Said:
+        return await self.review("/validate", request_of(thing, **more))
+
+    def counted(self, kind: str, decision: str) -> float:
+        """Reviews, by the metric."""
+        return float(self.metrics.reviews.labels(kind, decision)._value.get())
+
+
+def request_of(thing: Body, **more: Any) -> dict[str, Any]:
+    group, version, resource = RESOURCES[type(thing)]
+    return {
+        "uid": UID,
+        "resource": {"group": group, "version": version, "resource": resource},
+        "operation": "CREATE",
+        "name": thing.name,
+        "namespace": thing.body["metadata"].get("namespace", ""),
+        "userInfo": {"username": "tenant"},
+        "object": thing.body,
+        **more,
+    }
+
+
+def review_of(request: object) -> bytes:
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    return json.dumps(body).encode()
+
+
+def patched(body: dict[str, Any], patch: list[dict[str, Any]]) -> list[str]:
+    """The names of the gates of a pod after a patch of ours."""
+    gates = [gate["name"] for gate in body.get("spec", {}).get("schedulingGates", ())]
+    for step in patch:
+        match step["op"], step["path"]:
+            case "add", "/spec/schedulingGates/-":
+                gates.append(step["value"]["name"])
+            case "add" | "replace", "/spec/schedulingGates":
+                gates = [gate["name"] for gate in step["value"]]
+            case unknown:
+                raise AssertionError(unknown)
+    return gates

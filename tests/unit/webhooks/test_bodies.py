@@ -1,0 +1,195 @@
+"""Whatever is sent gets an AdmissionReview or a 4xx, never a 500."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import GPU, H200, a_pod, a_queue
+from cardquota_webhooks.server import LARGEST_BODY
+from cardquota_webhooks.workloads import WORKLOADS
+
+from .door import UID, Door, request_of, review_of
+
+POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
+PATHS = ("/mutate", "/validate")
+NO_REVIEWS = {
+    "empty": b"",
+    "a space": b" ",
+    "not JSON": b"hello",
+    "cut off": review_of(request_of(POD))[:-10],
+    "not UTF-8": b'{"kind": "\xff\xfe"}',
+    "null": b"null",
+    "a list": b"[]",
+    "a number": b"1e999",
+    "another kind": b'{"apiVersion": "v1", "kind": "Pod"}',
+    "an old version": review_of(request_of(POD)).replace(b"admission.k8s.io/v1", b"a/v1beta1"),
+    "no request": review_of(None),
+    "a request of nothing": review_of({}),
+    "no uid": review_of({**request_of(POD), "uid": ""}),
+    "a uid of the wrong type": review_of({**request_of(POD), "uid": 7}),
+    "too deep": b"[" * 200_000,
+    "too deep inside": review_of(request_of(POD)).replace(
+        b'"containers": [', b'"containers": ' + b"[" * 100_000
+    ),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("body", NO_REVIEWS.values(), ids=NO_REVIEWS)
+async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> None:
+    async with Door(a_queue().with_quota({H200: 3})) as door:
+        status, text = await door.post(path, body)
+        assert status == 400
+        assert text.decode().strip()
+        assert b"Traceback" not in text
+        assert door.counted("unknown", "malformed") == 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_body_that_is_too_large(path: str) -> None:
+    async with Door() as door:
+        status, text = await door.post(path, b" " * (LARGEST_BODY + 1_000_000))
+        assert (status, text) == (413, b"the body is larger than 8 MiB\n")
+
+
+async def test_a_large_body_that_is_not_too_large() -> None:
+    """Two objects of the API server's own limit fit."""
+    async with Door(a_queue().with_quota({H200: 3})) as door:
+        pod = POD.annotated("note", "x" * 5_000_000)
+        assert (await door.mutate(pod)).allowed
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "thing",
+    [
+        None,
+        [],
+        "pod",
+        7,
+        {},
+        {"metadata": None},
+        {"metadata": {"name": 7}},
+        {"metadata": {"annotations": {"volcano.sh/card.name": 7}}},
+        {"metadata": {}, "spec": []},
+        {"metadata": {}, "spec": {"containers": [{"resources": {"limits": {GPU: [1]}}}]}},
+        {"metadata": {"resourceVersion": "x"}, "spec": {}},
+    ],
+)
+async def test_an_object_of_the_wrong_shape_is_refused(path: str, thing: object) -> None:
+    """The review itself could be read: the answer says what is wrong with the object."""
+    async with Door() as door:
+        said = await door.review(path, {**request_of(POD), "object": thing})
+        assert not said.allowed
+        assert (said.code, said.reason) == (400, "BadRequest")
+        assert "is not a pod" in said.text
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_resource_that_nobody_reviews(path: str) -> None:
+    """A webhook configuration of somebody's own making; it names the way out."""
+    async with Door() as door:
+        request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
+        said = await door.review(path, request)
+        assert (said.allowed, said.code) == (False, 400)
+        assert "`cardquota manifests`" in said.text
+        assert door.counted("other", "deny") == 1
+
+
+async def test_other_paths_and_methods() -> None:
+    async with Door() as door:
+        assert (await door.post("/", b"{}"))[0] == 404
+        assert (await door._client.get("/mutate")).status == 405
+
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+_KEYS = st.sampled_from(
+    """
+    metadata spec annotations labels containers resources limits requests schedulingGates name
+    replicas template jobTemplate parallelism nvidia.com/gpu affinity nodeAffinity nodeSelector
+    volcano.sh/card.name initContainers volcano.sh/card.quota scheduling.volcano.sh/queue-name
+    capability overhead
+    """.split()  # noqa: SIM905
+)
+_OBJECTS = st.recursive(
+    _JSON,
+    lambda inner: st.dictionaries(_KEYS, inner, max_size=5) | st.lists(inner, max_size=3),
+    max_leaves=20,
+)
+_RESOURCES = st.sampled_from(
+    [("", "pods"), ("scheduling.volcano.sh", "queues"), *WORKLOADS, ("", "x")]
+)
+
+
+async def _answered(path: str, body: bytes, uid: str | None = None) -> None:
+    async with Door(a_queue().with_quota({H200: 3})) as door:
+        status, text = await door.post(path, body)
+        assert status == 200 or 400 <= status < 500, text
+        if uid is not None:
+            assert status == 200
+            response = json.loads(text)["response"]
+            assert response["uid"] == uid
+            assert "this is a bug" not in json.dumps(response)
+
+
+@given(path=st.sampled_from(PATHS), body=_JSON)
+async def test_any_json_is_answered(path: str, body: Any) -> None:
+    await _answered(path, json.dumps(body).encode())
+
+
+@given(
+    path=st.sampled_from(PATHS),
+    resource=_RESOURCES,
+    thing=_OBJECTS,
+    old=_OBJECTS,
+    operation=st.sampled_from(["CREATE", "UPDATE", "DELETE", "CONNECT", ""]),
+)
+async def test_any_object_is_answered(
+    path: str, resource: tuple[str, str], thing: Any, old: Any, operation: str
+) -> None:
+    """And never because something in here broke."""
+    group, name = resource
+    request = {
+        "uid": UID,
+        "resource": {"group": group, "version": "v1", "resource": name},
+        "operation": operation,
+        "namespace": "team",
+        "object": thing,
+        "oldObject": old,
+    }
+    await _answered(path, review_of(request), UID)
+
+
+@given(body=st.binary(max_size=200))
+async def test_any_bytes_are_answered(body: bytes) -> None:
+    await _answered("/mutate", body)
+
+
+async def test_labels_of_metrics_stay_few() -> None:
+    """Whatever is sent: no name, namespace or resource of a user becomes a label."""
+    async with Door(a_queue().with_quota({H200: 3}), webhook={"unseenWait": 0}) as door:
+        for number in range(50):
+            resource = {"group": f"g{number}", "version": "v1", "resource": f"r{number}"}
+            await door.review("/validate", {**request_of(POD), "resource": resource})
+            await door.mutate(a_pod(f"p{number}").in_queue(f"q{number}"))
+            await door.post("/mutate", b"x")
+        rows = [
+            tuple(sample.labels.values())
+            for metric in door.metrics.registry.collect()
+            if metric.name == "cardquota_admission_reviews"
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        ]
+        assert {kind for kind, _ in rows} == {"other", "pods", "unknown"}
+        assert {decision for _, decision in rows} <= {"deny", "gate", "malformed"}

@@ -1,0 +1,377 @@
+"""What is answered to the creation of a pod: refused with numbers, gated, or let by."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from builders import (
+    H200,
+    H800,
+    a_group,
+    a_namespace,
+    a_pod,
+    a_queue,
+)
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import Policy
+
+from .door import UID, Door, patched, request_of
+
+THREE = a_queue().with_quota({H200: 3})
+MIRROR = "kubernetes.io/config.mirror"
+OTHER = "example.com/other"
+
+
+def pod(cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod().in_queue("queue").naming(card).asking_for(cards)
+
+
+def running(name: str, cards: int = 1) -> PodBody:
+    return (
+        a_pod(name)
+        .in_queue("queue")
+        .stamped("queue", {H200: cards})
+        .on_node("h200-a")
+        .naming(H200)
+        .asking_for(cards)
+    )
+
+
+# --- the mutating review --------------------------------------------------------------------
+
+
+async def test_a_managed_pod_is_born_gated() -> None:
+    async with Door(THREE) as door:
+        said = await door.mutate(pod())
+        assert said.allowed
+        assert patched(pod().body, said.patch) == [v.GATE]
+        assert door.counted("pods", "gate") == 1
+
+
+async def test_foreign_gates_stay() -> None:
+    async with Door(THREE) as door:
+        theirs = pod().put([{"name": OTHER}], "spec", "schedulingGates")
+        assert patched(theirs.body, (await door.mutate(theirs)).patch) == [OTHER, v.GATE]
+
+
+async def test_a_pod_that_has_the_gate_is_left_as_it_is() -> None:
+    """Reinvocation adds no second one."""
+    async with Door(THREE) as door:
+        said = await door.mutate(pod().gated(OTHER))
+        assert said.allowed
+        assert said.patch == []
+
+
+@pytest.mark.parametrize("others", [(), (OTHER,)])
+async def test_a_gate_that_nobody_would_open_is_taken_away(others: tuple[str, ...]) -> None:
+    """Written by a user on a pod without a queue."""
+    async with Door() as door:
+        stray = a_pod().asking_for(1).gated(*others)
+        assert patched(stray.body, (await door.mutate(stray)).patch) == list(others)
+
+
+async def test_reviews_remember_nothing() -> None:
+    """A mutating review is a pure function: asked ten times it says the same."""
+    async with Door(THREE) as door:
+        answers = [await door.mutate(pod(3)) for _ in range(10)]
+        assert all(said == answers[0] for said in answers)
+        assert door.ledger.pods == {}
+
+
+async def test_generated_names_need_no_care() -> None:
+    async with Door(THREE) as door:
+        nameless = pod().put(None, "metadata", "name").put("p-", "metadata", "generateName")
+        request = {**request_of(pod()), "name": "", "object": nameless.body}
+        assert (await door.review("/mutate", request)).allowed
+
+
+# --- the validating review ------------------------------------------------------------------
+
+
+async def test_a_pod_that_lost_its_gate_on_the_way_is_refused() -> None:
+    """Another webhook changed it after us."""
+    async with Door(THREE) as door:
+        assert (await door.validate(pod().gated())).allowed
+        said = await door.validate(pod())
+        assert not said.allowed
+        assert f"scheduling gate {v.GATE} was removed on the way" in said.text
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+async def test_both_reviews_refuse_alike(path: str) -> None:
+    """The final object is judged again: others may have changed it after us."""
+    async with Door(THREE) as door:
+        said = await door.review(path, request_of(pod(5).gated()))
+        assert (said.allowed, said.code) == (False, 403)
+        assert said.reason == v.Reason.INSUFFICIENT_CARD
+        assert "requested <5>, total would be <5>, but capability is <3>" in said.text
+        assert door.counted("pods", "deny") == 1
+
+
+# --- from verdict to effect -----------------------------------------------------------------
+
+GANG_POD = a_pod("late").in_queue("queue").in_group("gang").naming(H200).asking_for(1)
+JOB = pod().owned_by("Job")
+CASES: dict[Outcome, tuple[PodBody, PodBody]] = {
+    # Outcome -> such a pod under policy Deny, and under policy Gate
+    Outcome.FITS: (pod(1), pod(1).owned_by("Job")),
+    Outcome.WAITS: (pod(3), pod(3).owned_by("Job")),
+    Outcome.NEVER: (pod(4), pod(4).owned_by("Job")),
+    Outcome.UNSEEN: (GANG_POD, GANG_POD.owned_by("Job")),
+    Outcome.UNMANAGED: (a_pod().asking_for(1), a_pod().asking_for(1).owned_by("Job")),
+}
+GATED, DENIED, LET_BY, WARNED = "gated", "denied", "let by", "warned"
+ENFORCED = {
+    (Outcome.FITS, Policy.DENY): GATED,
+    (Outcome.FITS, Policy.GATE): GATED,
+    (Outcome.WAITS, Policy.DENY): DENIED,
+    (Outcome.WAITS, Policy.GATE): GATED,
+    (Outcome.NEVER, Policy.DENY): DENIED,
+    (Outcome.NEVER, Policy.GATE): DENIED,
+    (Outcome.UNSEEN, Policy.DENY): GATED,
+    (Outcome.UNSEEN, Policy.GATE): GATED,
+    (Outcome.UNMANAGED, Policy.DENY): LET_BY,
+    (Outcome.UNMANAGED, Policy.GATE): LET_BY,
+}
+AUDITED = {key: WARNED if key[0] in (Outcome.WAITS, Outcome.NEVER) else LET_BY for key in ENFORCED}
+
+
+async def effect(door: Door, thing: PodBody) -> str:
+    said = await door.mutate(thing)
+    if not said.allowed:
+        return DENIED
+    if patched(thing.body, said.patch):
+        return GATED
+    return WARNED if any(w.startswith("audit: ") for w in said.warnings) else LET_BY
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("audited", ["", "installation", "namespace"])
+async def test_from_verdict_to_effect(outcome: Outcome, policy: Policy, audited: str) -> None:
+    """One table of verdict, policy and mode; audit refuses and gates nothing."""
+    mode = {"mode": "audit"} if audited == "installation" else {}
+    world = [THREE, running("other")]
+    if audited == "namespace":
+        world.append(a_namespace().in_mode("audit"))
+    thing = CASES[outcome][policy is Policy.GATE]
+    expected = (AUDITED if audited else ENFORCED)[outcome, policy]
+    async with Door(*world, **mode) as door:
+        assert await effect(door, thing) == expected
+
+
+async def test_in_audit_the_validating_review_refuses_nothing_either() -> None:
+    async with Door(THREE, mode="audit") as door:
+        assert (await door.validate(pod(5))).allowed
+        assert (await door.validate(pod(1))).allowed
+
+
+async def test_a_gate_in_audit_is_taken_away() -> None:
+    """Nobody would open it for a reason of ours."""
+    async with Door(THREE, mode="audit") as door:
+        assert patched(pod().gated().body, (await door.mutate(pod().gated())).patch) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "by", "expected"),
+    [
+        (None, "ReplicaSet", DENIED),
+        (None, "Job", GATED),
+        ("Gate", "ReplicaSet", GATED),
+        ("Deny", "Job", DENIED),
+    ],
+)
+async def test_the_policy_of_a_queue_is_above_the_pods_controller(
+    policy: str | None, by: str, expected: str
+) -> None:
+    """Section 2."""
+    async with Door(THREE.with_policy(policy), running("other")) as door:
+        assert await effect(door, pod(3).owned_by(by)) == expected
+
+
+async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> None:
+    """Section 2: Volcano makes a group for every Deployment; that alone says nothing."""
+    gang, single = a_group("gang").in_queue("queue").of(2), a_group("one").in_queue("queue").of(1)
+    async with Door(THREE, running("other"), gang, single) as door:
+        assert await effect(door, pod(3).in_group("gang")) == GATED
+        assert await effect(door, pod(3).in_group("one")) == DENIED
+
+
+async def test_a_required_queue() -> None:
+    """`requireQueue`: everywhere, whatever the namespace says."""
+    async with Door(requireQueue=True) as door:
+        said = await door.mutate(a_pod().asking_for(1))
+        assert said.reason == v.Reason.QUEUE_NOT_FOUND
+        assert (await door.mutate(a_pod())).allowed
+
+
+async def test_the_default_queue_of_the_settings() -> None:
+    async with Door(THREE, defaultQueue="queue") as door:
+        assert await effect(door, a_pod().asking_for(1)) == GATED
+        assert await effect(door, a_pod()) == LET_BY
+
+
+# --- pods just let by -----------------------------------------------------------------------
+
+
+async def test_a_review_waits_for_pods_just_let_by_and_then_counts_them() -> None:
+    """Three of 3 let by and not seen: the fourth waits until they are, then is refused."""
+    async with Door(THREE) as door:
+        let_by = [pod().with_uid(f"u{n}").gated() for n in range(3)]
+        for one in let_by:
+            assert (await door.validate(one)).allowed
+        fourth = asyncio.create_task(door.validate(pod().with_uid("u4").gated()))
+        done, _ = await asyncio.wait([fourth], timeout=0.1)
+        assert not done
+        door.see(*let_by)
+        said = await asyncio.wait_for(fourth, 0.35)
+        assert said.reason == v.Reason.INSUFFICIENT_CARD
+        assert "requested <1>, total would be <4>, but capability is <3>" in said.text
+
+
+async def test_what_is_never_seen_leads_to_a_gate_not_to_a_no() -> None:
+    """After at most `unseenWait`: refusals count only pods that have been seen."""
+    async with Door(THREE, webhook={"unseenWait": 0.2}) as door:
+        assert (await door.validate(pod(3).with_uid("u1").gated())).allowed
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        assert (await door.validate(pod().with_uid("u2").gated())).allowed
+        assert 0.15 < loop.time() - began < 0.5
+
+
+async def test_nobody_waits_where_there_is_room_for_all() -> None:
+    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+        for number in range(3):
+            said = await asyncio.wait_for(door.validate(pod().with_uid(f"u{number}").gated()), 0.5)
+            assert said.allowed
+
+
+async def test_pods_that_can_wait_never_wait_for_an_answer() -> None:
+    """Under policy Gate the answer is the gate in any case."""
+    async with Door(THREE.with_policy("Gate"), webhook={"unseenWait": 2}) as door:
+        for number in range(6):
+            thing = pod(3).with_uid(f"u{number}").gated()
+            assert (await asyncio.wait_for(door.validate(thing), 0.5)).allowed
+
+
+async def test_those_let_by_long_ago_are_forgotten() -> None:
+    """A create that never landed (ResourceQuota refused it after us) is not waited for again."""
+    async with Door(THREE) as door:
+        assert (await door.validate(pod(3).with_uid("u1").gated())).allowed
+        door.now += 0.6
+        said = await asyncio.wait_for(door.validate(pod(3).with_uid("u2").gated()), 0.3)
+        assert said.allowed
+
+
+async def test_a_dry_run_is_not_remembered() -> None:
+    """It would never show up."""
+    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+        for number in range(3):
+            thing = pod(3).with_uid(f"u{number}").gated()
+            said = await asyncio.wait_for(door.validate(thing, dryRun=True), 0.5)
+            assert said.allowed
+
+
+async def test_a_pod_does_not_wait_for_itself() -> None:
+    """Retries and reinvocations bring the same uid again."""
+    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+        for _ in range(3):
+            said = await asyncio.wait_for(door.validate(pod(3).with_uid("u").gated()), 0.5)
+            assert said.allowed
+
+
+async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
+    async with Door() as door:
+        review = asyncio.create_task(door.mutate(pod()))
+        done, _ = await asyncio.wait([review], timeout=0.1)
+        assert not done
+        door.see(THREE)
+        assert (await asyncio.wait_for(review, 0.35)).patch
+
+
+# --- mirror pods, and before the first sync -------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+async def test_mirror_pods_are_let_by(path: str) -> None:
+    """E9: the kubelet runs them in any case; they are counted, not judged."""
+    mirror = pod(5).annotated(MIRROR, "x").on_node("h200-a")
+    async with Door(THREE) as door:
+        by_kubelet = request_of(mirror, userInfo={"username": "system:node:h200-a"})
+        said = await door.review(path, by_kubelet)
+        assert said.allowed
+        assert said.patch == []
+        assert not (await door.review(path, request_of(mirror))).allowed
+
+
+@pytest.mark.parametrize("ours", [pod(), a_pod().in_group("gang"), a_pod().in_queue("q")])
+async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> None:
+    """A gate is always safe: the leader opens it once it knows."""
+    async with Door() as door:
+        door.synced = False
+        said = await door.mutate(ours)
+        assert patched(ours.body, said.patch) == [v.GATE]
+        assert (await door.validate(ours.gated())).allowed
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+async def test_before_the_first_sync_the_rest_is_asked_to_try_again(path: str) -> None:
+    """It may have a queue by its namespace: clients try again by themselves."""
+    async with Door() as door:
+        door.synced = False
+        said = await door.review(path, request_of(a_pod().asking_for(1)))
+        assert (said.allowed, said.code, said.reason) == (False, 429, "TooManyRequests")
+        assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
+        assert door.counted("pods", "retry") == 1
+
+
+async def test_before_the_first_sync_a_lost_gate_is_no_yes() -> None:
+    """A validating review cannot add it: its patch would be ignored, and the pod ungated."""
+    async with Door() as door:
+        door.synced = False
+        said = await door.validate(pod())
+        assert not said.allowed
+        assert said.code == 429
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+@pytest.mark.parametrize("thing", [pod(), a_pod().asking_for(1)])
+async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: PodBody) -> None:
+    """In audit mode nothing is gated and nothing refused, whatever we know."""
+    async with Door(mode="audit") as door:
+        door.synced = False
+        said = await door.review(path, request_of(thing))
+        assert said.allowed
+        assert said.patch == []
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+async def test_the_alias_is_named_with_the_key_to_write() -> None:
+    async with Door(THREE) as door:
+        old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
+        said = await door.mutate(old)
+        assert said.warnings == [
+            f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
+        ]
+
+
+async def test_warnings_stay_short() -> None:
+    """Longer ones are cut by clients."""
+    card = "NVIDIA-" + "x" * 40
+    async with Door(a_queue().with_quota({card: 1})) as door:
+        for thing in (pod(1, card), a_pod().asking_for(1).naming(H800)):
+            said = await door.mutate(thing)
+            assert said.warnings
+            assert all(len(warning) <= 160 for warning in said.warnings), said.warnings
+
+
+@pytest.mark.parametrize("uid", ["x", UID, "ü" * 40])
+async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
+    async with Door(THREE) as door:
+        request: dict[str, Any] = {**request_of(pod()), "uid": uid}
+        assert (await door.review("/mutate", request)).response["uid"] == uid
