@@ -18,7 +18,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
-from cardquota.settings import InstallationMode, Settings
+from cardquota.settings import Settings
 
 from .review import Answer, Request, ReviewError, deny, try_again
 from .unseen import Unseen
@@ -89,9 +89,9 @@ class PodReviews:
     def _unjudged(self, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
 
-        Where everything is audited nothing is gated and nothing refused, now as later.
+        In audit mode nothing is gated and nothing refused, now as later.
         """
-        if self._settings.mode is InstallationMode.AUDIT:
+        if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return Answer()
         if can_gate and (facts.own_queue or facts.group):
             return Answer(patch=() if facts.state is State.GATED else _add_gate(facts))

@@ -3,6 +3,10 @@
 The one distinction that everything else rests on: `ApiError` says that a write did *not* happen,
 `OutcomeUnknown` says that it may have happened or may happen yet (writes were seen to land 12 s
 after their 504). Nothing is ever sent twice behind the caller's back.
+
+Why not the library's client: `kubernetes_asyncio` reports a refusal and a lost answer by one
+exception, hands out its own models where we decode partial structs, and costs 0.4 s and 39 MB to
+import. It runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
 """
 
 import ssl

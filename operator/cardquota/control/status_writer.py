@@ -95,10 +95,11 @@ class StatusWriter:
     async def _write(self, name: str, entry: _Entry) -> None:
         loop = asyncio.get_running_loop()
         try:
-            while self._entries.get(name) is entry:
+            while True:
                 await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
                 wanted = self._difference(entry)
-                if wanted is None or entry.report is None:
+                gone = self._entries.get(name) is not entry
+                if gone or wanted is None or entry.report is None:
                     return
                 entry.next_write = loop.time() + _INTERVAL
                 await self._apply(entry, entry.report, wanted)

@@ -94,7 +94,7 @@ class Script:
             await asyncio.sleep(0)
         finally:
             self.in_flight -= 1
-        answer = self.answers.pop(0) if self.answers else stored(100)
+        answer = self.answers.pop(0) if self.answers else stored(100, spec={})
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -3,7 +3,9 @@
 import asyncio
 import json
 from collections.abc import Callable
+from itertools import count
 
+import msgspec
 import pytest
 
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
@@ -36,7 +38,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
-    fresh = iter(f"fresh-{n}" for n in range(1000))
+    fresh = map("fresh-{}".format, count())
     return GateOpener(ledger, script, left, patch_timeout=2.0, fresh=lambda: next(fresh))
 
 
@@ -96,7 +98,9 @@ def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, object]:
     )
     ledger = a_world(QUEUE, *nodes, pod)
     stamp = Stamp("queue", ((card, 2),), TERM)
-    return gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
+    patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
+    found: dict[str, object] = json.loads(msgspec.json.encode(patch))
+    return found
 
 
 def terms_of(patch: dict[str, object]) -> list[list[tuple[str, str, list[str]]]]:
@@ -104,7 +108,7 @@ def terms_of(patch: dict[str, object]) -> list[list[tuple[str, str, list[str]]]]
         "requiredDuringSchedulingIgnoredDuringExecution"
     ]["nodeSelectorTerms"]
     return [
-        [(e["key"], e["operator"], list(e["values"] or [])) for e in term["matchExpressions"]]
+        [(e["key"], e["operator"], list(e.get("values") or [])) for e in term["matchExpressions"]]
         for term in terms
     ]
 

@@ -82,8 +82,9 @@ class Door:
             self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
         )
         queues = QueueReviews(self.ledger, self.settings)
-        server = AdmissionServer(pods, queues, WorkloadReviews(self.ledger), self.metrics)
-        self._client = TestClient(TestServer(server.application()))
+        workloads = WorkloadReviews(self.ledger)
+        self.server = AdmissionServer(pods, queues, workloads, self.metrics)
+        self._client = TestClient(TestServer(self.server.application()))
 
     async def __aenter__(self) -> "Door":
         await self._client.start_server()
