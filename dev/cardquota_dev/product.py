@@ -224,5 +224,6 @@ def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 
 
 def _is_established(crd: Mapping[str, Any]) -> bool:
-    conditions = crd.get("status", {}).get("conditions", ())
+    # Both are null, not absent, in the first moments of a CRD.
+    conditions = (crd.get("status") or {}).get("conditions") or ()
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)

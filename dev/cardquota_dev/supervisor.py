@@ -60,10 +60,10 @@ async def _run(options: Options, state: State) -> None:
                 _let_go(options.folder)
             await waiting
     finally:
-        starting.cancel()
-        with suppress(asyncio.CancelledError, PlaneError):
-            await starting
-        waiting.cancel()
+        for task in (starting, waiting):
+            task.cancel()
+        # What went wrong at the start was raised above; here everything is ended, whatever it was.
+        await asyncio.gather(starting, waiting, return_exceptions=True)
         state.ready = False
         await plane.stop()
 

@@ -6,7 +6,7 @@ Read once at start, from a file laid over the defaults, then from the environmen
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -15,6 +15,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from .quota.vendor import DEFAULT_VENDORS, Vendor
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+
+
+ANSWER_MARGIN: Final = 0.5
+"""Seconds that we wait for the answer to a patch beyond the time-out given to the API server."""
 
 
 class SettingsError(Exception):
@@ -163,6 +167,16 @@ class Settings(BaseSettings):
     release: Release = Release()
     metrics: Metrics = Metrics()
     log: Log = Log()
+
+    @model_validator(mode="after")
+    def _gates_can_open(self) -> Self:
+        lease, needed = self.leader_election, self.release.patch_timeout + ANSWER_MARGIN
+        if lease.renew_deadline - lease.retry_period <= needed:
+            raise ValueError(
+                "leaderElection.renewDeadline must exceed leaderElection.retryPeriod + "
+                f"release.patchTimeout + {ANSWER_MARGIN:g}, or no gate could ever be opened in time"
+            )
+        return self
 
     @classmethod
     def settings_customise_sources(

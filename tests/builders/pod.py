@@ -69,7 +69,7 @@ class PodBody(Body):
 
     def owned_by(self, kind: str, group: str = "batch/v1") -> Self:
         owner = {"apiVersion": group, "kind": kind, "name": "o", "uid": "o", "controller": True}
-        return self.put([{"kind": "Helper", "uid": "h"}, owner], "metadata", "ownerReferences")
+        return self.put([{"kind": "Other", "uid": "h"}, owner], "metadata", "ownerReferences")
 
     def with_priority(self, priority: int) -> Self:
         return self.put(priority, "spec", "priority")

@@ -9,7 +9,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -20,10 +20,9 @@ from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.selector import decode
 from ..quota.stamp import Stamp, allocated_text
+from ..settings import ANSWER_MARGIN
 
 _LOG = logging.getLogger(__name__)
-_ANSWER_MARGIN: Final = 0.5
-"""Seconds that we wait for an answer beyond the time-out that the API server was given."""
 
 
 class Writer(Protocol):
@@ -90,7 +89,7 @@ class GateOpener:
 
     def in_time(self) -> bool:
         """Whether a patch sent now would be answered before the renew deadline."""
-        return self._time_left() >= self._patch_timeout + _ANSWER_MARGIN
+        return self._time_left() >= self._patch_timeout + ANSWER_MARGIN
 
     async def open(self, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         """Open the gate of a pod that the ledger has charged, and tell the ledger how it went.
@@ -102,13 +101,13 @@ class GateOpener:
             return Opened.TOO_LATE
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
-            answer = await self._patch(facts, body)
+            answer = _DECODER.decode(await self._patch(facts, body))
         except ApiError as error:
             return self._shut(facts, error)
-        except OutcomeUnknown as error:
+        except (OutcomeUnknown, msgspec.MsgspecError) as error:
             _LOG.warning("opening %s/%s: %s", facts.namespace, facts.name, error)
             return await self._settle(facts, stamp)
-        self._ledger.confirm(facts.uid, int(_DECODER.decode(answer).metadata.resource_version))
+        self._ledger.confirm(facts.uid, int(answer.metadata.resource_version))
         return Opened.YES
 
     async def _patch(self, facts: PodFacts, body: dict[str, Any]) -> bytes:
@@ -116,7 +115,7 @@ class GateOpener:
             _path(facts),
             body,
             params={"timeout": f"{self._patch_timeout:g}s", "fieldManager": v.FIELD_MANAGER},
-            timeout=self._patch_timeout + _ANSWER_MARGIN,
+            timeout=self._patch_timeout + ANSWER_MARGIN,
         )
 
     async def _settle(self, facts: PodFacts, stamp: Stamp) -> Opened:

@@ -26,7 +26,6 @@ def recounted(ledger: Ledger) -> Recount:
                 (record.facts.scheduled, record.facts.created, uid),
             )
             for uid, record in ledger.pods.items()
-            if record.bucket is not None
         ),
         (
             CountedGroup(

@@ -7,7 +7,7 @@ from typing import cast
 from .account import Account
 from .group_facts import GroupFacts
 from .pod_record import PodRecord
-from .stamp import Amount, Charge, Reservation
+from .stamp import Charge, Reservation
 
 _UNKNOWN_MINIMUM = 2**62
 """Of a group that has not been seen: nothing of it can be called elastic."""
@@ -143,13 +143,6 @@ class GroupBook:
         self._stretch(before, -1, account_of)
         self._stretch(after, 1, account_of)
         return {self._bound_charges[key][0] for key in (*before, *after)}
-
-    def elastic(self) -> Iterable[tuple[str, Amount]]:
-        """Queue and amount of every member beyond the minimum, for a recount."""
-        for key in self._bound[self.minimum :]:
-            queue, charge = self._bound_charges[key]
-            for amount in charge:
-                yield queue, amount
 
     @property
     def unused(self) -> bool:

@@ -449,8 +449,6 @@ class Ledger:
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
         bucket, queue = record.bucket, record.queue
-        if bucket is None:
-            return
         account = self._account(queue)
         book = self.groups.get(record.facts.group) if record.facts.group else None
         if sign < 0 and book is not None and bucket is Bucket.ALLOCATED:

@@ -28,7 +28,8 @@ class PodRecord:
     def __init__(self, facts: PodFacts) -> None:
         self.facts = facts
         self.queue = ""
-        self.bucket: Bucket | None = None
+        self.bucket: Bucket
+        """Where it is charged; set with the charge, before anybody reads it."""
         self.charge: Charge = ()
         self.request: PodRequest | None = None
         """What it asks for while it is unbound and unstamped."""

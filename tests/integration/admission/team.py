@@ -390,3 +390,14 @@ def _usable(node: Object) -> bool:
         for c in node.get("status", {}).get("conditions", ())
     )
     return ready and not node["spec"].get("taints")
+
+
+def bugs_logged(cluster: Cluster) -> list[str]:
+    """Lines of the product's logs that speak of a bug; every line is one JSON object."""
+    assert cluster.folder is not None
+    return [
+        line
+        for log in sorted(cluster.folder.path.glob("logs/cardquota-*.log"))
+        for line in log.read_text().splitlines()
+        if "Traceback" in line or "this is a bug" in line or not json.loads(line)["message"]
+    ]

@@ -1,16 +1,19 @@
 """A team with a namespace of its own on the plane with the product."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from cardquota_dev.testing import Cluster
-from integration.admission.team import Team, add_roomy_nodes
+from integration.admission.team import Team, add_roomy_nodes, bugs_logged
 
 
 @pytest.fixture(scope="session")
-def roomy(product_plane: Cluster) -> Cluster:
-    """The plane, with cards enough that every pod is bound."""
+def roomy(product_plane: Cluster) -> Iterator[Cluster]:
+    """The plane, with cards enough that every pod is bound. Whatever was asked: no bug shows."""
     add_roomy_nodes(product_plane)
-    return product_plane
+    yield product_plane
+    assert bugs_logged(product_plane) == []
 
 
 @pytest.fixture

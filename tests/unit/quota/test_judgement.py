@@ -48,7 +48,7 @@ def gang(ledger: Ledger, *pods: PodBody) -> tuple[Verdict, list[tuple[tuple[str,
     return judge_gang(ledger, [ledger.pods[pod.uid] for pod in pods])
 
 
-# --- E2: request + allocated + inqueue <= capability ----------------------------------------------
+# --- E2: request + allocated + inqueue <= capability --------------------------------------------
 
 
 def test_e2_what_fits_fits_and_says_the_card_it_would_have() -> None:
@@ -148,7 +148,7 @@ def test_q7_a_quota_lowered_below_use_lets_nothing_new_through_until_it_fits() -
     assert create(ledger, a_request()).fits
 
 
-# --- E2 at create: Deny counts Deny -----------------------------------------------------------------
+# --- E2 at create: Deny counts Deny -------------------------------------------------------------
 
 
 def test_e2_gated_deny_pods_that_have_been_seen_are_on_their_way() -> None:
@@ -173,7 +173,7 @@ def test_what_is_created_beside_it_counts_where_the_caller_says_so() -> None:
     assert verdict.shortfalls == (Shortfall(H200, 1, 4, 3),)
 
 
-# --- E5: never fits ---------------------------------------------------------------------------------
+# --- E5: never fits -----------------------------------------------------------------------------
 
 
 def test_e5_a_request_over_the_quota_never_fits() -> None:
@@ -281,7 +281,7 @@ def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
     assert create(a_cluster(), a_request()).warnings == ()
 
 
-# --- E9, P7 -----------------------------------------------------------------------------------------
+# --- E9, P7 -------------------------------------------------------------------------------------
 
 
 def test_e9_a_managed_pod_that_names_its_node_is_refused() -> None:
@@ -298,7 +298,7 @@ def test_p7_devices_claimed_are_refused_where_the_namespace_is_enforced(pod: Pod
     assert create(a_cluster(), pod.claiming_devices()).outcome is not Outcome.NEVER
 
 
-# --- pods without a queue ---------------------------------------------------------------------------
+# --- pods without a queue -----------------------------------------------------------------------
 
 
 def test_section_2_a_card_pod_without_a_queue_is_let_by() -> None:
@@ -327,7 +327,7 @@ def test_a_gated_pod_that_lost_its_queue_is_told() -> None:
     assert (verdict.outcome, verdict.text) == (Outcome.NEVER, messages.gated_without_queue())
 
 
-# --- groups that have not been seen: a stale view never refuses ---------------------------------------
+# --- groups that have not been seen: a stale view never refuses ---------------------------------
 
 
 def test_a_pod_whose_group_has_not_been_seen_waits_for_it() -> None:
@@ -357,7 +357,7 @@ def test_what_never_fits_the_pods_own_queue_is_refused_before_the_group_is_seen(
     assert create(a_cluster(), a_request(cards=9).in_group("gang")).outcome is Outcome.NEVER
 
 
-# --- gangs ------------------------------------------------------------------------------------------
+# --- gangs --------------------------------------------------------------------------------------
 
 
 def members(number: int, cards: int = 1, card: str = H200) -> list[PodBody]:
@@ -481,3 +481,10 @@ def test_t3_a_gang_fits_if_any_assignment_of_alternatives_does() -> None:
     only = a_request("only", 3).in_group("gang").gated()
     ledger = a_cluster(GANG, either, only)
     assert gang(ledger, either, only)[0].fits
+
+
+def test_a_member_that_was_let_through_meanwhile_is_not_asked_for_twice() -> None:
+    pods = [*members(2, cards=3), a_request("through").in_group("gang")]
+    pods[2] = pods[2].stamped("cr-queue1", {H200: 1})
+    verdict, _ = gang(a_cluster(GANG, *pods), *pods)
+    assert [short.requested for short in verdict.shortfalls] == [6]

@@ -509,3 +509,31 @@ def test_a_drift_would_be_told() -> None:
     assert account is not None
     account.move(H200, Bucket.OPEN, 1)
     assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
+
+
+def test_outside_every_queue_nothing_is_limited() -> None:
+    account = a_ledger(*CARDS, UNNAMED).account(OUTSIDE)
+    assert account is not None
+    assert (account.limit(H200), account.limit("cpu"), list(account.over())) == (None, None, [])
+
+
+def test_at_rest_nothing_is_to_be_looked_at() -> None:
+    ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
+    ledger.rest()
+    assert (ledger.take_changed(), ledger.take_stirred()) == (set(), set())
+    assert (ledger.take_stirred_groups(), ledger.take_strangers()) == (set(), set())
+
+
+def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_for_that() -> None:
+    recorded = a_queue("red").with_quota({H200: 3}).having_reported(H200, 3, "old.example/gpu")
+    ledger = a_ledger(recorded, a_pod().in_queue("red").asking_for(1, "old.example/gpu"))
+    assert totals(ledger) == (1, 1, 0, 0)
+    see(ledger, a_node().with_cards(H200, 8))
+    assert totals(ledger) == (0, 0, 0, 0)
+
+
+def test_i2_a_card_of_another_resource_is_counted_alike_whenever_its_node_is_seen() -> None:
+    elsewhere = {f"{GPU}.product": H800}
+    pod = a_pod().in_queue("red").naming(H200).asking_for(1, SHARED).on_nodes_labelled(elsewhere)
+    before, after = a_ledger(*CARDS, RED, pod), a_ledger(RED, pod, *CARDS)
+    assert totals(before) == totals(after) == (1, 1, 0, 0)

@@ -23,13 +23,17 @@ def test_i4_no_amount_is_in_powers_of_ten() -> None:
     [
         (
             messages.queue_in_use("red", 1, 2),
-            "Queue <red> is in use by 1 pod and 2 pod groups; close it "
-            "(volcano.sh/card.state: Closed) and delete it when they are gone",
+            (
+                "Queue <red> is in use by 1 pod and 2 pod groups; close it "
+                "(volcano.sh/card.state: Closed) and delete it when they are gone"
+            ),
         ),
         (
             messages.over_quota("red", "cpu", 4_500, 4_000),
-            "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
-            "nothing new is let through until it fits",
+            (
+                "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
+                "nothing new is let through until it fits"
+            ),
         ),
         (
             messages.oversold(H200, 12, 6),
@@ -37,8 +41,10 @@ def test_i4_no_amount_is_in_powers_of_ten() -> None:
         ),
         (
             messages.quota_unreadable("it is null"),
-            "annotation volcano.sh/card.quota cannot be read: it is null; "
-            "the last good quota stays in force until it is corrected",
+            (
+                "annotation volcano.sh/card.quota cannot be read: it is null; "
+                "the last good quota stays in force until it is corrected"
+            ),
         ),
         (
             messages.released("red", '{"NVIDIA-H200": 2}'),
@@ -75,7 +81,7 @@ TAKES_A_NAME = [
     if function.__module__ == messages.__name__
     and not function.__name__.startswith("_")
     and all(p.annotation is str for p in inspect.signature(function).parameters.values())
-    and function.__name__ not in ("audited", "released", "quota_unreadable")
+    and function.__name__ not in ("audited", "released", "quota_unreadable", "queue_not_open")
 ]
 
 

@@ -205,3 +205,7 @@ def test_p6_not_with_cards_where_the_setting_says_so() -> None:
 
 def test_a_pod_without_cards_has_nothing_to_object_to() -> None:
     assert objection_to(a_pod().with_cpu("1")) is None
+
+
+def test_p3_a_pod_that_names_no_card_has_nothing_to_object_to_if_one_is_left() -> None:
+    assert objection_to(a_pod().asking_for(1)) is None

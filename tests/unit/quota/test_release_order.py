@@ -88,8 +88,8 @@ def test_fifo_holds_up_those_behind_that_want_the_same_card_and_no_others() -> N
 def test_alternatives_are_taken_in_the_users_order() -> None:
     ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}))
     see(ledger, waiting("a", 2, f"{H200}|{H800}"))
-    (found,) = [x for x in openings(ledger, "red") if isinstance(x, Opening)][:1] or [None]
-    assert found is not None
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
     assert found.pods[0][1] == ((H800, 2),)
 
 
@@ -140,7 +140,7 @@ def test_each_is_told_what_is_wrong_with_its_own_text() -> None:
     assert "two||" in texts["b"]
 
 
-# --- gangs ------------------------------------------------------------------------------------------
+# --- gangs --------------------------------------------------------------------------------------
 
 GANG = a_group().in_queue("red").of(2)
 
@@ -158,7 +158,7 @@ def test_e2_a_gang_is_released_whole_and_the_rest_one_by_one() -> None:
 
 def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
     ledger = a_cluster(GANG, member("a").with_cpu("1"), member("b", 1, H800))
-    (found,) = openings(ledger, "red") if False else [next(openings(ledger, "red"))]
+    found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
     assert found.gang is ledger.groups["team/gang"]
     assert found.reservation == ((H200, 1), (H800, 1), ("cpu", 1_000))
@@ -206,7 +206,7 @@ def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
     assert release(a_cluster(GANG.of(1), member("a")))[0] == [["a"]]
 
 
-# --- modes, queues ----------------------------------------------------------------------------------
+# --- modes, queues ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["audit", "off"])
@@ -257,3 +257,22 @@ def test_the_share_of_a_queue_is_its_largest_of_any_card() -> None:
     account = ledger.account("red")
     assert account is not None
     assert share(account) == 666_666
+
+
+def test_e6_a_group_lends_its_priority_class_to_its_pods() -> None:
+    urgent = a_group("urgent").in_queue("red").put("high", "spec", "priorityClassName")
+    ledger = a_cluster(urgent, waiting("a", 3), waiting("b", 3).in_group("urgent"))
+    ledger.priority_class_seen("high", 100)
+    ledger.priority_class_seen("high", 100)
+    assert release(ledger)[0] == [["b"]]
+    ledger.retract("uid-b")
+    ledger.priority_class_gone("high")
+    ledger.priority_class_gone("high")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_e6_the_higher_of_a_pods_and_its_groups_priority_counts() -> None:
+    group = a_group("low").in_queue("red").put("low", "spec", "priorityClassName")
+    ledger = a_cluster(group, waiting("a", 3), waiting("b", 3).in_group("low").with_priority(5))
+    ledger.priority_class_seen("low", -10)
+    assert release(ledger)[0] == [["b"]]

@@ -1,0 +1,144 @@
+"""Audit mode's events, and the ledger's numbers as metrics."""
+
+import pytest
+
+from builders import H200, H800, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control.audit import report_strangers
+from cardquota.control.queue_metrics import measure_drift, refresh
+from cardquota.metrics import Metrics
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+
+from .stage import Told, a_world
+
+THREE = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
+
+
+def passed(name: str, cards: int, card: str = H200) -> PodBody:
+    """It came by without a gate."""
+    return a_pod(name).in_queue("queue").naming(card).asking_for(cards)
+
+
+def told(ledger: Ledger) -> list[tuple[str, str, str]]:
+    events = Told()
+    report_strangers(ledger, events)  # type: ignore[arg-type]
+    return events.events
+
+
+def test_who_would_not_have_been_let_through_hears_it_once() -> None:
+    ledger = a_world(THREE, passed("five", 5), audit=True)
+    ((name, reason, text),) = told(ledger)
+    assert (name, reason) == ("five", v.Reason.INSUFFICIENT_CARD)
+    assert text.startswith(
+        f"audit: would not be let through: Queue <queue> has insufficient <{H200}> quota: "
+        "requested <5>, total would be <5>, but capability is <3>"
+    )
+    assert told(ledger) == []
+
+
+def test_who_fits_hears_nothing() -> None:
+    assert told(a_world(THREE, passed("a", 3), audit=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        (passed("a", 1, H800), v.Reason.CARD_NOT_IN_QUOTA),
+        (passed("a", 1).with_cpu("5"), v.Reason.INSUFFICIENT_CPU),
+        (passed("a", 1).with_memory("9Gi"), v.Reason.INSUFFICIENT_MEMORY),
+        (passed("a", 4).with_cpu("5"), v.Reason.INSUFFICIENT_CARD),
+    ],
+)
+def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) -> None:
+    """A card before cpu and memory."""
+    assert [found for _, found, _ in told(a_world(THREE, pod, audit=True))] == [reason]
+
+
+def test_only_in_audit() -> None:
+    """Elsewhere they are counted as having got past (I3); a namespace may be audited alone."""
+    assert told(a_world(THREE, passed("a", 5))) == []
+    assert len(told(a_world(a_namespace().in_mode("audit"), THREE, passed("a", 5)))) == 1
+
+
+def test_outside_every_queue_nothing_is_said() -> None:
+    assert told(a_world(a_pod().asking_for(5), audit=True)) == []
+    assert told(a_world(passed("a", 5), audit=True)) == []
+
+
+def test_a_pod_that_is_gone_is_forgotten() -> None:
+    ledger = a_world(THREE, passed("a", 5), audit=True)
+    ledger.pod_gone("uid-a")
+    assert told(ledger) == []
+
+
+def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
+    """All rows of a metric by their labels' values."""
+    return {
+        tuple(sample.labels.values()): sample.value
+        for metric in metrics.registry.collect()
+        for sample in metric.samples
+        if sample.name == f"cardquota_{name}"
+    }
+
+
+def test_the_totals_of_each_queue_and_card() -> None:
+    ledger = a_world(
+        a_queue().with_quota({H200: 3, H800: 2}),
+        passed("bound", 1).stamped("queue", {H200: 1}).on_node("h200-a"),
+        passed("open", 1).stamped("queue", {H200: 1}),
+        passed("gated", 2).gated(),
+    )
+    metrics = Metrics()
+    refresh(ledger, metrics)
+    for total, value in {"quota": 3, "allocated": 1, "inqueue": 1, "requested": 4}.items():
+        assert values(metrics, f"queue_card_{total}")["queue", H200] == value
+    assert values(metrics, "queue_card_quota")["queue", H800] == 2
+    assert values(metrics, "gated_pods") == {("queue",): 1}
+    assert values(metrics, "cluster_card_allocatable")[(H200,)] == 8
+    assert values(metrics, "cluster_card_allocated")[(H200,)] == 1
+    assert values(metrics, "cluster_card_quota")[(H200,)] == 3
+
+
+def test_cards_used_outside_every_queue_are_counted() -> None:
+    """Section 2: in metrics, under no queue's name."""
+    metrics = Metrics()
+    refresh(a_world(a_pod().asking_for(2).on_node("h200-a")), metrics)
+    assert values(metrics, "queue_card_allocated") == {("", H200): 2}
+
+
+def test_a_queue_that_is_gone_leaves_no_row() -> None:
+    ledger, metrics = a_world(THREE), Metrics()
+    refresh(ledger, metrics)
+    ledger.queue_gone("queue")
+    refresh(ledger, metrics)
+    assert values(metrics, "queue_card_quota") == {}
+    assert values(metrics, "gated_pods") == {}
+
+
+@pytest.mark.parametrize(("audit", "count"), [(False, 1), (True, 0)])
+def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
+    """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
+    ledger = a_world(
+        THREE,
+        passed("past", 1),
+        passed("gated", 1).gated(),
+        passed("ours", 1).stamped("queue", {H200: 1}),
+        audit=audit,
+    )
+    metrics = Metrics()
+    refresh(ledger, metrics)
+    assert values(metrics, "unadmitted_pods") == {("queue",): count}
+
+
+def test_drift_is_zero_and_seen_if_it_is_not() -> None:
+    """I2: ledger and recount."""
+    ledger, metrics = a_world(THREE, passed("a", 1).stamped("queue", {H200: 1})), Metrics()
+    measure_drift(ledger, metrics)
+    assert values(metrics, "ledger_drift") == {(): 0}
+    account = ledger.account("queue")
+    assert account is not None
+    account.rows[H200].reserved += 1
+    measure_drift(ledger, metrics)
+    assert values(metrics, "ledger_drift") == {(): 1}
+    see(ledger, THREE)

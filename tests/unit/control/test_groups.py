@@ -1,0 +1,141 @@
+"""The phase that people see and the end of a reservation (T2)."""
+
+import pytest
+
+from builders import GPU, H200, a_group, a_pod, a_queue
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.control.groups import GroupKeeper
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.stamp import Reservation
+
+from .stage import TERM, Answer, Script, a_world, charged, lost, no_charge_is_left, refused, stored
+
+KEY = "team/gang"
+GANG = a_group().in_queue("queue").of(2)
+
+
+def member(name: str) -> PodBody:
+    return a_pod(name).in_queue("queue").in_group("gang").naming(H200).asking_for(1, GPU)
+
+
+def runs(name: str) -> PodBody:
+    return member(name).stamped("queue", {H200: 1}).on_node("h200-a")
+
+
+def world(group: GroupBody, *pods: PodBody) -> Ledger:
+    return a_world(a_queue().with_quota({H200: 3}), group, *pods)
+
+
+def keeper(
+    ledger: Ledger, *answers: Answer, left: float = 60.0, phases: bool = True
+) -> tuple[GroupKeeper, Script]:
+    script = Script(*answers)
+    return GroupKeeper(ledger, script, lambda: left, patch_timeout=2.0, phases=phases), script
+
+
+@pytest.mark.parametrize(
+    ("group", "pods", "phase", "running"),
+    [
+        (GANG, (), v.GroupPhase.PENDING, 0),
+        (GANG, (member("a").gated(),), v.GroupPhase.PENDING, 0),
+        (GANG, (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
+        (GANG, (runs("a"), member("b").gated()), v.GroupPhase.PENDING, 1),
+        (
+            GANG.reserving("queue", {H200: 2}),
+            (runs("a"), member("b").stamped("queue", {H200: 1})),
+            v.GroupPhase.INQUEUE,
+            1,
+        ),
+    ],
+)
+async def test_the_phase(
+    group: GroupBody, pods: tuple[PodBody, ...], phase: str, running: int
+) -> None:
+    """Pending, Inqueue while a reservation stands, Running once the minimum is bound."""
+    keep, script = keeper(world(group, *pods))
+    assert await keep.keep(KEY)
+    (call,) = script.calls
+    assert call.body["status"] == {"phase": phase, "running": running}
+    assert call.body["metadata"]["resourceVersion"] == "1"
+
+
+async def test_nothing_is_written_where_all_is_well() -> None:
+    group = GANG.in_phase("Running").put(2, "status", "running")
+    keep, script = keeper(world(group, runs("a"), runs("b")))
+    assert await keep.keep(KEY)
+    assert script.calls == []
+
+
+@pytest.mark.parametrize("pods", [(), (runs("a"), runs("b")), (runs("a"), runs("b"), runs("c"))])
+async def test_a_reservation_ends_when_the_minimum_runs_and_when_nobody_is_left(
+    pods: tuple[PodBody, ...],
+) -> None:
+    keep, script = keeper(world(GANG.reserving("queue", {H200: 2}), *pods))
+    assert await keep.keep(KEY)
+    assert script.calls[0].body["metadata"]["annotations"] == {v.RESERVATION: None}
+
+
+async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
+    keep, script = keeper(world(GANG, runs("a"), runs("b")), phases=False)
+    assert await keep.keep(KEY)
+    assert script.calls == []
+    keep, script = keeper(
+        world(GANG.reserving("queue", {H200: 2}), runs("a"), runs("b")), phases=False
+    )
+    assert await keep.keep(KEY)
+    assert "status" not in script.calls[0].body
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [(refused(409), True), (refused(404), True), (refused(403), False), (lost(), False)],
+)
+async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
+    """A conflict brings its own news; anything else does not."""
+    keep, _ = keeper(world(GANG), answer)
+    assert await keep.keep(KEY) is done
+
+
+async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
+    keep, script = keeper(a_world(member("a").gated()))
+    assert await keep.keep(KEY)
+    assert await keep.keep("team/unknown")
+    assert script.calls == []
+
+
+RESERVATION = Reservation("queue", TERM, ((H200, 2),))
+
+
+async def test_reserving_confirms_what_was_charged() -> None:
+    ledger = world(GANG)
+    ledger.reserve(KEY, RESERVATION)
+    keep, script = keeper(ledger, stored(5))
+    facts = ledger.groups[KEY].facts
+    assert facts is not None
+    assert await keep.reserve(facts, RESERVATION)
+    assert script.calls[0].body["status"]["phase"] == v.GroupPhase.INQUEUE
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "left"),
+    [
+        ((refused(403),), 60.0),
+        ((refused(409), stored(9)), 60.0),
+        ((refused(409), lost()), 60.0),
+        ((refused(409), refused(404)), 60.0),
+        ((), 1.0),
+    ],
+)
+async def test_reserving_in_vain_leaves_nothing(answers: tuple[Answer, ...], left: float) -> None:
+    """No gate will open, and the charge is taken back."""
+    ledger = world(GANG)
+    ledger.reserve(KEY, RESERVATION)
+    keep, _ = keeper(ledger, *answers, left=left)
+    facts = ledger.groups[KEY].facts
+    assert facts is not None
+    assert not await keep.reserve(facts, RESERVATION)
+    assert charged(ledger, H200) == 0
+    assert no_charge_is_left(ledger)

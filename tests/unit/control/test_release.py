@@ -1,0 +1,319 @@
+"""The release door over a real ledger: charge, write ahead, send; tell those who wait."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from builders import H200, H800, Body, a_group, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control import release as module
+from cardquota.control.gate import GateOpener
+from cardquota.control.groups import GroupKeeper
+from cardquota.control.release import ReleaseDoor
+from cardquota.metrics import Metrics
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.stamp import read_reservation
+
+from .stage import (
+    TERM,
+    Answer,
+    Call,
+    Script,
+    Told,
+    a_world,
+    account,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
+
+THREE = a_queue().with_quota({H200: 3})
+GANG = a_group().in_queue("queue").of(2)
+
+
+def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod(name).in_queue("queue").naming(card).asking_for(cards).gated()
+
+
+class Leader:
+    """One term over a world."""
+
+    def __init__(self, *things: Body, in_flight: int = 32) -> None:
+        self.ledger: Ledger = a_world(*things)
+        self.script = Script()
+        self.told = Told()
+        self.metrics = Metrics()
+        self.left = 60.0
+
+        def left() -> float:
+            return self.left
+
+        loop = asyncio.get_running_loop()
+        self.door = ReleaseDoor(
+            self.ledger,
+            GateOpener(self.ledger, self.script, left, patch_timeout=2.0),
+            GroupKeeper(self.ledger, self.script, left, patch_timeout=2.0, phases=False),
+            self.told,  # type: ignore[arg-type]
+            self.metrics,
+            term=TERM,
+            in_flight=in_flight,
+            clock=loop.time,
+        )
+
+    def see(self, *things: Body) -> None:
+        see(self.ledger, *things)
+        self.door.wake()
+
+    @property
+    def opened(self) -> list[str]:
+        """Names of pods whose gate was asked to be opened, in order."""
+        return [
+            call.path.rpartition("/")[2]
+            for call in self.script.patches
+            if "/pods/" in call.path and not call.settles
+        ]
+
+    def tells(self, name: str) -> list[str]:
+        return [reason for who, reason, _ in self.told.events if who == name]
+
+
+@asynccontextmanager
+async def leading(
+    *things: Body, answers: tuple[Answer, ...] = (), in_flight: int = 32, left: float = 60.0
+) -> AsyncIterator[Leader]:
+    leader = Leader(*things, in_flight=in_flight)
+    leader.script.answers, leader.left = list(answers), left
+    term = asyncio.create_task(leader.door.run())
+    try:
+        yield leader
+    finally:
+        term.cancel()
+        await asyncio.gather(term, return_exceptions=True)
+        assert no_charge_is_left(leader.ledger)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again soon."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+
+
+# --- one by one -----------------------------------------------------------------------------
+
+
+async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:
+    """E2, section 9."""
+    pods = [waiting(f"p{n}").created(f"2026-01-01T00:00:0{n}Z") for n in range(5)]
+    async with leading(THREE, *pods) as leader:
+        await until(lambda: len(leader.told.events) == 2)
+        assert leader.opened == ["p0", "p1", "p2"]
+        assert [name for name, _, _ in leader.told.events] == ["p3", "p4"]
+        _, reason, text = leader.told.events[0]
+        assert reason == v.Reason.INSUFFICIENT_CARD
+        assert "requested <1>, total would be <4>, but capability is <3>" in text
+        assert charged(leader.ledger, H200) == 3
+
+
+async def test_queues_go_by_priority() -> None:
+    """E6."""
+    queues = [a_queue(f"q{n}").with_quota({H200: 3}).with_priority(n) for n in range(3)]
+    pods = [waiting(f"p{n}").in_queue(f"q{n}") for n in range(3)]
+    async with leading(*queues, *pods) as leader:
+        await until(lambda: len(leader.opened) == 3)
+        assert leader.opened == ["p2", "p1", "p0"]
+
+
+async def test_a_job_of_one_model_never_holds_up_another_model() -> None:
+    """E6."""
+    queue = a_queue().with_quota({H200: 3, H800: 3}).fifo()
+    big = waiting("big", 3).created("2025-01-01T00:00:00Z")
+    held = a_pod("held").in_queue("queue").stamped("queue", {H200: 1}).asking_for(1)
+    async with leading(queue, held, big, waiting("other", 1, H800)) as leader:
+        await until(lambda: leader.opened == ["other"])
+        await until(lambda: leader.tells("big") == [v.Reason.INSUFFICIENT_CARD])
+
+
+async def test_told_once_per_reason_and_when_it_is_released() -> None:
+    """Section 9: `QuotaReleased` only for those who were told to wait."""
+    async with leading(THREE, waiting("first", 3), waiting("second")) as leader:
+        await until(lambda: leader.tells("second"))
+        for quota in (2, 1, 3):
+            leader.see(a_queue().with_quota({H200: quota}).at_revision(quota))
+            await asyncio.sleep(0.01)
+        assert leader.tells("second") == [v.Reason.INSUFFICIENT_CARD]
+        leader.see(THREE.with_quota({H200: 4}))
+        await until(lambda: leader.tells("second")[1:] == [v.RELEASED])
+        assert leader.tells("first") == []
+        assert leader.metrics.release_seconds._sum.get() < 1
+
+
+async def test_no_more_in_flight_than_allowed() -> None:
+    queue = a_queue().with_quota({H200: 200})
+    pods = [waiting(f"p{n}") for n in range(100)]
+    async with leading(queue, *pods, in_flight=8) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 8)
+        await asyncio.sleep(0.01)
+        assert leader.script.in_flight == 8
+        assert charged(leader.ledger, H200) == 8
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+async def test_charged_before_it_is_sent() -> None:
+    """I1: whatever the API server does in between."""
+    most: list[int] = []
+    async with leading(THREE) as leader:
+        leader.script.on_call = lambda _: most.append(charged(leader.ledger, H200))
+        leader.see(*[waiting(f"p{n}") for n in range(6)])
+        await until(lambda: len(most) == 3)
+        assert most == [3, 3, 3]
+
+
+async def test_what_was_refused_is_held_back_and_tried_again() -> None:
+    """By its own news, or after a while; meanwhile its quota is free for others."""
+    async with leading(THREE, waiting("a", 3), answers=(refused(409),)) as leader:
+        await until(lambda: len(leader.opened) == 1)
+        await until(lambda: charged(leader.ledger, H200) == 0)
+        await until(lambda: leader.opened == ["a", "a"])
+        await until(lambda: charged(leader.ledger, H200) == 3)
+
+
+async def test_a_patch_of_unknown_outcome_keeps_its_quota() -> None:
+    """I1: nobody else gets it until it is settled."""
+    answers = (lost(), lost(), stored(9, spec={"schedulingGates": [{"name": v.GATE}]}))
+    async with leading(THREE, waiting("a", 3), waiting("b", 3), answers=answers) as leader:
+        await until(lambda: len(leader.script.calls) == 2)
+        assert charged(leader.ledger, H200) == 3
+        assert leader.opened in (["a"], ["b"])
+        await until(lambda: len(leader.opened) == 2, 4.0)
+
+
+async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
+    """Too near to the renew deadline; it goes on when there is time again."""
+    async with leading(THREE, waiting("a"), left=2.0) as leader:
+        await asyncio.sleep(0.02)
+        assert leader.script.calls == []
+        leader.left = 60.0
+        await until(lambda: leader.opened == ["a"])
+
+
+async def test_a_term_that_ends_leaves_no_charge() -> None:
+    """`leading` looks: what is in flight is abandoned to the settle time."""
+    async with leading(THREE, GANG, waiting("a"), waiting("b").in_group("gang")) as leader:
+        leader.script.hold = asyncio.Event()
+        leader.see(waiting("c").in_group("gang"))
+        await until(lambda: leader.script.in_flight >= 2)
+        assert charged(leader.ledger, H200) == 3
+
+
+async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> None:
+    """Orderly exit."""
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 1)
+        draining = asyncio.create_task(leader.door.drain(1.0))
+        await asyncio.sleep(0)
+        leader.see(waiting("b"))
+        await asyncio.sleep(0.01)
+        assert leader.opened == ["a"]
+        assert not draining.done()
+        leader.script.hold.set()
+        await asyncio.wait_for(draining, 0.5)
+        assert charged(leader.ledger, H200) == 1
+
+
+# --- gangs ----------------------------------------------------------------------------------
+
+
+def reservations(leader: Leader) -> list[Call]:
+    return [call for call in leader.script.patches if "/podgroups/" in call.path]
+
+
+async def test_a_gang_is_written_ahead_then_opened_whole() -> None:
+    """T2: before its first gate opens."""
+    async with leading(THREE, GANG, waiting("a").in_group("gang")) as leader:
+        await asyncio.sleep(0.01)
+        assert leader.script.calls == []
+        leader.see(waiting("b").in_group("gang"))
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        first = leader.script.calls[0]
+        assert "/podgroups/gang" in first.path
+        assert first.body["metadata"]["resourceVersion"] == "1"
+        found = read_reservation(first.body["metadata"]["annotations"][v.RESERVATION])
+        assert found is not None
+        assert (found.queue, found.term, found.amounts) == ("queue", TERM, ((H200, 2),))
+        assert charged(leader.ledger, H200) == 2
+
+
+@pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])
+async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
+    answer: Exception,
+) -> None:
+    """T2; it is tried again later."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(answer,)) as leader:
+        await until(lambda: len(reservations(leader)) == 1)
+        await until(lambda: charged(leader.ledger, H200) == 0)
+        assert leader.opened == []
+        assert account(leader.ledger).row(H200).inqueue == 0
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
+async def test_a_reservation_that_was_lost_is_written_again() -> None:
+    """The same write under the same version: one of them wins, once."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(lost(),)) as leader:
+        await until(lambda: len(leader.opened) == 2)
+        one, two = reservations(leader)[:2]
+        assert one.body == two.body
+
+
+async def test_a_lost_reservation_that_landed_after_all() -> None:
+    """409 to the second try, and what stands there is ours."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang) as leader:
+
+        def land(call: Call) -> None:
+            if len(reservations(leader)) == 2 and call.method == "PATCH":
+                annotations = call.body["metadata"]["annotations"]
+                leader.script.answers = [
+                    refused(409),
+                    stored(9, metadata={"annotations": annotations}),
+                ]
+                leader.script.on_call = lambda _: None
+
+        leader.script.answers = [lost()]
+        leader.script.on_call = land
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert charged(leader.ledger, H200) == 2
+
+
+async def test_a_gang_that_does_not_fit_is_told_as_a_whole() -> None:
+    """E2: the group and its members hear the sum."""
+    gang = [waiting(name, 2).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang) as leader:
+        await until(lambda: {who for who, _, _ in leader.told.events} == {"a", "b", "gang"})
+        assert all("requested <4>" in text for _, _, text in leader.told.events)
+        assert leader.script.calls == []
+
+
+async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None:
+    """The reservation stands: nobody else gets the card, and the member is tried again."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    queue = a_queue().with_quota({H200: 2})
+    written = stored(5)
+    async with leading(queue, GANG, *gang, answers=(written, refused(409))) as leader:
+        await until(lambda: len(leader.opened) == 2)
+        assert charged(leader.ledger, H200) == 2
+        leader.see(waiting("other"))
+        await until(lambda: len(leader.opened) == 3)
+        assert "other" not in leader.opened
+        assert charged(leader.ledger, H200) == 2

@@ -1,0 +1,253 @@
+"""Writes of Queue status: coalesced, never without a change, an edit by hand is put right."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from builders import H200, a_pod, a_queue, see
+from cardquota.control import status_writer as module
+from cardquota.control.queue_status import queue_status
+from cardquota.control.status_writer import StatusWriter
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.queue_report import QueueReport, report
+
+from .stage import a_world, lost, refused, until
+
+INTERVAL = 0.1
+"""Seconds between two writes of a queue, here."""
+
+
+class Server:
+    """Stores what is applied; a fake, because refusals cannot be had on demand."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[float, str, dict[str, Any]]] = []
+        self.answers: list[Exception] = []
+
+    async def apply(self, path: str, body: Any) -> None:
+        self.writes.append((asyncio.get_running_loop().time(), path, body))
+        await asyncio.sleep(0)
+        if self.answers:
+            raise self.answers.pop(0)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.writes[-1][2]["status"]
+        return found
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_INTERVAL", INTERVAL)
+
+
+@pytest.fixture
+async def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+async def writer(server: Server) -> AsyncIterator[StatusWriter]:
+    writer = StatusWriter(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return a_world(a_queue().with_quota({H200: 100}))
+
+
+def numbers(ledger: Ledger) -> QueueReport:
+    found = report(ledger, "queue")
+    assert found is not None
+    return found
+
+
+def one_more(ledger: Ledger, name: str) -> QueueReport:
+    see(ledger, a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated())
+    return numbers(ledger)
+
+
+async def test_numbers_are_written_once_the_queue_has_been_seen(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    writer.want(numbers(ledger))
+    await asyncio.sleep(0.01)
+    assert server.writes == []
+    writer.see("queue", {})
+    await until(lambda: server.writes)
+    _, path, body = server.writes[0]
+    assert path == "/apis/scheduling.volcano.sh/v1beta1/queues/queue/status"
+    assert body["metadata"] == {"name": "queue", "uid": "uid-queue"}
+    assert body["status"]["cards"][0]["quota"] == 100
+
+
+async def test_many_changes_are_one_write_and_the_last_one_is_right(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """At most one per queue and second."""
+    writer.see("queue", {})
+    for number in range(50):
+        writer.want(one_more(ledger, f"p{number}"))
+        await asyncio.sleep(0.004)
+    await until(lambda: server.status["cards"][0]["requested"] == 50)
+    times = [at for at, _, _ in server.writes]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert min(gaps) >= INTERVAL * 0.95
+    assert len(times) <= 5
+
+
+async def test_queues_do_not_wait_for_each_other(writer: StatusWriter, server: Server) -> None:
+    ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
+    for n in range(20):
+        found = report(ledger, f"q{n}")
+        assert found is not None
+        writer.see(f"q{n}", {})
+        writer.want(found)
+    await until(lambda: len(server.writes) == 20)
+    assert server.writes[-1][0] - server.writes[0][0] < INTERVAL
+
+
+async def test_nothing_is_written_without_a_change(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """Neither for the same numbers again, nor for the echo of our own write."""
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    for _ in range(3):
+        writer.want(numbers(ledger))
+        writer.see("queue", server.status)
+        await asyncio.sleep(INTERVAL * 1.2)
+    assert len(server.writes) == writer.writes == 1
+
+
+async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
+    writer: StatusWriter, server: Server
+) -> None:
+    """Server-side apply drops a list whose last row was taken out."""
+    writer.see("queue", {})
+    writer.want(numbers(a_world(a_queue())))
+    await until(lambda: server.writes)
+    assert server.status["cards"] == []
+    writer.see("queue", {key: value for key, value in server.status.items() if value})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+@pytest.mark.parametrize(
+    "edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"state": "Odd"}, {"columns": None}]
+)
+async def test_an_edit_by_hand_is_put_right(
+    writer: StatusWriter, server: Server, ledger: Ledger, edit: dict[str, Any]
+) -> None:
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    right = server.status
+    writer.see("queue", {**right, **edit})
+    await until(lambda: len(server.writes) == 2)
+    assert server.status == right
+
+
+async def test_what_others_write_beside_ours_is_left_alone(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """Volcano's own fields."""
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.see("queue", {**server.status, "pending": 3, "reservation": {}})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+@pytest.mark.parametrize("failure", [refused(409), refused(403), lost()])
+async def test_a_write_that_failed_is_tried_again(
+    writer: StatusWriter, server: Server, ledger: Ledger, failure: Exception
+) -> None:
+    server.answers = [failure]
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][0] - server.writes[0][0] >= INTERVAL * 0.95
+
+
+async def test_a_queue_that_is_gone_is_written_no_more(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.want(one_more(ledger, "p"))
+    writer.drop("queue")
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+async def test_a_state_that_somebody_else_closed_is_left_alone(
+    writer: StatusWriter, server: Server
+) -> None:
+    """Q6: never taken back, and never counted as a difference."""
+    ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
+    writer.see("queue", {"state": "Closed"})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    assert "state" not in server.status
+    writer.see("queue", {**server.status, "state": "Closed"})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+def wanted(ledger: Ledger, stored: dict[str, Any], *, standalone: bool = True) -> dict[str, Any]:
+    return queue_status(numbers(ledger), stored, now="2026-02-02T00:00:00Z", standalone=standalone)
+
+
+def test_a_condition_keeps_its_time_until_it_changes() -> None:
+    """The time is that of the last change of its status, not of its text."""
+    queue = a_queue().with_quota({H200: 3})
+    ledger = a_world(queue, a_pod("a").in_queue("queue").stamped("queue", {H200: 3}))
+    before = wanted(ledger, {})
+    for condition in before["conditions"]:
+        condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    see(ledger, queue.with_quota({H200: 1}))
+    times = {c["type"]: c["lastTransitionTime"] for c in wanted(ledger, before)["conditions"]}
+    assert times == {
+        "QuotaValid": "2026-01-01T00:00:00Z",
+        "OverQuota": "2026-02-02T00:00:00Z",
+        "Oversold": "2026-01-01T00:00:00Z",
+    }
+
+
+def test_a_quota_that_cannot_be_read_says_so_and_stays_in_force() -> None:
+    """Q4: stored all the same; the last good one counts."""
+    queue = a_queue().with_quota({H200: 3})
+    ledger = a_world(queue)
+    see(ledger, queue.with_quota_text("{").at_revision(2))
+    status = wanted(ledger, {})
+    valid = next(c for c in status["conditions"] if c["type"] == "QuotaValid")
+    assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
+    assert "the last good quota stays in force until it is corrected" in valid["message"]
+    assert status["cards"][0]["quota"] == 3
+
+
+def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
+    """Q4, P4: a new process starts from the rows it finds."""
+    stored = a_queue().with_quota_text("{").having_reported(H200, 3, "nvidia.com/gpu")
+    status = wanted(a_world(stored), {})
+    assert [(row["name"], row["quota"]) for row in status["cards"]] == [(H200, 3)]
+
+
+def test_beside_volcano_its_fields_are_volcanos() -> None:
+    ledger = a_world(a_queue().with_quota({H200: 3}))
+    assert {"state", "allocated"} <= wanted(ledger, {}).keys()
+    assert not {"state", "allocated"} & wanted(ledger, {}, standalone=False).keys()
+
+
+@pytest.mark.parametrize("stored", [{}, {"conditions": None}, {"conditions": [{}]}])
+def test_odd_stored_conditions_are_no_trouble(stored: dict[str, Any]) -> None:
+    assert len(wanted(a_world(a_queue()), stored)["conditions"]) == 3

@@ -1,0 +1,87 @@
+"""The certificate of the server, taken anew while it serves."""
+
+import asyncio
+import ssl
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from cardquota_webhooks.server import serve
+from cardquota_webhooks.tls import load, server_context
+
+from .door import Door
+
+
+def a_pair(number: int) -> tuple[bytes, bytes]:
+    """A certificate of its own making with this serial number, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(number)
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM), key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+async def connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return await asyncio.open_connection("127.0.0.1", port, ssl=context)
+
+
+def serial(writer: asyncio.StreamWriter) -> int:
+    found = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    return x509.load_der_x509_certificate(found).serial_number
+
+
+async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """The first line of the answer to an empty review."""
+    writer.write(b"POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    size = next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+    await reader.readexactly(int(size.split(b":")[1]))
+    return head.split(b"\r\n")[0]
+
+
+async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None:
+    """Those that are open go on: nothing is lost while it is renewed."""
+    context = server_context(*a_pair(1))
+    async with Door() as door:
+        application = door.server.application()
+        runner = await serve(application, host="127.0.0.1", port=0, tls=context, grace=0.1)
+        port = runner.addresses[0][1]
+        before = await connect(port)
+        assert serial(before[1]) == 1
+        load(context, *a_pair(2))
+        after = await connect(port)
+        assert serial(after[1]) == 2
+        for connection in (before, after):
+            assert await asked(*connection) == b"HTTP/1.1 400 Bad Request"
+            connection[1].close()
+            await connection[1].wait_closed()
+        await runner.cleanup()
+
+
+def test_a_pair_that_does_not_belong_together_is_refused() -> None:
+    (certificate, _), (_, key) = a_pair(1), a_pair(2)
+    with pytest.raises(ssl.SSLError):
+        server_context(certificate, key)
+
+
+def test_old_protocols_are_not_spoken() -> None:
+    assert server_context(*a_pair(1)).minimum_version >= ssl.TLSVersion.TLSv1_2

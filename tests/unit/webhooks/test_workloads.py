@@ -1,0 +1,134 @@
+"""A word to those who write workloads; never a refusal."""
+
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota_webhooks.workloads import WORKLOADS
+
+from .door import Door, Said
+
+THREE = a_queue().with_quota({H200: 3})
+GROUPS = {resource: group for group, resource in WORKLOADS}
+
+
+def pod(cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod().in_queue("queue").naming(card).asking_for(cards)
+
+
+def running(name: str, cards: int = 1) -> PodBody:
+    return (
+        pod(cards)
+        .put(name, "metadata", "name")
+        .with_uid(name)
+        .stamped("queue", {H200: cards})
+        .on_node("h200-a")
+    )
+
+
+async def warned(
+    door: Door, resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
+) -> list[str]:
+    """The warnings on such a workload named `web`."""
+    body: dict[str, Any] = {"template": template.body, **spec}
+    if resource == "cronjobs":
+        body = {"jobTemplate": {"spec": body}}
+    request = {
+        "uid": "u",
+        "resource": {"group": GROUPS[resource], "version": "v1", "resource": resource},
+        "operation": "UPDATE" if old else "CREATE",
+        "name": "web",
+        "namespace": "team",
+        "object": {"metadata": {"name": "web"}, "spec": body},
+        "oldObject": old,
+    }
+    said: Said = await door.review("/validate", request)
+    assert said.allowed
+    return said.warnings
+
+
+@pytest.mark.parametrize("resource", ["deployments", "statefulsets"])
+async def test_three_of_four_fit(resource: str) -> None:
+    async with Door(THREE) as door:
+        assert await warned(door, resource, pod(), replicas=3) == []
+        how_many, why = await warned(door, resource, pod(), replicas=4)
+        assert how_many == (
+            "web: 3 of 4 pods fit the quota now, the rest is refused until there is room"
+        )
+        assert why == (
+            f"Queue <queue> has insufficient <{H200}> quota: "
+            "requested <1>, total would be <4>, but capability is <3>"
+        )
+
+
+async def test_what_others_hold_does_not_fit() -> None:
+    async with Door(THREE, running("other", 2)) as door:
+        how_many, why = await warned(door, "deployments", pod(), replicas=3)
+        assert "1 of 3 pods fit" in how_many
+        assert "total would be <4>" in why
+
+
+async def test_an_update_keeps_its_own_pods() -> None:
+    """They hold their quota: nothing is said about them."""
+    old = {"metadata": {"name": "web"}, "status": {"replicas": 3}}
+    async with Door(THREE, *[running(f"p{n}") for n in range(3)]) as door:
+        assert await warned(door, "deployments", pod(), old, replicas=3) == []
+        assert await warned(door, "deployments", pod(), old, replicas=1) == []
+        assert "3 of 4 pods fit" in (await warned(door, "deployments", pod(), old, replicas=4))[0]
+
+
+async def test_each_alternative_has_its_own_room() -> None:
+    """2 of the one and 1 of the other are three pods; the fourth names both."""
+    queue = a_queue().with_quota({H200: 2, H800: 1})
+    template = pod(1, f"{H200}|{H800}")
+    async with Door(queue) as door:
+        assert await warned(door, "deployments", template, replicas=3) == []
+        how_many, why = await warned(door, "deployments", template, replicas=4)
+        assert "3 of 4 pods fit" in how_many
+        assert f"<{H200}> quota: requested <1>, total would be <3>, but capability is <2>" in why
+        assert f"<{H800}> quota: requested <1>, total would be <2>, but capability is <1>" in why
+
+
+async def test_cpu_may_be_what_is_short() -> None:
+    async with Door(THREE.limited_to(cpu="2")) as door:
+        how_many, why = await warned(door, "deployments", pod().with_cpu("1500m"), replicas=3)
+        assert "1 of 3 pods fit" in how_many
+        assert "<cpu> quota: requested <1.5>, total would be <3>, but capability is <2>" in why
+
+
+async def test_pods_of_jobs_wait() -> None:
+    async with Door(THREE) as door:
+        for resource in ("jobs", "cronjobs"):
+            how_many, _ = await warned(door, resource, pod(), parallelism=4)
+            assert how_many == "web: 3 of 4 pods fit the quota now, the rest waits at the gate"
+            assert await warned(door, resource, pod()) == []
+
+
+@pytest.mark.parametrize("resource", sorted(GROUPS))
+async def test_what_can_never_fit_is_said_wherever_it_is_written(resource: str) -> None:
+    """E5."""
+    async with Door(THREE) as door:
+        (text,) = await warned(door, resource, pod(5))
+        assert "requested <5>, total would be <5>, but capability is <3>" in text
+        (text,) = await warned(door, resource, pod(1, "NVIDIA-H2OO"))
+        assert "is not known" in text
+
+
+@pytest.mark.parametrize("replicas", [0, None])
+async def test_no_replicas_no_words(replicas: int | None) -> None:
+    """Absent means one."""
+    async with Door(THREE) as door:
+        assert await warned(door, "deployments", pod(), replicas=replicas) == []
+
+
+async def test_many_replicas_cost_nothing() -> None:
+    async with Door(THREE) as door:
+        how_many, _ = await warned(door, "deployments", pod(), replicas=2**31 - 1)
+        assert how_many.startswith("web: 3 of 2147483647 pods fit")
+
+
+async def test_without_cards_and_queue_nothing_is_said() -> None:
+    async with Door(THREE) as door:
+        assert await warned(door, "deployments", a_pod(), replicas=9) == []
