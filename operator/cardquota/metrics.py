@@ -29,6 +29,9 @@ class Metrics:
         self.unadmitted_pods = self._gauge(
             "unadmitted_pods", "Pods charged that never passed admission", "queue"
         )
+        self.uncounted_nodes = self._gauge(
+            "uncounted_nodes", "Nodes with cards that are not counted"
+        )
         self.ledger_drift = self._gauge(
             "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
         )

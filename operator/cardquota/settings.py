@@ -16,7 +16,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from .quota.vendor import DEFAULT_VENDORS, Vendor
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 
-
 ANSWER_MARGIN: Final = 0.5
 """Seconds that we wait for the answer to a patch beyond the time-out given to the API server."""
 

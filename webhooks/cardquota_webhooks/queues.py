@@ -8,7 +8,6 @@ from cardquota.quota import messages
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Queue
 from cardquota.quota.queue_facts import QueueError, check_queue
-from cardquota.settings import InstallationMode, Settings
 
 from .review import Answer, Request, ReviewError, deny
 
@@ -18,20 +17,17 @@ _DECODER = msgspec.json.Decoder(Queue)
 class QueueReviews:
     """Answers reviews of queues; a pure function of the request and the ledger's view."""
 
-    def __init__(self, ledger: Ledger, settings: Settings) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._audit = settings.mode is InstallationMode.AUDIT
 
     async def validate(self, request: Request) -> Answer:
-        """Refuse a queue that cannot be used; in audit mode only warn."""
+        """Refuse a queue that cannot be used, or a deletion while it is used."""
         text = (
             self._in_use(request.name)
             if request.operation == "DELETE"
             else _wrong(_read(request), request.name)
         )
-        if not text:
-            return Answer()
-        return Answer(warnings=(messages.audited(text),)) if self._audit else deny(text)
+        return deny(text) if text else Answer()
 
     def _in_use(self, name: str) -> str:
         """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""

@@ -14,6 +14,7 @@ from typing import Final
 from aiohttp import web
 
 from cardquota.metrics import Metrics
+from cardquota.quota import messages
 
 from .pods import PodReviews
 from .queues import QueueReviews
@@ -31,12 +32,23 @@ Review = Callable[[Request], Awaitable[Answer]]
 
 
 class AdmissionServer:
-    """Routes reviews to those who answer them. No state of its own."""
+    """Routes reviews to those who answer them. No state of its own.
+
+    With `audit` nothing is refused, not even what cannot be read: a refusal that we send counts
+    whatever the failure policy says.
+    """
 
     def __init__(
-        self, pods: PodReviews, queues: QueueReviews, workloads: WorkloadReviews, metrics: Metrics
+        self,
+        pods: PodReviews,
+        queues: QueueReviews,
+        workloads: WorkloadReviews,
+        metrics: Metrics,
+        *,
+        audit: bool,
     ) -> None:
         self._metrics = metrics
+        self._audit = audit
         validators: dict[tuple[str, str], Review] = {
             _PODS: pods.validate,
             _QUEUES: queues.validate,
@@ -70,6 +82,8 @@ class AdmissionServer:
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
         kind = request.resource.resource
         answer = await self._answer(self._routes[http.path], request)
+        if self._audit and not answer.allowed:
+            answer = Answer(warnings=(messages.audited(answer.text),))
         self._metrics.reviews.labels(_known(kind), _decision(answer)).inc()
         self._metrics.review_seconds.observe(perf_counter() - began)
         return web.Response(body=encode(request.uid, answer), content_type="application/json")

@@ -192,8 +192,14 @@ class Operator:
             return all(reflector.synced for reflector in self._reflectors)
 
         pods = PodReviews(self._ledger, self._settings, self._pulse, synced, time.monotonic)
-        queues = QueueReviews(self._ledger, self._settings)
-        return AdmissionServer(pods, queues, WorkloadReviews(self._ledger), self._metrics)
+        queues = QueueReviews(self._ledger)
+        return AdmissionServer(
+            pods,
+            queues,
+            WorkloadReviews(self._ledger),
+            self._metrics,
+            audit=self._settings.mode is InstallationMode.AUDIT,
+        )
 
     async def _certificate(self) -> ServingCertificate:
         settings = self._settings

@@ -151,13 +151,14 @@ def reservation_over(book: GroupBook) -> bool:
     """A reservation ends when the minimum is bound, and when no member is left (T2)."""
     if book.facts is None or book.facts.reservation is None:
         return False
-    return not book.members or book.bound >= book.minimum
+    return not book.members or book.bound + len(book.succeeded) >= book.minimum
 
 
 def phase_of(book: GroupBook) -> v.GroupPhase:
     """The phase that people see."""
-    if book.bound and book.bound >= book.minimum:
-        return v.GroupPhase.RUNNING
+    done = len(book.succeeded)
+    if book.bound + done >= max(1, book.minimum):
+        return v.GroupPhase.RUNNING if book.members else v.GroupPhase.COMPLETED
     return v.GroupPhase.INQUEUE if book.reservation is not None else v.GroupPhase.PENDING
 
 

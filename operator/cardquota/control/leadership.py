@@ -22,6 +22,7 @@ from ..settings import Settings
 from .audit import report_strangers
 from .gate import GateOpener
 from .groups import GroupKeeper
+from .node_reports import report_nodes
 from .queue_operator import QueueOperator
 from .release import ReleaseDoor
 
@@ -101,6 +102,7 @@ class Leadership:
         door = self._door = self._make_door(term, standalone=standalone)
         self._metrics.leader.set(1)
         operator.start()
+        self._flush_later()
         try:
             await door.run()
         finally:
@@ -150,6 +152,7 @@ class Leadership:
         if self._operator is None:
             return
         report_strangers(self._ledger, self._events)
+        report_nodes(self._ledger, self._events)
         self._post(self._ledger.take_changed())
 
     def _report_all(self) -> None:

@@ -13,6 +13,7 @@ def refresh(ledger: Ledger, metrics: Metrics) -> None:
         gauge.clear()
     metrics.gated_pods.clear()
     metrics.unadmitted_pods.clear()
+    metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
     allocated: dict[str, int] = {}
     quotas: dict[str, int] = {}
     for account in ledger.accounts():

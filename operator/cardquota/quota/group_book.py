@@ -29,6 +29,7 @@ class GroupBook:
         "key",
         "members",
         "settled_revision",
+        "succeeded",
     )
 
     def __init__(self, key: str) -> None:
@@ -36,6 +37,8 @@ class GroupBook:
         self.facts: GroupFacts | None = None
         self.members: dict[str, PodRecord] = {}
         """Unfinished pods that name the group, by uid."""
+        self.succeeded: set[str] = set()
+        """Uids of members that have succeeded and still exist: they did start."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[str, int] = {}
@@ -63,17 +66,22 @@ class GroupBook:
     @property
     def started(self) -> bool:
         """Whether its minimum is reserved or held: what comes now comes one by one."""
-        return self.reservation is not None or self.held_members >= self.minimum
+        return self.reservation is not None or self.missing <= 0
+
+    @property
+    def missing(self) -> int:
+        """How many members must still be let through for the minimum."""
+        return self.minimum - self._held_members - len(self.succeeded)
+
+    @property
+    def there(self) -> int:
+        """How many members have been created, those that have succeeded included."""
+        return len(self.members) + len(self.succeeded)
 
     @property
     def bound(self) -> int:
         """How many members are bound."""
         return len(self._bound)
-
-    @property
-    def held_members(self) -> int:
-        """How many members are let through or bound."""
-        return self._held_members
 
     def held(self, dimension: str) -> int:
         """What its let-through and bound members are charged."""
@@ -82,6 +90,15 @@ class GroupBook:
     def outstanding(self, dimension: str) -> int:
         """What it still reserves of a dimension, as posted."""
         return dict(self._posted[1]).get(dimension, 0)
+
+    def succeed(self, uid: str) -> None:
+        """A member has succeeded; it is no longer among the unfinished."""
+        self.succeeded.add(uid)
+
+    def leave(self, uid: str) -> None:
+        """A member is taken off, or is gone."""
+        self.members.pop(uid, None)
+        self.succeeded.discard(uid)
 
     def hold(self, charge: Charge, sign: int) -> None:
         """Count a member in or out of what the group holds."""
@@ -147,7 +164,8 @@ class GroupBook:
     @property
     def unused(self) -> bool:
         """Whether neither group nor member is left."""
-        return self.facts is None and not self.members and self.assumed is None
+        used = self.facts or self.members or self.succeeded or self.assumed
+        return not used
 
     def _stretch(
         self, keys: Iterable[BoundKey], sign: int, account_of: Callable[[str], Account]

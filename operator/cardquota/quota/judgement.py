@@ -74,9 +74,9 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     book = ledger.groups[facts.group]
     if book.facts is None:
         return _group_not_seen(facts, record.queue)
-    if not book.gang or book.started or len(book.members) >= book.minimum:
+    if not book.gang or book.started or book.there >= book.minimum:
         return None
-    text = messages.gang_incomplete(book.key, len(book.members), book.minimum)
+    text = messages.gang_incomplete(book.key, book.there, book.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 

@@ -73,15 +73,21 @@ class Ledger:
         self._stirred: set[str] = set()
         self._stirred_groups: set[str] = set()
         self._strangers: set[str] = set()
+        self._succeeded: dict[str, str] = {}
+        """Uids of succeeded pods that still exist, with their group."""
 
     # --- events: what was seen ------------------------------------------------------------
 
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
         record = self.pods.get(facts.uid)
-        if facts.state is State.FINISHED or not facts.concerns_us:
+        if facts.state.finished or not facts.concerns_us:
             if record is not None and facts.revision >= record.facts.revision:
                 self.pod_gone(facts.uid)
+            if facts.state is State.SUCCEEDED and facts.group:
+                self._succeeded[facts.uid] = facts.group
+                self._group(facts.group).succeed(facts.uid)
+                self._stirred_groups.add(facts.group)
             return
         if record is None:
             record = self.pods[facts.uid] = PodRecord(facts)
@@ -107,6 +113,9 @@ class Ledger:
         self._strangers.discard(uid)
         if record is not None:
             self._lift(record)
+        group = self._succeeded.pop(uid, None)
+        if group is not None:
+            self._leave_group(self.groups[group], uid)
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
@@ -240,6 +249,7 @@ class Ledger:
         self._stirred.update(self._accounts)
         self._stirred_groups.update(self.groups)
         self._strangers.clear()
+        self.nodes.report_all()
 
     def reserve(self, key: str, reservation: Reservation) -> None:
         """Charge a gang's minimum before its reservation is written (T2)."""
@@ -264,6 +274,7 @@ class Ledger:
         self._stirred.clear()
         self._stirred_groups.clear()
         self._strangers.clear()
+        self.nodes.take_reports()
 
     # --- asks ---------------------------------------------------------------------------------
 
@@ -484,10 +495,7 @@ class Ledger:
     def _unindex(self, record: PodRecord) -> None:
         facts = record.facts
         if facts.group:
-            book = self.groups[facts.group]
-            del book.members[facts.uid]
-            if book.unused:
-                del self.groups[facts.group]
+            self._leave_group(self.groups[facts.group], facts.uid)
         account = self._accounts.get(record.queue)
         if account is not None:
             account.loose.discard(facts.uid)
@@ -532,6 +540,11 @@ class Ledger:
             book = self.groups[key] = GroupBook(key)
         return book
 
+    def _leave_group(self, book: GroupBook, uid: str) -> None:
+        book.leave(uid)
+        if book.unused:
+            del self.groups[book.key]
+
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
         self._stirred_groups.add(book.key)
         members = list(book.members.values())
@@ -554,6 +567,7 @@ class Ledger:
             if not self._quota_rows[card]:
                 del self._quota_rows[card], self._quota_total[card]
         account.quota = quota
+        self._changed.update(self._accounts)  # what is deserved, and what is oversold
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""

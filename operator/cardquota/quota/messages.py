@@ -214,3 +214,11 @@ def quota_unreadable(problem: str) -> str:
         f"annotation {v.QUOTA} cannot be read: {problem}; "
         "the last good quota stays in force until it is corrected"
     )
+
+
+def not_counted(node: str, problems: Sequence[str]) -> str:
+    """Cards of a node that are not counted, and why (D7, D9)."""
+    return (
+        f"cards of node <{show(node)}> are not counted: {'; '.join(problems)}; "
+        "correct the node's labels or its device plugin"
+    )

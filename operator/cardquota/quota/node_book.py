@@ -19,6 +19,7 @@ class NodeBook:
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
         self._total: dict[str, int] = {}
+        self._to_report: set[str] = set()
         self.version = 0
         """Goes up whenever the cluster's totals may have changed."""
 
@@ -42,9 +43,10 @@ class NodeBook:
             counted.append((card, amount))
         self._recount(facts.name, tuple(counted))
         self._facts[facts.name] = facts
-        if problems:
+        if tuple(problems) != self._problems.get(facts.name, ()):
+            self._to_report.add(facts.name)
             self._problems[facts.name] = tuple(problems)
-        else:
+        if not problems:
             self._problems.pop(facts.name, None)
         for card, _ in counted:
             self._remembered.setdefault(facts.name, {})[card.resource] = card.name
@@ -55,6 +57,7 @@ class NodeBook:
         self._recount(name, ())
         for book in (self._facts, self._problems, self._remembered):
             book.pop(name, None)
+        self._to_report.discard(name)
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card a node offers, or last offered, under a resource name."""
@@ -73,6 +76,15 @@ class NodeBook:
         for node, texts in self._problems.items():
             for text in texts:
                 yield node, text
+
+    def take_reports(self) -> list[tuple[NodeFacts, tuple[str, ...]]]:
+        """Nodes whose problems changed since the last call, with what is wrong now."""
+        names, self._to_report = sorted(self._to_report), set()
+        return [(self._facts[name], self._problems.get(name, ())) for name in names]
+
+    def report_all(self) -> None:
+        """Have every node with a problem reported."""
+        self._to_report.update(self._problems)
 
     def wait_for(self, node: str, uid: str) -> None:
         """A pod is bound to a node whose card for it is not known yet."""

@@ -18,7 +18,8 @@ from .quantity import QuantityError
 from .selector import Selector, encode
 from .stamp import Stamp, read_allocated
 
-_FINISHED = frozenset({"Succeeded", "Failed"})
+_SUCCEEDED = "Succeeded"
+_FAILED = "Failed"
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
 
@@ -29,7 +30,13 @@ class State(IntEnum):
     GATED = 0
     OPEN = 1
     BOUND = 2
-    FINISHED = 3
+    FAILED = 3
+    SUCCEEDED = 4
+
+    @property
+    def finished(self) -> bool:
+        """Whether it counts no more (T1)."""
+        return self >= State.FAILED
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,8 +139,10 @@ def pod_facts(pod: Pod) -> PodFacts:
 
 
 def _state(phase: str, node: str, *, gated: bool) -> State:
-    if phase in _FINISHED:
-        return State.FINISHED
+    if phase == _SUCCEEDED:
+        return State.SUCCEEDED
+    if phase == _FAILED:
+        return State.FAILED
     if node:
         return State.BOUND
     return State.GATED if gated else State.OPEN

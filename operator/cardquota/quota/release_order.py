@@ -63,8 +63,8 @@ def share(account: Account) -> int:
 def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
     """What can be opened in a queue now, in order, and whom to tell that they wait.
 
-    The caller charges each opening before it asks for the next: what follows is judged on the
-    ledger as it then is.
+    The caller charges each opening before it asks for the next, and awaits nothing in between:
+    what follows is judged on the ledger as it then is.
     """
     account = ledger.account(queue)
     if account is None:
@@ -85,8 +85,8 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
             if lane.turns:
                 heapq.heappush(heap, (lane.turns[0], number, lane))
             continue
-        if fifo:
-            blocked |= cards
+        if fifo and found.verdict.outcome is not Outcome.NEVER:
+            blocked |= cards  # what can never fit holds up nobody
         if found.pods:
             yield found
 
@@ -112,7 +112,7 @@ def _try_gang(ledger: Ledger, lane: Lane, first: PodRecord, book: GroupBook) -> 
     missing = judge_presence(ledger, first)
     if missing is not None:
         return _refusal(ledger, lane, missing, book)
-    need = book.minimum - book.held_members
+    need = book.missing
     if len(lane.turns) < need:
         # All exist, but not all may be tried: some are on their way out, or failed just now.
         return Refusal((), Verdict(Outcome.UNSEEN, first.queue), book)

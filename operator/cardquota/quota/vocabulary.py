@@ -74,6 +74,7 @@ class Reason(StrEnum):
 
 
 RELEASED: Final = "QuotaReleased"
+NOT_COUNTED: Final = "CardsNotCounted"
 
 
 class Condition(StrEnum):
@@ -120,3 +121,4 @@ class GroupPhase(StrEnum):
     PENDING = "Pending"
     INQUEUE = "Inqueue"
     RUNNING = "Running"
+    COMPLETED = "Completed"

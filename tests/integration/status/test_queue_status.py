@@ -217,10 +217,6 @@ def test_the_metrics_say_the_same(team: Team) -> None:
     assert metric(team.cluster, "cardquota_leader") == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a queue's row is not written anew when only the quotas of other queues change",
-)
 @pytest.mark.slow
 def test_what_is_deserved_follows_all_quotas(team: Team) -> None:
     """Section 6: lowered in proportion where the cluster has less than all quotas together."""

@@ -214,6 +214,7 @@ class Histories(RuleBasedStateMachine):
         self.older_groups: list[GroupBody] = []
         self.confirmed_groups: set[str] = set()
         self.node_bodies: dict[str, NodeBody] = {}
+        self.finished: list[str] = []
 
     @initialize(default=st.sampled_from(("", "blue")), free=st.booleans())
     def settings_of_the_installation(self, default: str, free: bool) -> None:
@@ -309,6 +310,7 @@ class Histories(RuleBasedStateMachine):
         if pod:
             see(self.ledger, body_of(pod, self.next()).in_phase(phase))
             self.forget(pod.uid)
+            self.finished.append(pod.uid)  # counts no more, but is still there
 
     @rule(pick=picks)
     def a_pod_is_deleted(self, pick: int) -> None:
@@ -591,7 +593,7 @@ class Histories(RuleBasedStateMachine):
         assert not [key for key, book in self.ledger.groups.items() if book.unused]
 
     def teardown(self) -> None:
-        for uid in list(self.plain.pods):
+        for uid in [*self.plain.pods, *self.finished]:
             self.ledger.pod_gone(uid)
         for key in list(self.plain.groups):
             self.ledger.group_gone(key)

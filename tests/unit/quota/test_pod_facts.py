@@ -21,8 +21,8 @@ from cardquota.quota.selector import decode
         (a_pod().on_node("a"), State.BOUND),
         (a_pod().on_node("a").in_phase("Running"), State.BOUND),
         (a_pod().on_node("a").terminating(), State.BOUND),
-        (a_pod().on_node("a").in_phase("Succeeded"), State.FINISHED),
-        (a_pod().gated().in_phase("Failed"), State.FINISHED),
+        (a_pod().on_node("a").in_phase("Succeeded"), State.SUCCEEDED),
+        (a_pod().gated().in_phase("Failed"), State.FAILED),
     ],
 )
 def test_t1_how_far_a_pod_has_come(pod: PodBody, state: State) -> None:

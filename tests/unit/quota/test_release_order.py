@@ -195,6 +195,29 @@ def test_members_that_run_already_count_for_the_minimum_and_the_reservation() ->
     assert found.reservation == ((H200, 1), (H800, 1))
 
 
+def test_a_member_that_has_succeeded_counts_for_the_minimum_until_it_is_gone() -> None:
+    done = member("done").in_phase("Succeeded")
+    ledger = a_cluster(GANG, done, member("next"))
+    assert release(ledger)[0] == [["next"]]
+    ledger = a_cluster(GANG, done, member("next"))
+    ledger.pod_gone("uid-done")
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_member_that_has_failed_is_waited_for_again() -> None:
+    failed = member("failed").in_phase("Failed")
+    opened, refusals = release(a_cluster(GANG, failed, member("again")))
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_fifo_is_not_held_up_by_what_can_never_fit() -> None:
+    ledger = a_cluster(QUEUE.fifo(), waiting("a-never", 5), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
 def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
     ledger = a_cluster(GANG.reserving("red", {H200: 3}), member("a"), waiting("z"))
     opened, refusals = release(ledger)

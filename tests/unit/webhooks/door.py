@@ -81,9 +81,9 @@ class Door:
         pods = PodReviews(
             self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
         )
-        queues = QueueReviews(self.ledger, self.settings)
+        queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger)
-        self.server = AdmissionServer(pods, queues, workloads, self.metrics)
+        self.server = AdmissionServer(pods, queues, workloads, self.metrics, audit=audit)
         self._client = TestClient(TestServer(self.server.application()))
 
     async def __aenter__(self) -> "Door":

@@ -1,0 +1,22 @@
+"""Nodes whose cards are not counted are said so, once per change: in the log and by an event."""
+
+import logging
+
+from ..cluster.events import EventRecorder, ObjectReference
+from ..quota import messages
+from ..quota import vocabulary as v
+from ..quota.ledger import Ledger
+
+_LOG = logging.getLogger(__name__)
+
+
+def report_nodes(ledger: Ledger, events: EventRecorder) -> None:
+    """Report what changed since the last call (D7, D9)."""
+    for facts, problems in ledger.nodes.take_reports():
+        # A new problem under the same reason is news too.
+        events.forget(facts.uid)
+        if problems:
+            text = messages.not_counted(facts.name, problems)
+            _LOG.warning("%s", text)
+            reference = ObjectReference("Node", "v1", "", facts.name, facts.uid)
+            events.record(reference, type="Warning", reason=v.NOT_COUNTED, message=text)
