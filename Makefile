@@ -6,7 +6,7 @@ STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast chaos lint bench crds up down
+.PHONY: help setup build demo test test-fast lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,9 +31,6 @@ test: build ## All tests
 test-fast: $(STAMP) ## The tests that need no control plane
 	$(PYTEST) -m "not plane and not disruptive"
 
-chaos: build ## The proof under faults
-	$(PYTEST) -m disruptive
-
 lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,9 +38,6 @@ lint: $(STAMP) ## Style, types, layers, and whether generated files are up to da
 	$(BIN)/lint-imports
 	$(BIN)/python -m cardquota.api.generate --check
 	$(BIN)/python -m cardquota.install.generate --check
-
-bench: build ## The benchmarks
-	$(PYTEST) tests/bench -m "" -s
 
 crds: $(STAMP) ## Write crds/ and the generated manifests anew
 	$(BIN)/python -m cardquota.api.generate

@@ -11,7 +11,7 @@ from .release import pod_reference
 
 def report_strangers(ledger: Ledger, events: EventRecorder) -> None:
     """An event on each pod that came ungated, in audit mode, while its queue is over quota."""
-    for uid in ledger.take_strangers():
+    for uid in ledger.news.take_strangers():
         record = ledger.pods.get(uid)
         if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
             continue

@@ -153,10 +153,10 @@ class Leadership:
             return
         report_strangers(self._ledger, self._events)
         report_nodes(self._ledger, self._events)
-        self._post(self._ledger.take_changed())
+        self._post(self._ledger.news.take_changed())
 
     def _report_all(self) -> None:
-        self._ledger.take_changed()
+        self._ledger.news.take_changed()
         self._post({account.name for account in self._ledger.accounts()})
 
     def _post(self, queues: set[str]) -> None:

@@ -100,10 +100,10 @@ class ReleaseDoor:
             # The API server does not answer our renewals: either it will soon, or the term ends.
             asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
             return
-        for key in self._ledger.take_stirred_groups():
+        for key in self._ledger.news.take_groups():
             self._keep(key)
         left = _AT_A_TIME
-        for queue in queue_order(self._ledger, self._ledger.take_stirred()):
+        for queue in queue_order(self._ledger, self._ledger.news.take_stirred()):
             for found in islice(openings(self._ledger, queue), left):
                 left -= 1
                 if isinstance(found, Refusal):
@@ -114,7 +114,7 @@ class ReleaseDoor:
                     left = 0
                     break
             if left <= 0:
-                self._ledger.stir(queue)
+                self._ledger.news.stir(queue)
         if left <= 0 and len(self._tasks) < self._in_flight:
             self._wake.set()
 
@@ -203,7 +203,7 @@ class ReleaseDoor:
 
     def _keep(self, key: str) -> None:
         if key in self._kept:
-            self._ledger.stir_group(key)
+            self._ledger.news.stir_group(key)
             return
         self._kept.add(key)
         self._start(self._keep_one(key))
@@ -217,7 +217,7 @@ class ReleaseDoor:
             asyncio.get_running_loop().call_later(_TRY_AGAIN, self._look_again, key)
 
     def _look_again(self, key: str) -> None:
-        self._ledger.stir_group(key)
+        self._ledger.news.stir_group(key)
         self.wake()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:

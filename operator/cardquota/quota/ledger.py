@@ -17,34 +17,25 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from .account import OUTSIDE, Account
+from .account import Account
 from .bucket import Bucket
-from .card import Card
-from .catalog import Catalog
-from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
-from .node_book import NodeBook
+from .ledger_view import LedgerView
+from .loose_pods import LoosePods
+from .news import News
 from .node_facts import NodeFacts
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices, read_request
 from .queue_facts import QueueFacts
-from .stamp import Charge, Reservation, Stamp, canonical
+from .stamp import Reservation, Stamp
 from .vendor import Vendor
-from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
-
-JOB = "Job"
-"""Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
 
-class Ledger:
-    """See the module's text. `default_queue`, `free_cpu_memory` and `audit` are settings
-    (section 2, P6, mode).
-    """
+class Ledger(LedgerView):
+    """See the module's text."""
 
     def __init__(
         self,
@@ -54,25 +45,11 @@ class Ledger:
         free_cpu_memory: bool = False,
         audit: bool = False,
     ) -> None:
-        self.catalog = Catalog()
-        self.nodes = NodeBook(self.catalog)
-        self.pods: dict[str, PodRecord] = {}
-        self.groups: dict[str, GroupBook] = {}
-        self.namespaces: dict[str, NamespaceFacts] = {}
-        self._priorities: dict[str, int] = {}
-        self._vendors = tuple(vendors)
-        self._default_queue = default_queue
-        self._free_cpu_memory = free_cpu_memory
-        self._audit = audit
-        self._accounts: dict[str, Account] = {}
-        self._quota_rows: Counter[str] = Counter()
-        self._quota_total: Counter[str] = Counter()
-        self._by_device: dict[str, set[str]] = {}
-        self._by_namespace: dict[str, set[str]] = {}
-        self._changed: set[str] = set()
-        self._stirred: set[str] = set()
-        self._stirred_groups: set[str] = set()
-        self._strangers: set[str] = set()
+        super().__init__(
+            vendors, default_queue=default_queue, free_cpu_memory=free_cpu_memory, audit=audit
+        )
+        self.news = News()
+        self._loose = LoosePods()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
 
@@ -87,12 +64,12 @@ class Ledger:
             if facts.state is State.SUCCEEDED and facts.group:
                 self._succeeded[facts.uid] = facts.group
                 self._group(facts.group).succeed(facts.uid)
-                self._stirred_groups.add(facts.group)
+                self.news.stir_group(facts.group)
             return
         if record is None:
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
-                self._strangers.add(facts.uid)
+                self.news.meet(facts.uid)
         else:
             if facts.revision < max(record.facts.revision, record.settled_revision):
                 return
@@ -110,7 +87,7 @@ class Ledger:
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
         record = self.pods.pop(uid, None)
-        self._strangers.discard(uid)
+        self.news.part(uid)
         if record is not None:
             self._lift(record)
         group = self._succeeded.pop(uid, None)
@@ -122,14 +99,14 @@ class Ledger:
         version = self.nodes.version
         learned = self.nodes.see(facts)
         if self.nodes.version != version:
-            self._changed.update(self._accounts)  # what is deserved, and what is oversold
+            self.news.show(self._accounts)  # what is deserved, and what is oversold
         self._reassess(self.nodes.take_unresolved(facts.name))
         self._learned(learned)
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.nodes.drop(name)
-        self._changed.update(self._accounts)
+        self.news.show(self._accounts)
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
@@ -142,7 +119,7 @@ class Ledger:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reassess(sorted(account.loose))
-        self._touch(facts.name)
+        self.news.touch(facts.name)
 
     def queue_gone(self, name: str) -> None:
         """A queue was deleted; what is charged to its name stays visible."""
@@ -152,7 +129,7 @@ class Ledger:
         account.facts = None
         self._set_quota(account, {})
         self._reassess(sorted(account.loose))
-        self._touch(name)
+        self.news.touch(name)
         self._forget_unused(account)
 
     def group_seen(self, facts: GroupFacts) -> None:
@@ -183,12 +160,12 @@ class Ledger:
         """A namespace was added or changed: its default queue and its mode."""
         if self.namespaces.get(facts.name) != facts:
             self.namespaces[facts.name] = facts
-            self._reassess(sorted(self._by_namespace.get(facts.name, ())))
+            self._reassess(self._loose.depending_on(facts.name))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         if self.namespaces.pop(name, None) is not None:
-            self._reassess(sorted(self._by_namespace.get(name, ())))
+            self._reassess(self._loose.depending_on(name))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -246,9 +223,7 @@ class Ledger:
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
-        self._stirred.update(self._accounts)
-        self._stirred_groups.update(self.groups)
-        self._strangers.clear()
+        self.news.begin(self._accounts, self.groups)
         self.nodes.report_all()
 
     def reserve(self, key: str, reservation: Reservation) -> None:
@@ -270,111 +245,8 @@ class Ledger:
 
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
-        self._changed.clear()
-        self._stirred.clear()
-        self._stirred_groups.clear()
-        self._strangers.clear()
+        self.news.clear()
         self.nodes.take_reports()
-
-    # --- asks ---------------------------------------------------------------------------------
-
-    def account(self, queue: str) -> Account | None:
-        """The totals of a queue, or of a name that pods are charged to without one."""
-        return self._accounts.get(queue)
-
-    def accounts(self) -> Iterator[Account]:
-        """All of them, the one outside every queue included."""
-        return iter(self._accounts.values())
-
-    def counts(self, resource: str) -> bool:
-        """Whether a resource name counts cards, by the vendor table or by a node."""
-        return any(v.owns(resource) for v in self._vendors) or self.catalog.counts(resource)
-
-    def in_any_quota(self, card: str) -> bool:
-        """Whether some queue has a row for this card."""
-        return self._quota_rows[card] > 0
-
-    def cluster_quota(self, card: str) -> int:
-        """The quotas of all queues for one card, cards (Q3)."""
-        return self._quota_total[card]
-
-    def uses_cards(self, facts: PodFacts) -> bool:
-        """Whether a pod asks for a card or names one."""
-        return facts.card_text is not None or bool(card_devices(facts, self))
-
-    def queue_of(self, facts: PodFacts) -> str:
-        """The queue a pod belongs to, or OUTSIDE (section 2)."""
-        if facts.group:
-            book = self.groups.get(facts.group)
-            if book is not None and book.facts is not None and book.facts.queue:
-                return book.facts.queue
-        if facts.own_queue:
-            return facts.own_queue
-        namespace = self.namespaces.get(facts.namespace)
-        if not self.uses_cards(facts) or (namespace and namespace.mode == NAMESPACE_OFF):
-            return OUTSIDE
-        return (namespace.queue if namespace else "") or self._default_queue
-
-    def mode_in(self, namespace: str) -> Mode:
-        """How strict we are with the pods of a namespace."""
-        found = self.namespaces.get(namespace)
-        return mode_of(audit=self._audit, namespace=found.mode if found else "")
-
-    def policy_of(self, facts: PodFacts, queue: str) -> Policy:
-        """What happens to this pod when it is over quota now but could fit later (section 2)."""
-        account = self._accounts.get(queue)
-        if account is not None and account.facts is not None and account.facts.policy is not None:
-            return account.facts.policy
-        book = self.groups.get(facts.group) if facts.group else None
-        waits = facts.controller == JOB or (book is not None and book.gang)
-        return Policy.GATE if waits else Policy.DENY
-
-    def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
-        """What an unbound pod asks of a queue."""
-        account = self._accounts.get(queue)
-        quota = account.quota if account else {}
-        return read_request(facts, quota, self, free_cpu_memory=self._free_cpu_memory)
-
-    def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
-        """What a pod would be charged with these cards, cpu and memory included (P6)."""
-        return self._charge(record.facts, record.queue, cards)
-
-    def take_changed(self) -> set[str]:
-        """Queues whose totals or rules changed since the last call."""
-        changed, self._changed = self._changed, set()
-        return changed
-
-    def take_stirred(self) -> set[str]:
-        """Queues in which something may fit now that did not before, or is new."""
-        stirred, self._stirred = self._stirred, set()
-        return stirred
-
-    def take_stirred_groups(self) -> set[str]:
-        """Groups whose members, minimum or reservation changed."""
-        stirred, self._stirred_groups = self._stirred_groups, set()
-        return stirred
-
-    def take_strangers(self) -> set[str]:
-        """Uids of pods first seen ungated and without a stamp of ours (I3)."""
-        strangers, self._strangers = self._strangers, set()
-        return strangers
-
-    def stir(self, queue: str) -> None:
-        """Have a queue looked at again."""
-        self._stirred.add(queue)
-
-    def stir_group(self, key: str) -> None:
-        """Have a group looked at again."""
-        self._stirred_groups.add(key)
-
-    def known_card(self, name: str, resource: str) -> Card:
-        """The card's definition: as a node showed it, or else as its vendor's rule has it."""
-        card = self.catalog.card(name)
-        if card is not None:
-            return card
-        vendor = next((v for v in self._vendors if v.owns(resource)), None)
-        labels = vendor.labels_of(name) if vendor else ()
-        return Card(name, resource, labels)
 
     # --- one pod's charge -----------------------------------------------------------------
 
@@ -403,60 +275,6 @@ class Ledger:
         self._post(record, -1)
         self._unindex(record)
 
-    def _lane(self, record: PodRecord) -> Hashable:
-        """Pods of one lane are released by the same verdict: one gang, or pods that are alike in
-        all that `judgement` looks at.
-        """
-        facts, request = record.facts, record.request
-        book = self.groups.get(facts.group) if facts.group else None
-        if book is not None and book.gang:
-            return book.key
-        agrees = facts.own_queue in ("", record.queue)
-        group = ""
-        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
-            group = book.key
-        odd: Hashable = None
-        if request is None or not request.cards:
-            odd = (facts.card_text, facts.selector, facts.devices)
-        own = "" if agrees else facts.own_queue
-        return (request, facts.namespace, group, own, facts.problem, odd)
-
-    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
-        facts = record.facts
-        devices = card_devices(facts, self)
-        if bound and record.node_card is None and devices:
-            record.node_card = self.nodes.card_of(facts.node, devices[0][0])
-        if record.node_card is not None and devices:
-            record.request = None
-            return self._charge(facts, record.queue, ((record.node_card, devices[0][1]),))
-        record.request = request = self.request_of(facts, record.queue)
-        quota = self._account(record.queue).quota
-        card = next((c for c in request.cards if quota.get(c)), None)
-        card = card or next(iter(request.cards), None)
-        cards = ((card, request.amount),) if card and request.amount else ()
-        return self._charge(facts, record.queue, cards)
-
-    def _charge(self, facts: PodFacts, queue: str, cards: Charge) -> Charge:
-        amounts = dict(cards)
-        free = self._free_cpu_memory and any(amounts.values())
-        if queue != OUTSIDE and not free:
-            amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
-        return canonical(amounts)
-
-    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
-        if bound:
-            return Bucket.ALLOCATED
-        if not record.gated:
-            return Bucket.OPEN
-        policy = self.policy_of(record.facts, record.queue)
-        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
-
-    def _priority(self, facts: PodFacts) -> int:
-        book = self.groups.get(facts.group) if facts.group else None
-        if book is None or book.facts is None:
-            return facts.priority
-        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))
-
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
         bucket, queue = record.bucket, record.queue
@@ -467,13 +285,13 @@ class Ledger:
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
         if book is not None:
-            self._stirred_groups.add(book.key)
+            self.news.stir_group(book.key)
             if sign > 0 and bucket is Bucket.ALLOCATED:
                 book.bind(record, self._account)
             if record.held:
                 book.hold(record.charge, sign)
                 self._settle(book.repost(self._account))
-        self._touch(queue)
+        self.news.touch(queue)
         self._forget_unused(account)
 
     # --- which pods an event can change -----------------------------------------------------
@@ -485,10 +303,7 @@ class Ledger:
         if record.stamp is not None:
             return
         self._account(record.queue).loose.add(facts.uid)
-        if not facts.own_queue:
-            self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
-        for resource, _ in facts.devices:
-            self._by_device.setdefault(resource, set()).add(facts.uid)
+        self._loose.add(facts)
         if facts.state is State.BOUND and record.node_card is None and facts.devices:
             self.nodes.wait_for(facts.node, facts.uid)
 
@@ -500,9 +315,7 @@ class Ledger:
         if account is not None:
             account.loose.discard(facts.uid)
             self._forget_unused(account)
-        _discard(self._by_namespace, facts.namespace, facts.uid)
-        for resource, _ in facts.devices:
-            _discard(self._by_device, resource, facts.uid)
+        self._loose.discard(facts)
         self.nodes.forget(facts.node, facts.uid)
 
     def _reassess(self, uids: Iterable[str]) -> None:
@@ -520,7 +333,7 @@ class Ledger:
     def _learned(self, resources: Iterable[str]) -> None:
         """New kinds of cards are known: pods that ask for their resource may be read anew."""
         for resource in set(resources):
-            self._reassess(sorted(self._by_device.get(resource, ())))
+            self._reassess(self._loose.asking_for(resource))
 
     # --- books --------------------------------------------------------------------------------
 
@@ -546,38 +359,28 @@ class Ledger:
             del self.groups[book.key]
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
-        self._stirred_groups.add(book.key)
+        self.news.stir_group(book.key)
         members = list(book.members.values())
         self._settle(book.see(facts, self._account) | book.repost(self._account))
         self._reassess(sorted(record.facts.uid for record in members))
-        self._touch(*(record.queue for record in members))
+        self.news.touch(*(record.queue for record in members))
 
     def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
         book.assumed = reservation
-        self._stirred_groups.add(book.key)
+        self.news.stir_group(book.key)
         self._settle(book.repost(self._account))
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
-        for rows, sign in ((account.quota, -1), (quota, 1)):
-            for card, amount in rows.items():
-                self._quota_rows[card] += sign
-                self._quota_total[card] += sign * amount
-        for card in account.quota:
-            if not self._quota_rows[card]:
-                del self._quota_rows[card], self._quota_total[card]
+        self._quotas.replace(account.quota, quota)
         account.quota = quota
-        self._changed.update(self._accounts)  # what is deserved, and what is oversold
+        self.news.show(self._accounts)  # what is deserved, and what is oversold
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""
-        self._touch(*queues)
+        self.news.touch(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
-
-    def _touch(self, *queues: str) -> None:
-        self._changed.update(queues)
-        self._stirred.update(queues)
 
 
 def _quota_in_force(
@@ -589,11 +392,3 @@ def _quota_in_force(
     if before is not None:
         return dict(account.quota)
     return {name: quota for name, (_, quota) in facts.recorded.items() if quota}
-
-
-def _discard(index: dict[str, set[str]], key: str, uid: str) -> None:
-    found = index.get(key)
-    if found is not None:
-        found.discard(uid)
-        if not found:
-            del index[key]

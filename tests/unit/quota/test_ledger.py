@@ -91,13 +91,13 @@ def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
 def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
     ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
     assert totals(ledger, H800) == (1, 0, 1, 0)
-    assert ledger.take_strangers() == {"uid-pod"}
-    assert ledger.take_strangers() == set()
+    assert ledger.news.take_strangers() == {"uid-pod"}
+    assert ledger.news.take_strangers() == set()
 
 
 def test_i3_pods_we_let_through_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
-    assert ledger.take_strangers() == set()
+    assert ledger.news.take_strangers() == set()
 
 
 def test_p3_a_pod_that_names_no_card_is_charged_for_the_first_with_quota() -> None:
@@ -271,10 +271,10 @@ def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> 
 
 def test_a_repeated_event_changes_nothing() -> None:
     ledger = a_cluster(POD)
-    ledger.take_changed()
+    ledger.news.take_changed()
     see(ledger, POD, POD.at_revision(5), RED, a_node("h200-a").with_cards(H200, 8))
     assert totals(ledger) == (2, 2, 0, 0)
-    assert ledger.take_changed() == set()
+    assert ledger.news.take_changed() == set()
     assert ledger.pods[POD.uid].facts.revision == 5
 
 
@@ -390,10 +390,10 @@ def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     assert totals(ledger) == (2, 3, 0, 0)
     ledger.end_term()
     assert totals(ledger) == (2, 0, 0, 0)
-    ledger.take_stirred()
+    ledger.news.take_stirred()
     ledger.begin_term()
-    assert ledger.take_stirred() == {"red"}
-    assert ledger.take_stirred_groups() == {"team/gang"}
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_groups() == {"team/gang"}
 
 
 # --- queues -------------------------------------------------------------------------------------
@@ -480,13 +480,13 @@ def test_q7_what_stands_over_its_limit_is_told() -> None:
 
 def test_who_is_told_of_a_change() -> None:
     ledger = a_cluster(POD)
-    assert ledger.take_changed() == {"red"}
-    assert ledger.take_stirred() == {"red"}
-    assert ledger.take_stirred() == set()
-    ledger.stir("red")
-    ledger.stir_group("team/gang")
-    assert ledger.take_stirred() == {"red"}
-    assert ledger.take_stirred_groups() == {"team/gang"}
+    assert ledger.news.take_changed() == {"red"}
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_stirred() == set()
+    ledger.news.stir("red")
+    ledger.news.stir_group("team/gang")
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_groups() == {"team/gang"}
 
 
 def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
@@ -520,8 +520,8 @@ def test_outside_every_queue_nothing_is_limited() -> None:
 def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
     ledger.rest()
-    assert (ledger.take_changed(), ledger.take_stirred()) == (set(), set())
-    assert (ledger.take_stirred_groups(), ledger.take_strangers()) == (set(), set())
+    assert (ledger.news.take_changed(), ledger.news.take_stirred()) == (set(), set())
+    assert (ledger.news.take_groups(), ledger.news.take_strangers()) == (set(), set())
 
 
 def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_for_that() -> None:

@@ -619,19 +619,15 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
     }
 
 
-_NOTES = ("_changed", "_stirred", "_stirred_groups")
-"""Sets of names that a door takes away when it has looked at them."""
-
-
 def left_over(ledger: Ledger) -> dict[str, Any]:
     """Every collection of the ledger and of its node book that still holds something.
 
     The catalog is left out: knowledge of cards outlives everything (D8).
     """
     found = {}
-    for owner in (ledger, ledger.nodes):
+    for owner in (ledger, ledger.nodes, ledger._loose):
         for name, value in vars(owner).items():
-            if isinstance(value, dict | set | list) and value and name not in _NOTES:
+            if isinstance(value, dict | set | list) and value:
                 found[f"{type(owner).__name__}.{name}"] = value
     return found
 

@@ -1,0 +1,186 @@
+"""What can be asked of the ledger, and how a pod is read against what is known.
+
+No total changes here.
+
+The doors ask through this; `Ledger` builds on it and takes in events.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from .account import OUTSIDE, Account
+from .bucket import Bucket
+from .card import Card
+from .catalog import Catalog
+from .effect import mode_of
+from .group_book import GroupBook
+from .group_facts import NamespaceFacts
+from .node_book import NodeBook
+from .pod_facts import PodFacts
+from .pod_record import PodRecord
+from .pod_request import PodRequest, card_devices, read_request
+from .quota_totals import QuotaTotals
+from .stamp import Charge, canonical
+from .vendor import Vendor
+from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
+
+JOB = "Job"
+"""Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
+
+
+class LedgerView:
+    """The books and the settings that decide how they are read.
+
+    `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode).
+    """
+
+    def __init__(
+        self,
+        vendors: Sequence[Vendor],
+        *,
+        default_queue: str = "",
+        free_cpu_memory: bool = False,
+        audit: bool = False,
+    ) -> None:
+        self.catalog = Catalog()
+        self.nodes = NodeBook(self.catalog)
+        self.pods: dict[str, PodRecord] = {}
+        self.groups: dict[str, GroupBook] = {}
+        self.namespaces: dict[str, NamespaceFacts] = {}
+        self._accounts: dict[str, Account] = {}
+        self._priorities: dict[str, int] = {}
+        self._quotas = QuotaTotals()
+        self._vendors = tuple(vendors)
+        self._default_queue = default_queue
+        self._free_cpu_memory = free_cpu_memory
+        self._audit = audit
+
+    def account(self, queue: str) -> Account | None:
+        """The totals of a queue, or of a name that pods are charged to without one."""
+        return self._accounts.get(queue)
+
+    def accounts(self) -> Iterator[Account]:
+        """All of them, the one outside every queue included."""
+        return iter(self._accounts.values())
+
+    def counts(self, resource: str) -> bool:
+        """Whether a resource name counts cards, by the vendor table or by a node."""
+        return any(v.owns(resource) for v in self._vendors) or self.catalog.counts(resource)
+
+    def in_any_quota(self, card: str) -> bool:
+        """Whether some queue has a row for this card."""
+        return self._quotas.has(card)
+
+    def cluster_quota(self, card: str) -> int:
+        """The quotas of all queues for one card, cards (Q3)."""
+        return self._quotas.of(card)
+
+    def uses_cards(self, facts: PodFacts) -> bool:
+        """Whether a pod asks for a card or names one."""
+        return facts.card_text is not None or bool(card_devices(facts, self))
+
+    def queue_of(self, facts: PodFacts) -> str:
+        """The queue a pod belongs to, or OUTSIDE (section 2)."""
+        if facts.group:
+            book = self.groups.get(facts.group)
+            if book is not None and book.facts is not None and book.facts.queue:
+                return book.facts.queue
+        if facts.own_queue:
+            return facts.own_queue
+        namespace = self.namespaces.get(facts.namespace)
+        if not self.uses_cards(facts) or (namespace and namespace.mode == NAMESPACE_OFF):
+            return OUTSIDE
+        return (namespace.queue if namespace else "") or self._default_queue
+
+    def mode_in(self, namespace: str) -> Mode:
+        """How strict we are with the pods of a namespace."""
+        found = self.namespaces.get(namespace)
+        return mode_of(audit=self._audit, namespace=found.mode if found else "")
+
+    def policy_of(self, facts: PodFacts, queue: str) -> Policy:
+        """What happens to this pod when it is over quota now but could fit later (section 2)."""
+        account = self._accounts.get(queue)
+        if account is not None and account.facts is not None and account.facts.policy is not None:
+            return account.facts.policy
+        book = self.groups.get(facts.group) if facts.group else None
+        waits = facts.controller == JOB or (book is not None and book.gang)
+        return Policy.GATE if waits else Policy.DENY
+
+    def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
+        """What an unbound pod asks of a queue."""
+        account = self._accounts.get(queue)
+        quota = account.quota if account else {}
+        return read_request(facts, quota, self, free_cpu_memory=self._free_cpu_memory)
+
+    def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
+        """What a pod would be charged with these cards, cpu and memory included (P6)."""
+        return self._charge(record.facts, record.queue, cards)
+
+    def known_card(self, name: str, resource: str) -> Card:
+        """The card's definition: as a node showed it, or else as its vendor's rule has it."""
+        card = self.catalog.card(name)
+        if card is not None:
+            return card
+        vendor = next((v for v in self._vendors if v.owns(resource)), None)
+        labels = vendor.labels_of(name) if vendor else ()
+        return Card(name, resource, labels)
+
+    # --- how a pod is read: for the ledger itself -------------------------------------------
+
+    def _lane(self, record: PodRecord) -> Hashable:
+        """Pods of one lane are released by the same verdict: one gang, or pods that are alike in
+        all that `judgement` looks at.
+        """
+        facts, request = record.facts, record.request
+        book = self.groups.get(facts.group) if facts.group else None
+        if book is not None and book.gang:
+            return book.key
+        agrees = facts.own_queue in ("", record.queue)
+        group = ""
+        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
+            group = book.key
+        odd: Hashable = None
+        if request is None or not request.cards:
+            odd = (facts.card_text, facts.selector, facts.devices)
+        own = "" if agrees else facts.own_queue
+        return (request, facts.namespace, group, own, facts.problem, odd)
+
+    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
+        """What a pod is charged that no stamp of ours charges.
+
+        Notes on the record what it asks for, and the card of its node, which stays (D8).
+        """
+        facts = record.facts
+        devices = card_devices(facts, self)
+        if bound and record.node_card is None and devices:
+            record.node_card = self.nodes.card_of(facts.node, devices[0][0])
+        if record.node_card is not None and devices:
+            record.request = None
+            return self._charge(facts, record.queue, ((record.node_card, devices[0][1]),))
+        record.request = request = self.request_of(facts, record.queue)
+        account = self._accounts.get(record.queue)
+        quota = account.quota if account else {}
+        card = next((c for c in request.cards if quota.get(c)), None)
+        card = card or next(iter(request.cards), None)
+        cards = ((card, request.amount),) if card and request.amount else ()
+        return self._charge(facts, record.queue, cards)
+
+    def _charge(self, facts: PodFacts, queue: str, cards: Charge) -> Charge:
+        amounts = dict(cards)
+        free = self._free_cpu_memory and any(amounts.values())
+        if queue != OUTSIDE and not free:
+            amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
+        return canonical(amounts)
+
+    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
+        if bound:
+            return Bucket.ALLOCATED
+        if not record.gated:
+            return Bucket.OPEN
+        policy = self.policy_of(record.facts, record.queue)
+        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+
+    def _priority(self, facts: PodFacts) -> int:
+        book = self.groups.get(facts.group) if facts.group else None
+        if book is None or book.facts is None:
+            return facts.priority
+        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))

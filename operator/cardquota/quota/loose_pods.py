@@ -1,0 +1,40 @@
+"""Which pods an event about something else can change: those that no stamp of ours charges."""
+
+from .pod_facts import PodFacts
+
+
+class LoosePods:
+    """Uids by what their reading depends on beside their queue and node."""
+
+    def __init__(self) -> None:
+        self._by_device: dict[str, set[str]] = {}
+        self._by_namespace: dict[str, set[str]] = {}
+
+    def add(self, facts: PodFacts) -> None:
+        """A pod without a stamp is charged."""
+        if not facts.own_queue:
+            self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
+        for resource, _ in facts.devices:
+            self._by_device.setdefault(resource, set()).add(facts.uid)
+
+    def discard(self, facts: PodFacts) -> None:
+        """The inverse of `add`; may repeat."""
+        _discard(self._by_namespace, facts.namespace, facts.uid)
+        for resource, _ in facts.devices:
+            _discard(self._by_device, resource, facts.uid)
+
+    def asking_for(self, resource: str) -> list[str]:
+        """Pods that ask for a resource, sorted."""
+        return sorted(self._by_device.get(resource, ()))
+
+    def depending_on(self, namespace: str) -> list[str]:
+        """Pods that may get their queue from their namespace, sorted."""
+        return sorted(self._by_namespace.get(namespace, ()))
+
+
+def _discard(index: dict[str, set[str]], key: str, uid: str) -> None:
+    found = index.get(key)
+    if found is not None:
+        found.discard(uid)
+        if not found:
+            del index[key]
