@@ -1,16 +1,12 @@
 """How to reach the API server: address, TLS, and who we say we are.
 
-`KUBECONFIG` comes first, then the files that Kubernetes mounts into a pod, then
-`~/.kube/config`: a pod never uses a kubeconfig that its image happens to hold.
+Which of the ways is taken is decided in `find_access`.
 """
 
-import os
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-_MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 Authorization = Callable[[], Awaitable[str | None]]
 """Asked before every request: the value of the header `Authorization`, or None."""
@@ -67,37 +63,3 @@ class TokenFile:
             return
         if token:
             self._token, self._seen = token, seen
-
-
-async def find_access() -> Access:
-    """Find the API server as the module says.
-
-    Errors: AccessError.
-    """
-    from .kubeconfig import from_kubeconfig  # a pod never needs it
-
-    named = os.environ.get("KUBECONFIG", "")
-    if named:
-        return await from_kubeconfig([Path(p) for p in named.split(os.pathsep) if p])
-    if (_MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
-        return in_cluster(_MOUNT, os.environ)
-    return await from_kubeconfig([Path.home() / ".kube" / "config"])
-
-
-def in_cluster(mount: Path, environ: "os._Environ[str] | dict[str, str]") -> Access:
-    """The access of a pod's service account, from its mounted files and the environment.
-
-    Not guaranteed: a new cluster CA is noticed; that takes a restart.
-    Errors: AccessError.
-    """
-    host = environ.get("KUBERNETES_SERVICE_HOST", "")
-    port = environ.get("KUBERNETES_SERVICE_PORT", "443")
-    if not host:
-        raise AccessError("KUBERNETES_SERVICE_HOST is not set")
-    if ":" in host:
-        host = f"[{host}]"
-    try:
-        tls = ssl.create_default_context(cafile=str(mount / "ca.crt"))
-    except (OSError, ssl.SSLError) as error:
-        raise AccessError(f"cannot read the cluster's CA {mount / 'ca.crt'}: {error}") from error
-    return Access(f"https://{host}:{port}", tls, TokenFile(mount / "token"))

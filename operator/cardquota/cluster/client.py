@@ -17,8 +17,9 @@ from typing import Final
 import aiohttp
 import msgspec
 
-from .access import Access, AccessError, find_access
+from .access import Access, AccessError
 from .api_error import ApiError, OutcomeUnknown, read_failure
+from .find_access import find_access
 
 __all__ = [
     "APPLY_PATCH",

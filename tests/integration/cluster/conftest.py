@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from cardquota.cluster.access import find_access
 from cardquota.cluster.client import Client
+from cardquota.cluster.find_access import find_access
 from cardquota_dev.testing import Cluster
 
 

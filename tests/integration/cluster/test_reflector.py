@@ -8,10 +8,11 @@ import msgspec
 import pytest
 from aiohttp import ClientResponse
 
-from cardquota.cluster.access import Access, find_access
+from cardquota.cluster.access import Access
 from cardquota.cluster.api_error import ApiError
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
+from cardquota.cluster.find_access import find_access
 from cardquota.cluster.reflector import Reflector
 from cardquota.quota.objects import Meta, Wire
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cluster.access import AccessError, TokenFile, find_access, in_cluster
+from cardquota.cluster.access import AccessError, TokenFile
 from cardquota.cluster.certificates import ServingCertificate, issue
+from cardquota.cluster.find_access import find_access, in_cluster
 from cardquota.cluster.kubeconfig import from_kubeconfig
 
 
