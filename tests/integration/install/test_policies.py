@@ -131,7 +131,7 @@ class TestGate:
                 stage.patch("by-hand", {"spec": {"schedulingGates": None}}, *who),
                 "gate-owner",
                 "may not remove the scheduling gate",
-                "kubectl cardquota explain",
+                "kubectl describe pod",
             )
 
     def test_a_foreign_gate_comes_and_goes_as_before(self, stage: Stage) -> None:
