@@ -97,6 +97,8 @@ class WorkloadReviews:
             return Answer(warnings=verdict.warnings)
         room, charged = self._room(self._ledger.request_of(facts, verdict.queue), account)
         fits = min(asked, own + room)
+        if self._waits_whole(facts, room):
+            fits = own
         if fits >= asked:
             return Answer(warnings=verdict.warnings)
         waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
@@ -107,6 +109,11 @@ class WorkloadReviews:
                 messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text,
             )
         )
+
+    def _waits_whole(self, facts: PodFacts, room: int) -> bool:
+        """Whether these pods belong to a gang whose minimum has no room: then none starts."""
+        book = self._ledger.groups.get(facts.group) if facts.group else None
+        return book is not None and book.gang and room < book.missing
 
     def _room(self, request: PodRequest, account: Account) -> tuple[int, dict[str, int]]:
         """How many more pods of this request fit, and what those would be charged in all.

@@ -40,7 +40,7 @@ def discover(labels: Mapping[str, str], allocatable: Mapping[str, Quantity]) -> 
                 cards.append((_card(vendor, resource, labels), amount))
             except _NotCountedError as error:
                 problems.append(str(error))
-    return NodeCards(tuple(cards), tuple(problems))
+    return NodeCards(tuple(cards), tuple(dict.fromkeys(problems)))
 
 
 def _vendors(

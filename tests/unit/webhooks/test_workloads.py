@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, H800, a_pod, a_queue
+from builders import H200, H800, a_group, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota_webhooks.workloads import WORKLOADS
 
@@ -132,3 +132,14 @@ async def test_many_replicas_cost_nothing() -> None:
 async def test_without_cards_and_queue_nothing_is_said() -> None:
     async with Door(THREE) as door:
         assert await warned(door, "deployments", a_pod(), replicas=9) == []
+
+
+async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
+    gang = a_group("gang").in_queue("queue").of(2)
+    member = pod().in_group("gang")
+    async with Door(THREE, gang, running("other", 2)) as door:
+        how_many, _ = await warned(door, "jobs", member, parallelism=2)
+        assert how_many == "web: 0 of 2 pods fit the quota now, the rest waits at the gate"
+    async with Door(THREE, gang, running("other", 1)) as door:
+        how_many, _ = await warned(door, "jobs", member, parallelism=3)
+        assert "2 of 3 pods fit" in how_many
