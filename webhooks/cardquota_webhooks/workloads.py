@@ -25,6 +25,7 @@ WORKLOADS: Final = (
     ("apps", "deployments"),
     ("apps", "statefulsets"),
     ("apps", "daemonsets"),
+    ("apps", "replicasets"),
     ("batch", "jobs"),
     ("batch", "cronjobs"),
 )
@@ -32,6 +33,7 @@ WORKLOADS: Final = (
 
 _CONTROLLERS: Final = {
     "deployments": "ReplicaSet",
+    "replicasets": "ReplicaSet",
     "statefulsets": "StatefulSet",
     "daemonsets": "DaemonSet",
     "jobs": "Job",
@@ -75,7 +77,7 @@ class _Stored(Wire):
 
 
 class WorkloadReviews:
-    """Warnings on Deployments, StatefulSets, DaemonSets, Jobs and CronJobs."""
+    """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -1,0 +1,40 @@
+"""Whatever the webhook objects send us, somebody answers: a request that nobody knows is refused,
+whatever the failure policy says.
+"""
+
+from typing import Any
+
+import pytest
+
+from cardquota.install.webhook_objects import mutating, validating
+from cardquota.settings import Settings
+
+from .door import Door
+
+
+def sent_to_us() -> list[tuple[str, str, str]]:
+    """Path, API group and resource of every rule that an administrator applies."""
+    found = []
+    settings = Settings(webhook={"url": "https://127.0.0.1:1"})
+    for configuration in (mutating(settings), validating(settings)):
+        webhook: dict[str, Any]
+        for webhook in configuration["webhooks"]:
+            path = webhook["clientConfig"]["url"].removeprefix("https://127.0.0.1:1")
+            rules = webhook["rules"]
+            found += [(path, rule["apiGroups"][0], rule["resources"][0]) for rule in rules]
+    return found
+
+
+@pytest.mark.parametrize(("path", "group", "resource"), sent_to_us())
+async def test_what_we_ask_for_is_answered(path: str, group: str, resource: str) -> None:
+    request = {
+        "uid": "u",
+        "resource": {"group": group, "version": "v1", "resource": resource},
+        "operation": "CREATE",
+        "name": "web",
+        "namespace": "team",
+        "object": {"metadata": {"name": "web"}},
+    }
+    async with Door() as door:
+        said = await door.review(path, request)
+    assert said.allowed
