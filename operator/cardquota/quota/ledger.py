@@ -17,41 +17,22 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from .account import Account
 from .bucket import Bucket
 from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
 from .ledger_view import LedgerView
-from .loose_pods import LoosePods
-from .news import News
 from .node_facts import NodeFacts
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .queue_facts import QueueFacts
 from .stamp import Reservation, Stamp
-from .vendor import Vendor
 
 
 class Ledger(LedgerView):
     """See the module's text."""
-
-    def __init__(
-        self,
-        vendors: Sequence[Vendor],
-        *,
-        default_queue: str = "",
-        free_cpu_memory: bool = False,
-        audit: bool = False,
-    ) -> None:
-        super().__init__(
-            vendors, default_queue=default_queue, free_cpu_memory=free_cpu_memory, audit=audit
-        )
-        self.news = News()
-        self._loose = LoosePods()
-        self._succeeded: dict[str, str] = {}
-        """Uids of succeeded pods that still exist, with their group."""
 
     # --- events: what was seen ------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from .catalog import Catalog
 from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import NamespaceFacts
+from .loose_pods import LoosePods
+from .news import News
 from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
@@ -49,6 +51,10 @@ class LedgerView:
         self._accounts: dict[str, Account] = {}
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
+        self._loose = LoosePods()
+        self._succeeded: dict[str, str] = {}
+        """Uids of succeeded pods that still exist, with their group."""
+        self.news = News()
         self._vendors = tuple(vendors)
         self._default_queue = default_queue
         self._free_cpu_memory = free_cpu_memory
