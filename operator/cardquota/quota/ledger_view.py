@@ -22,7 +22,7 @@ from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices, read_request
 from .quota_totals import QuotaTotals
 from .stamp import Charge, canonical
-from .vendor import Vendor
+from .vendor import Vendor, vendor_behind
 from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 
 JOB = "Job"
@@ -127,8 +127,8 @@ class LedgerView:
         if card is not None:
             return card
         vendor = next((v for v in self._vendors if v.owns(resource)), None)
-        labels = vendor.labels_of(name) if vendor else ()
-        return Card(name, resource, labels)
+        # Never without labels: an open gate that asks for no card could lead to any (P5).
+        return Card(name, resource, (vendor or vendor_behind(resource)).labels_of(name))
 
     # --- how a pod is read: for the ledger itself -------------------------------------------
 

@@ -13,6 +13,7 @@ from .card import Card, CardNameError, read_alternatives, show
 from .catalog import Catalog
 from .pod_facts import PodFacts
 from .selector import Selector, decode
+from .vendor import counts_form
 from .vocabulary import CARD_NAME, Reason
 
 
@@ -174,7 +175,8 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
     if behind is None:
         product = name.split("/", 1)[0]
         if known.in_any_quota(name) and not known.catalog.shows_product(product):
-            return None  # a pool scaled to zero: its resource is the one the pod asks for
+            # A pool scaled to zero: its resource is the one the pod asks for, if it can be.
+            return None if counts_form(resource, name) else _other_form(name, resource)
         return _invalid(
             f"card <{show(name)}> is not known: no node offers it"
             + (" although nodes have its product" if known.catalog.shows_product(product) else "")
@@ -186,6 +188,13 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
             "ask for the card's own resource, and name only cards that share it"
         )
     return None
+
+
+def _other_form(name: str, resource: str) -> Objection:
+    return _invalid(
+        f"card <{show(name)}> is not what {resource} counts; "
+        "ask for the resource of that very card: a slice or a share is not a whole card"
+    )
 
 
 def _excluded(facts: PodFacts, names: tuple[str, ...], known: Knowledge) -> Objection:

@@ -11,6 +11,7 @@ from typing import Final
 
 PRODUCT: Final = ".product"
 _MIG: Final = "mig-"
+_SHARED: Final = ".shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +92,23 @@ def plain_vendor(label: str) -> Vendor | None:
     if not kind or kind.startswith(_MIG):
         return None
     return Vendor(name=f"{prefix}/{kind}", prefix=prefix, type=kind)
+
+
+def vendor_behind(resource: str) -> Vendor:
+    """The vendor whose whole cards or shares a resource name counts by the plain rule (D1-D3)."""
+    prefix, _, kind = resource.partition("/")
+    return Vendor(name=resource, prefix=prefix, type=kind.removesuffix(_SHARED))
+
+
+def counts_form(resource: str, card: str) -> bool:
+    """Whether a resource name can count a card of this name: a slice is never a whole card.
+
+    `product` is whole, `product/mig-<profile>-mixed` that profile (D4), any other a share (D3).
+    """
+    kind = resource.partition("/")[2]
+    _, slash, part = card.partition("/")
+    if not slash:
+        return not kind.startswith(_MIG) and not kind.endswith(_SHARED)
+    if part.startswith(_MIG):
+        return kind == part.removesuffix("-mixed")
+    return kind.endswith(_SHARED)

@@ -494,7 +494,8 @@ def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
     assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
     share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
     assert dict(share.labels) == {f"{GPU}.product": "NVIDIA-L4", f"{GPU}.replicas": "4"}
-    assert ledger.known_card("X", "new.example/xpu").labels == ()
+    other = ledger.known_card("X", "new.example/xpu")
+    assert other.labels == (("new.example/xpu.product", "X"),)
 
 
 def test_what_a_pod_would_be_charged_has_its_cpu_and_memory() -> None:
