@@ -89,13 +89,23 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
     extra: dict[str, int] = {}
     chosen: list[Charge] = []
     for record in members:
-        verdict = _judge(ledger, record.facts, record.queue, request=record.request, extra=extra)
+        verdict = judge_member(ledger, record, extra)
         if not verdict.fits:
             return _of_gang(ledger, verdict, members), []
-        for dimension, amount in (*verdict.cards, *_cpu_memory(record.request)):
-            extra[dimension] = extra.get(dimension, 0) + amount
         chosen.append(verdict.cards)
     return Verdict(Outcome.FITS, members[0].queue), chosen
+
+
+def judge_member(ledger: Ledger, record: PodRecord, beside: dict[str, int]) -> Verdict:
+    """The verdict on one member of a gang beside those that start with it.
+
+    `beside` is what they ask for together; if this one fits, its request is added there.
+    """
+    verdict = _judge(ledger, record.facts, record.queue, request=record.request, extra=beside)
+    if verdict.fits:
+        for dimension, amount in (*verdict.cards, *_cpu_memory(record.request)):
+            beside[dimension] = beside.get(dimension, 0) + amount
+    return verdict
 
 
 def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> Verdict:

@@ -246,7 +246,7 @@ class Ledger(LedgerView):
         self._index(record)
         self._post(record, 1)
         if record.releasable:
-            self._account(record.queue).waiting.join(record, self._lane(record))
+            self._account(record.queue).waiting.join(record, *self._lane(record))
 
     def _lift(self, record: PodRecord) -> None:
         """The inverse of `_lay`."""

@@ -132,23 +132,22 @@ class LedgerView:
 
     # --- how a pod is read: for the ledger itself -------------------------------------------
 
-    def _lane(self, record: PodRecord) -> Hashable:
-        """Pods of one lane are released by the same verdict: one gang, or pods that are alike in
-        all that `judgement` looks at.
+    def _lane(self, record: PodRecord) -> tuple[Hashable, str]:
+        """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
+
+        Beside it the key of its gang, if it has one.
         """
         facts, request = record.facts, record.request
         book = self.groups.get(facts.group) if facts.group else None
-        if book is not None and book.gang:
-            return book.key
         agrees = facts.own_queue in ("", record.queue)
-        group = ""
+        gang = group = book.key if book is not None and book.gang else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
         odd: Hashable = None
         if request is None or not request.cards:
             odd = (facts.card_text, facts.selector, facts.devices)
         own = "" if agrees else facts.own_queue
-        return (request, facts.namespace, group, own, facts.problem, odd)
+        return (request, facts.namespace, group, gang, own, facts.problem, odd), gang
 
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """What a pod is charged that no stamp of ours charges.

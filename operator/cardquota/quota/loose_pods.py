@@ -12,8 +12,7 @@ class LoosePods:
 
     def add(self, facts: PodFacts) -> None:
         """A pod without a stamp is charged."""
-        if not facts.own_queue:
-            self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
+        self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
         for resource, _ in facts.devices:
             self._by_device.setdefault(resource, set()).add(facts.uid)
 
@@ -28,7 +27,7 @@ class LoosePods:
         return sorted(self._by_device.get(resource, ()))
 
     def depending_on(self, namespace: str) -> list[str]:
-        """Pods that may get their queue from their namespace, sorted."""
+        """Pods that may get their queue or their mode from their namespace, sorted."""
         return sorted(self._by_namespace.get(namespace, ()))
 
 

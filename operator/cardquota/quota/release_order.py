@@ -8,16 +8,17 @@ behind it that want one of its cards, and no others.
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from .account import Account
 from .group_book import GroupBook
-from .judgement import judge_gang, judge_presence, judge_release
+from .judgement import judge_gang, judge_member, judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode
-from .waiting import Lane
+from .waiting import Lane, Turn
 
 
 @dataclass(slots=True, frozen=True)
@@ -71,36 +72,55 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
         return
     fifo = account.facts is not None and account.facts.fifo
     blocked: set[str] = set()
-    heap = [(lane.turns[0], i, lane) for i, lane in enumerate(account.waiting.lanes.values())]
+    heap = [(_turn(lanes), lanes) for lanes in _together(ledger, account.waiting.lanes.values())]
     heapq.heapify(heap)
     while heap:
-        _, number, lane = heapq.heappop(heap)
-        first = ledger.pods[lane.turns[0][-1]]
-        cards = set(first.request.cards) if first.request else set()
+        _, lanes = heapq.heappop(heap)
+        cards = {card for lane in lanes for card in _cards(ledger.pods[lane.turns[0][-1]])}
         if cards & blocked:
             continue
-        found = _try(ledger, lane, first)
+        found = _try(ledger, lanes)
         if isinstance(found, Opening):
             yield found
-            if lane.turns:
-                heapq.heappush(heap, (lane.turns[0], number, lane))
+            for left in ([lane] for lane in lanes if lane.turns):
+                heapq.heappush(heap, (_turn(left), left))
             continue
-        if fifo and found.verdict.outcome is not Outcome.NEVER:
-            blocked |= cards  # what can never fit holds up nobody
+        if fifo and found.verdict.outcome is Outcome.WAITS:
+            blocked |= cards  # what can never fit, or waits for something else, holds up nobody
         if found.pods:
             yield found
 
 
-def _try(ledger: Ledger, lane: Lane, first: PodRecord) -> Opening | Refusal:
+def _together(ledger: Ledger, lanes: Iterable[Lane]) -> Iterator[list[Lane]]:
+    """Each lane by itself, but those of a gang that has not started as one."""
+    gangs: dict[str, list[Lane]] = {}
+    for lane in lanes:
+        if lane.gang and not ledger.groups[lane.gang].started:
+            gangs.setdefault(lane.gang, []).append(lane)
+        else:
+            yield [lane]
+    yield from gangs.values()
+
+
+def _turn(lanes: list[Lane]) -> Turn:
+    return min(lane.turns[0] for lane in lanes)
+
+
+def _cards(record: PodRecord) -> tuple[str, ...]:
+    return record.request.cards if record.request else ()
+
+
+def _try(ledger: Ledger, lanes: list[Lane]) -> Opening | Refusal:
+    first = ledger.pods[_turn(lanes)[-1]]
     if ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
         return Opening(first.queue, ((first, _cards_charged(first)),))
-    book = ledger.groups.get(first.facts.group) if first.facts.group else None
-    if book is not None and book.gang and not book.started:
-        return _try_gang(ledger, lane, first, book)
+    gang = lanes[0].gang
+    if gang and not ledger.groups[gang].started:
+        return _try_gang(ledger, lanes, first, ledger.groups[gang])
     verdict = judge_release(ledger, first)
     if verdict.fits:
         return Opening(first.queue, ((first, verdict.cards),))
-    return _refusal(ledger, lane, verdict, None)
+    return _refusal(ledger, lanes, verdict, None)
 
 
 def _cards_charged(record: PodRecord) -> Charge:
@@ -108,31 +128,59 @@ def _cards_charged(record: PodRecord) -> Charge:
     return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))
 
 
-def _try_gang(ledger: Ledger, lane: Lane, first: PodRecord, book: GroupBook) -> Opening | Refusal:
+def _try_gang(
+    ledger: Ledger, lanes: list[Lane], first: PodRecord, book: GroupBook
+) -> Opening | Refusal:
     missing = judge_presence(ledger, first)
     if missing is not None:
-        return _refusal(ledger, lane, missing, book)
-    need = book.missing
-    if len(lane.turns) < need:
+        return _refusal(ledger, lanes, missing, book)
+    turns = heapq.merge(*(lane.turns for lane in lanes))
+    members = [ledger.pods[turn[-1]] for turn in islice(turns, book.missing)]
+    if len(members) < book.missing:
         # All exist, but not all may be tried: some are on their way out, or failed just now.
         return Refusal((), Verdict(Outcome.UNSEEN, first.queue), book)
-    members = [ledger.pods[turn[-1]] for turn in lane.turns[:need]]
     verdict, cards = judge_gang(ledger, members)
-    if not verdict.fits:
-        return _refusal(ledger, lane, verdict, book)
+    chosen = list(zip(members, cards, strict=False))
+    if not verdict.fits and book.missing < book.minimum:
+        chosen = _others(ledger, lanes, book.missing)
+    if len(chosen) < book.missing:
+        return _refusal(ledger, lanes, verdict, book)
     total: dict[str, int] = {}
-    for record, chosen in zip(members, cards, strict=True):
-        for dimension, amount in ledger.charge_of(record, chosen):
+    for record, card in chosen:
+        for dimension, amount in ledger.charge_of(record, card):
             total[dimension] = total.get(dimension, 0) + amount
     for record in book.members.values():
         if record.held:
             for dimension, amount in record.charge:
                 total[dimension] = total.get(dimension, 0) + amount
-    return Opening(
-        members[0].queue, tuple(zip(members, cards, strict=True)), book, canonical(total)
-    )
+    return Opening(first.queue, tuple(chosen), book, canonical(total))
 
 
-def _refusal(ledger: Ledger, lane: Lane, verdict: Verdict, gang: GroupBook | None) -> Refusal:
-    pods = tuple(ledger.pods[uid] for uid in lane.to_tell(verdict.reason))
-    return Refusal(pods, verdict, gang)
+def _others(ledger: Ledger, lanes: list[Lane], need: int) -> list[tuple[PodRecord, Charge]]:
+    """For a minimum that lost members while it ran: any that fit, the smallest first.
+
+    A member that took the place of a lost one must not wait behind an extra that does not fit.
+    """
+    beside: dict[str, int] = {}
+    chosen: list[tuple[PodRecord, Charge]] = []
+    for lane in sorted(lanes, key=lambda lane: (_amount(ledger, lane), lane.turns[0])):
+        for turn in islice(lane.turns, need - len(chosen)):
+            record = ledger.pods[turn[-1]]
+            verdict = judge_member(ledger, record, beside)
+            if not verdict.fits:
+                break
+            chosen.append((record, verdict.cards))
+    return chosen
+
+
+def _amount(ledger: Ledger, lane: Lane) -> int:
+    request = ledger.pods[lane.turns[0][-1]].request
+    return request.amount if request else 0
+
+
+def _refusal(
+    ledger: Ledger, lanes: list[Lane], verdict: Verdict, gang: GroupBook | None
+) -> Refusal:
+    uids = [uid for lane in lanes for uid in lane.to_tell(verdict.reason)]
+    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+    return Refusal(tuple(pods), verdict, gang)

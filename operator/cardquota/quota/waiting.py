@@ -1,7 +1,7 @@
 """Who waits at a queue's gate, in lanes, so that a decision costs by what can be released.
 
-Pods of one lane stand under the same verdict: equal requests, or one gang. If the first of a lane
-does not fit, none of it does.
+Pods of one lane stand under the same verdict: they are alike in all that is judged. If the first
+of a lane does not fit, none of it does. The lanes of a gang know that they belong together.
 """
 
 from bisect import bisect_left, insort
@@ -16,9 +16,11 @@ Turn = tuple[int, str, str, str]
 class Lane:
     """Waiting pods in the order of release, and what they were last told."""
 
-    __slots__ = ("_newcomers", "_told", "turns")
+    __slots__ = ("_newcomers", "_told", "gang", "turns")
 
-    def __init__(self) -> None:
+    def __init__(self, gang: str = "") -> None:
+        self.gang = gang
+        """Key of the group that its pods start with, or the empty string."""
         self.turns: list[Turn] = []
         """Sorted; the last part of each is the pod's uid."""
         self._told: Reason | None = None
@@ -55,11 +57,11 @@ class WaitingLine:
     def __len__(self) -> int:
         return sum(len(lane.turns) for lane in self.lanes.values())
 
-    def join(self, record: PodRecord, key: Hashable) -> None:
-        """A pod begins to wait in a lane."""
+    def join(self, record: PodRecord, key: Hashable, gang: str = "") -> None:
+        """A pod begins to wait in a lane; the pods of a lane name the same gang, or none."""
         lane = self.lanes.get(key)
         if lane is None:
-            lane = self.lanes[key] = Lane()
+            lane = self.lanes[key] = Lane(gang)
         record.lane = key
         lane.join(record.turn)
 

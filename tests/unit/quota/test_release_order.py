@@ -299,3 +299,91 @@ def test_e6_the_higher_of_a_pods_and_its_groups_priority_counts() -> None:
     ledger = a_cluster(group, waiting("a", 3), waiting("b", 3).in_group("low").with_priority(5))
     ledger.priority_class_seen("low", -10)
     assert release(ledger)[0] == [["b"]]
+
+
+# --- gangs of unlike members --------------------------------------------------------------------
+
+FIVE = QUEUE.with_quota({H200: 5})
+
+
+def runs(name: str, cards: int = 2) -> PodBody:
+    return member(name, cards).stamped("red", {H200: cards}).on_node("h200-a")
+
+
+def later(pod: PodBody) -> PodBody:
+    return pod.created("2026-02-01T00:00:00Z")
+
+
+def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 4), later(member("d")))
+    opened, refusals = release(ledger)
+    assert opened == [["d"]]
+    assert names(refusals) == [["c"]]
+
+
+def test_e2_what_can_never_fit_holds_up_no_other_member() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 9), later(member("d")))
+    assert release(ledger)[0] == [["d"]]
+
+
+def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
+    opened, refusals = release(ledger)
+    assert opened == [["new"]]
+    assert names(refusals) == [["extra"]]
+
+
+def test_e2_lost_members_are_replaced_together_or_not_at_all() -> None:
+    three = GANG.of(3)
+    new = [later(member("new-1", 2)), later(member("new-2", 2))]
+    ledger = a_cluster(FIVE, three, runs("a"), member("extra", 4), *new)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["extra", "new-1", "new-2"]]
+    see(ledger, FIVE.with_quota({H200: 6}))
+    assert release(ledger)[0] == [["new-1", "new-2"]]
+
+
+def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
+    gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
+    opened, refusals = release(a_cluster(FIVE, GANG, *gang))
+    assert opened == []
+    assert names(refusals) == [["a", "b", "c"]]
+
+
+# --- what holds up a fifo queue, and what does not ----------------------------------------------
+
+
+def test_fifo_is_not_held_up_by_who_waits_for_a_group_that_never_comes() -> None:
+    ledger = a_cluster(QUEUE.fifo(), waiting("a").in_group("typo"), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_is_not_held_up_by_a_gang_that_is_not_complete() -> None:
+    ledger = a_cluster(QUEUE.fifo(), GANG, member("a"), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_is_held_up_by_a_gang_that_does_not_fit() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    queue = FIVE.fifo()
+    ledger = a_cluster(queue, GANG, held, member("a", 2), member("b", 2), waiting("c"))
+    assert release(ledger)[0] == []
+
+
+def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
+    ledger = a_cluster(a_namespace().in_mode("enforced"), waiting("a", 9))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    see(ledger, a_namespace().in_mode("audit").at_revision(2))
+    assert ledger.news.take_stirred() == {"red"}
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_a_group_that_becomes_a_gang_while_its_pods_wait_starts_whole() -> None:
+    reserved = a_group().in_queue("red").reserving("red", {})
+    ledger = a_cluster(reserved.of(1), member("a", 2), member("b", 2))
+    see(ledger, a_group().in_queue("red").of(2).at_revision(2))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b"]]
