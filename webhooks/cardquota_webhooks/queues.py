@@ -23,9 +23,9 @@ class QueueReviews:
     async def validate(self, request: Request) -> Answer:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
         text = (
-            self._in_use(request.name)
+            self._in_use(_deleted(request))
             if request.operation == "DELETE"
-            else _wrong(_read(request), request.name)
+            else _wrong(_read(request.object), request.name)
         )
         return deny(text) if text else Answer()
 
@@ -38,9 +38,14 @@ class QueueReviews:
         return messages.queue_in_use(name, pods, groups) if pods or groups else ""
 
 
-def _read(request: Request) -> Queue:
+def _deleted(request: Request) -> str:
+    """Which queue: the deletion of many has no name in its requests."""
+    return request.name or _read(request.old_object).metadata.name
+
+
+def _read(encoded: msgspec.Raw) -> Queue:
     try:
-        return _DECODER.decode(request.object)
+        return _DECODER.decode(encoded)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ReviewError(f"the request's object is not a queue: {error}") from None
 

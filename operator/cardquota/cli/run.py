@@ -112,6 +112,7 @@ class Operator:
             self._pulse,
             settings,
             time.monotonic,
+            self._part_failed,
         )
         self._probes = Probes(
             self._ledger, self._metrics, self._reflectors, lambda: self._elector.term
@@ -149,9 +150,12 @@ class Operator:
     async def _shut_down(self, door: asyncio.Task[None]) -> None:
         self._probes.draining = True
         _LOG.info("stopping: answering what is in flight")
-        await self._leadership.stop(_GRACE)
+        settled = await self._leadership.stop(_GRACE)
         self._cancel(but=door)
-        await self._elector.release()
+        if settled:
+            await self._elector.release()
+        else:
+            _LOG.warning("some patches are not answered: the Lease is left to run out")
         await asyncio.sleep(_LEAVE_SERVICE if self._probes.serving else 0)
         door.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -245,10 +249,13 @@ class Operator:
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """No part of us ends by itself; if one does, it is better to start anew as a whole."""
-        if task.cancelled():
-            return
-        if isinstance(error := task.exception(), OSError):
+        """No part of us ends by itself."""
+        if not task.cancelled():
+            self._part_failed(task.exception())
+
+    def _part_failed(self, error: BaseException | None) -> None:
+        """It is better to start anew as a whole."""
+        if isinstance(error, OSError):
             _LOG.error("stopping: %s", error)
         else:
             _LOG.error("a part of the operator ended; stopping", exc_info=error)

@@ -9,7 +9,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -20,21 +20,9 @@ from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.selector import decode
 from ..quota.stamp import Stamp, allocated_text
-from ..settings import ANSWER_MARGIN
+from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
-
-
-class Writer(Protocol):
-    """What is needed of a client."""
-
-    async def patch(
-        self, path: str, body: object, *, params: dict[str, str] | None = ..., timeout: float = ...
-    ) -> bytes:
-        """A merge patch. Raises ApiError or OutcomeUnknown."""
-
-    async def get(self, path: str) -> bytes:
-        """A quorum read. Raises ApiError or OutcomeUnknown."""
 
 
 class Opened(StrEnum):
@@ -45,6 +33,8 @@ class Opened(StrEnum):
     """It is shut, and nothing of ours can open it any more."""
     TOO_LATE = "too late"
     """It was not tried: the term would have ended before the answer."""
+    UNKNOWN = "unknown"
+    """Nobody knows: the charge stays until it is settled."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -74,60 +64,53 @@ class GateOpener:
     def __init__(
         self,
         ledger: Ledger,
-        client: Writer,
-        time_left: Callable[[], float],
+        writer: FencedWriter,
+        settler: FencedWriter,
         *,
-        patch_timeout: float,
         fresh: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
-        """`time_left`: seconds before the renew deadline. `fresh`: a value never used before."""
+        """`settler` sends what settles, beside `writer`. `fresh`: a value never used before."""
         self._ledger = ledger
-        self._client = client
-        self._time_left = time_left
-        self._patch_timeout = patch_timeout
+        self._writer = writer
+        self._settler = settler
         self._fresh = fresh
 
     def in_time(self) -> bool:
-        """Whether a patch sent now would be answered before the renew deadline."""
-        return self._time_left() >= self._patch_timeout + ANSWER_MARGIN
+        """Whether it is worth asking for a gate to be opened now."""
+        return self._writer.in_time()
 
     async def open(self, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         """Open the gate of a pod that the ledger has charged, and tell the ledger how it went.
 
-        Cancelled, it leaves the charge to whoever ends the term.
+        What is UNKNOWN stays charged and is to be settled. Cancelled, the charge is left to
+        whoever ends the term.
         """
-        if not self.in_time():
-            self._ledger.retract(facts.uid)
-            return Opened.TOO_LATE
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
-            answer = _DECODER.decode(await self._patch(facts, body))
+            answer = _DECODER.decode(await self._writer.patch(_path(facts), body))
+            revision = int(answer.metadata.resource_version)
+        except TooLateError:
+            self._ledger.retract(facts.uid)
+            return Opened.TOO_LATE
         except ApiError as error:
             return self._shut(facts, error)
-        except (OutcomeUnknown, msgspec.MsgspecError) as error:
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
             _LOG.warning("opening %s/%s: %s", facts.namespace, facts.name, error)
-            return await self._settle(facts, stamp)
-        self._ledger.confirm(facts.uid, int(answer.metadata.resource_version))
+            return Opened.UNKNOWN
+        self._ledger.confirm(facts.uid, revision)
         return Opened.YES
 
-    async def _patch(self, facts: PodFacts, body: dict[str, Any]) -> bytes:
-        return await self._client.patch(
-            _path(facts),
-            body,
-            params={"timeout": f"{self._patch_timeout:g}s", "fieldManager": v.FIELD_MANAGER},
-            timeout=self._patch_timeout + ANSWER_MARGIN,
-        )
-
-    async def _settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
+    async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
         """Write something else under the same resourceVersion until one of the two has won.
 
-        Reading alone proves nothing: a patch may land long after its time-out.
+        Reading alone proves nothing: a patch may land long after its time-out. Never UNKNOWN.
         """
         backoff = Backoff(cap=2.0)
         while True:
             note = {"annotations": {v.SETTLE: self._fresh()}}
             try:
-                await self._patch(facts, {"metadata": {**_precondition(facts), **note}})
+                body = {"metadata": {**_precondition(facts), **note}}
+                await self._settler.patch(_path(facts), body)
             except ApiError as error:
                 if error.status == 409:
                     found = await self._read(facts, stamp)
@@ -138,6 +121,8 @@ class GateOpener:
                 wait = error.retry_after
             except OutcomeUnknown as error:
                 wait = error.retry_after
+            except TooLateError:
+                wait = None
             else:
                 self._ledger.retract(facts.uid, hold_back=True)
                 return Opened.NO
@@ -146,14 +131,15 @@ class GateOpener:
     async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
         """The pod moved on, so nothing under the old version lands any more: did ours?"""
         try:
-            pod = _DECODER.decode(await self._client.get(_path(facts)))
+            pod = _DECODER.decode(await self._settler.get(_path(facts)))
+            revision = int(pod.metadata.resource_version)
         except ApiError as error:
             return self._shut(facts, error) if error.status == 404 else None
-        except OutcomeUnknown:
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
             return None
         gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
         if v.GATE not in gates and (pod.metadata.annotations or {}).get(v.TERM) == stamp.term:
-            self._ledger.confirm(facts.uid, int(pod.metadata.resource_version))
+            self._ledger.confirm(facts.uid, revision)
             return Opened.YES
         self._ledger.retract(facts.uid, hold_back=True)
         return Opened.NO

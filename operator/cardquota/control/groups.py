@@ -6,8 +6,7 @@ Volcano's and is left alone.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,9 +17,11 @@ from ..quota.group_book import GroupBook
 from ..quota.group_facts import GroupFacts
 from ..quota.ledger import Ledger
 from ..quota.stamp import Reservation, read_reservation, reservation_text
-from .gate import Writer
+from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
+_GONE: Final = (404, 409, 422)
+"""The group is another one, or has moved on: nothing under its old version lands any more."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -39,44 +40,48 @@ class GroupKeeper:
     """Writes reservations and phases of pod groups. One call per group at a time."""
 
     def __init__(
-        self,
-        ledger: Ledger,
-        client: Writer,
-        time_left: Callable[[], float],
-        *,
-        patch_timeout: float,
-        phases: bool,
+        self, ledger: Ledger, writer: FencedWriter, later: FencedWriter, *, phases: bool
     ) -> None:
-        """`phases`: whether phase and counts of PodGroups are ours to write."""
+        """`later` sends what nobody waits for. `phases`: whether phase and counts are ours."""
         self._ledger = ledger
-        self._client = client
-        self._time_left = time_left
-        self._patch_timeout = patch_timeout
+        self._writer = writer
+        self._later = later
         self._phases = phases
 
     async def reserve(self, facts: GroupFacts, reservation: Reservation) -> bool:
         """Write the reservation that the ledger has charged; whether it stands.
 
-        If it certainly does not, the ledger's charge is taken back.
+        If it certainly does not, and no write of ours can bring it any more, the ledger's charge
+        is taken back. Cancelled, the charge is left to whoever ends the term.
         """
-        backoff = Backoff(cap=2.0)
+        backoff = Backoff(cap=10.0)
         body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
-        while self._time_left() > self._patch_timeout:
+        on_its_way = False
+        while True:
+            wait = None
             try:
-                answer = await self._patch(facts, body)
+                # After a lost one the same write again, under the same version: one of them wins.
+                answer = await self._writer.patch(_path(facts), body)
+                revision = int(_DECODER.decode(answer).metadata.resource_version)
             except ApiError as error:
-                if error.status != 409 or not await self._stands(facts, reservation):
+                stands = await self._stands(facts, reservation) if error.status == 409 else False
+                if stands:
+                    return True
+                if stands is False and (not on_its_way or error.status in _GONE):
                     _LOG.info("reservation of %s not written: %s", facts.key, error)
                     break
-                return True
-            except OutcomeUnknown as error:
-                # The same write again, under the same version: one of them wins, once.
+                wait = error.retry_after
+            except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
                 _LOG.warning("reservation of %s: %s", facts.key, error)
-                await asyncio.sleep(backoff.next(error.retry_after))
+                on_its_way = True
+                wait = error.retry_after if isinstance(error, OutcomeUnknown) else None
+            except TooLateError:
+                if not on_its_way:
+                    break
             else:
-                revision = int(_DECODER.decode(answer).metadata.resource_version)
                 self._ledger.confirm_reservation(facts.key, revision)
                 return True
+            await asyncio.sleep(backoff.next(wait))
         self._ledger.retract_reservation(facts.key)
         return False
 
@@ -96,12 +101,12 @@ class GroupKeeper:
         reservation = None if over else facts.reservation
         body = self._body(facts, reservation, phase, running=book.bound)
         try:
-            await self._patch(facts, body)
+            await self._later.patch(_path(facts), body)
         except ApiError as error:
             if error.status in (404, 409):
                 return True  # its news are on the way
             _LOG.warning("pod group %s: %s", key, error)
-        except OutcomeUnknown as error:
+        except (OutcomeUnknown, TooLateError) as error:
             _LOG.warning("pod group %s: %s", key, error)
         else:
             return True
@@ -126,24 +131,19 @@ class GroupKeeper:
             body["status"] = {"phase": phase, "running": running}
         return body
 
-    async def _patch(self, facts: GroupFacts, body: dict[str, Any]) -> bytes:
-        return await self._client.patch(
-            _path(facts),
-            body,
-            params={"timeout": f"{self._patch_timeout:g}s", "fieldManager": v.FIELD_MANAGER},
-            timeout=self._patch_timeout,
-        )
-
-    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool:
-        """Whether an earlier try of ours landed after all."""
+    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
+        """Whether an earlier try of ours landed after all; None: it could not be read."""
         try:
-            group = _DECODER.decode(await self._client.get(_path(facts)))
-        except (ApiError, OutcomeUnknown):
-            return False
+            group = _DECODER.decode(await self._writer.get(_path(facts)))
+            revision = int(group.metadata.resource_version)
+        except ApiError as error:
+            return False if error.status == 404 else None
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
+            return None
         text = (group.metadata.annotations or {}).get(v.RESERVATION)
         if text is None or read_reservation(text) != reservation:
             return False
-        self._ledger.confirm_reservation(facts.key, int(group.metadata.resource_version))
+        self._ledger.confirm_reservation(facts.key, revision)
         return True
 
 

@@ -20,6 +20,7 @@ from ..quota.ledger import Ledger
 from ..quota.queue_report import report
 from ..settings import Settings
 from .audit import report_strangers
+from .fenced_writer import FencedWriter
 from .gate import GateOpener
 from .groups import GroupKeeper
 from .node_reports import report_nodes
@@ -32,7 +33,11 @@ _STATUS_EVERY: Final = 0.1
 
 
 class Leadership:
-    """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks."""
+    """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks.
+
+    `failed` is called with an error that nobody has thought of: nothing is decided any more, and
+    the process had better end.
+    """
 
     def __init__(
         self,
@@ -45,6 +50,7 @@ class Leadership:
         pulse: Pulse,
         settings: Settings,
         clock: Callable[[], float],
+        failed: Callable[[BaseException], None],
     ) -> None:
         self._ledger = ledger
         self._client = client
@@ -54,6 +60,8 @@ class Leadership:
         self._metrics = metrics
         self._settings = settings
         self._clock = clock
+        self._failed = failed
+        self._unsettled = False
         self._term: asyncio.Task[None] | None = None
         self._door: ReleaseDoor | None = None
         self._operator: QueueOperator | None = None
@@ -64,6 +72,7 @@ class Leadership:
     def acquired(self, term: str) -> None:
         """The Lease is ours."""
         self._term = asyncio.get_running_loop().create_task(self._lead(term))
+        self._term.add_done_callback(self._ended)
 
     def lost(self, term: str) -> None:
         """The term is over: decide nothing any more."""
@@ -71,14 +80,24 @@ class Leadership:
         if self._term is not None:
             self._term.cancel()
 
-    async def stop(self, timeout: float) -> None:
-        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
+    async def stop(self, timeout: float) -> bool:
+        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds.
+
+        Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
+        must run out: the successor then waits long enough.
+        """
         door, self._door = self._door, None
-        if door is not None:
-            await door.drain(timeout)
+        if door is not None and not await door.drain(timeout):
+            self._unsettled = True
         if self._term is not None:
             self._term.cancel()
             await asyncio.gather(self._term, return_exceptions=True)
+        return not self._unsettled
+
+    def _ended(self, term: asyncio.Task[None]) -> None:
+        if not term.cancelled() and (error := term.exception()) is not None:
+            self._unsettled = True
+            self._failed(error)
 
     async def _lead(self, term: str) -> None:
         lease = self._settings.leader_election
@@ -112,16 +131,17 @@ class Leadership:
 
     def _make_door(self, term: str, *, standalone: bool) -> ReleaseDoor:
         release = self._settings.release
-        gate = GateOpener(
-            self._ledger, self._client, self._elector.time_left, patch_timeout=release.patch_timeout
-        )
-        groups = GroupKeeper(
-            self._ledger,
-            self._client,
-            self._elector.time_left,
-            patch_timeout=release.patch_timeout,
-            phases=standalone,
-        )
+
+        def writer() -> FencedWriter:
+            return FencedWriter(
+                self._client,
+                self._elector.time_left,
+                timeout=release.patch_timeout,
+                at_a_time=release.in_flight,
+            )
+
+        gate = GateOpener(self._ledger, writer(), writer())
+        groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
         return ReleaseDoor(
             self._ledger,
             gate,

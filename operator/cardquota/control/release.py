@@ -61,6 +61,9 @@ class ReleaseDoor:
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+        self._sending = 0
+        """Gates whose first patch is not answered yet."""
         self._draining = False
         self._kept: set[str] = set()
         """Groups whose phase is being written."""
@@ -72,13 +75,18 @@ class ReleaseDoor:
             self._wake.set()
 
     async def run(self) -> None:
-        """Open gates until cancelled; then what is in flight is abandoned to the settle time."""
+        """Open gates until cancelled; then what is in flight is abandoned to the settle time.
+
+        An error nobody has thought of ends it: a leader that decides nothing is worse than none.
+        """
         self._ledger.begin_term()
         self.wake()
         try:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
+                if self._failure is not None:
+                    raise self._failure
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
@@ -87,11 +95,15 @@ class ReleaseDoor:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._ledger.end_term()
 
-    async def drain(self, timeout: float) -> None:
-        """Decide no more; wait until nothing is in flight, at most `timeout` seconds."""
+    async def drain(self, timeout: float) -> bool:
+        """Decide no more; wait until nothing is in flight, at most `timeout` seconds.
+
+        Whether all that was sent is settled: if not, some of it may land yet.
+        """
         self._draining = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
+        return not self._tasks and self._failure is None
 
     def _pass(self, since: float) -> None:
         if self._draining:
@@ -108,14 +120,14 @@ class ReleaseDoor:
                 left -= 1
                 if isinstance(found, Refusal):
                     self._tell(found)
-                elif len(self._tasks) < self._in_flight:
+                elif self._sending < self._in_flight:
                     self._open(found, since)
                 else:
                     left = 0
                     break
             if left <= 0:
                 self._ledger.news.stir(queue)
-        if left <= 0 and len(self._tasks) < self._in_flight:
+        if left <= 0 and self._sending < self._in_flight:
             self._wake.set()
 
     def _open(self, opening: Opening, since: float) -> None:
@@ -131,6 +143,7 @@ class ReleaseDoor:
             self._ledger.assume(record.facts.uid, stamp)
             pods.append((record.facts, stamp, resource))
         if opening.gang is None or reservation is None:
+            self._sending += len(pods)
             for facts, stamp, resource in pods:
                 self._start(self._open_one(facts, stamp, resource, since))
         else:
@@ -150,10 +163,17 @@ class ReleaseDoor:
             self._ledger.retract_reservation(gang.key)
             return
         self._events.forget(facts.uid)
+        self._sending += len(pods)
         await asyncio.gather(*(self._open_one(*pod, since) for pod in pods))
 
     async def _open_one(self, facts: PodFacts, stamp: Stamp, resource: str, since: float) -> None:
-        opened = await self._gate.open(facts, stamp, resource)
+        try:
+            opened = await self._gate.open(facts, stamp, resource)
+        finally:
+            self._sending -= 1
+            self.wake()
+        if opened is Opened.UNKNOWN:
+            opened = await self._gate.settle(facts, stamp)
         if opened is Opened.YES:
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
             if self._events.last_reason(facts.uid) is not None:
@@ -227,8 +247,8 @@ class ReleaseDoor:
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _LOG.error("a release failed; this is a bug", exc_info=task.exception())
+        if not task.cancelled():
+            self._failure = self._failure or task.exception()
         self.wake()
 
 

@@ -118,6 +118,25 @@ def test_a_queue_in_use_is_not_deleted(team: Team) -> None:
     team.until(lambda: team.delete(queue).ok, "deleted")
 
 
+def test_a_queue_in_use_is_not_deleted_with_many_others(team: Team) -> None:
+    """Q8: `kubectl delete queues --selector`, and the one request that deletes all of them."""
+    mine = team.a_queue({H200: 3}).labelled("owner", team.prefix)
+    other = team.a_queue({H200: 3}, "unused").labelled("owner", team.prefix)
+    assert team.has_queue(mine)
+    assert team.has_queue(other, "unused")
+    assert team.create(team.a_pod("a", 1, H200)).ok
+    team.until_row(H200, requested=1)
+
+    reply = ask(team.cluster, "DELETE", f"{QUEUES}?labelSelector=owner={team.prefix}")
+
+    assert reply.code == 403
+    assert f"Queue <{mine.name}> is in use by 1 pod and 0 pod groups; close it" in reply.message
+    assert team.get(mine)["metadata"]["name"] == mine.name
+    assert team.delete(team.a_pod("a", 1, H200)).ok
+    again = f"{QUEUES}?labelSelector=owner={team.prefix}"
+    team.until(lambda: ask(team.cluster, "DELETE", again).ok, "all deleted")
+
+
 def test_status_and_finalizers_are_nothing_to_ask_about(team: Team) -> None:
     """Our own writes of status never come back to us as reviews."""
     queue = team.a_queue({H200: 3})

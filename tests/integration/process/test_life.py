@@ -2,11 +2,15 @@
 
 import json
 import signal
+import socket
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
@@ -123,6 +127,81 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     assert tracebacks(operator.log) == []
     levels = {line["level"] for line in json_lines(operator.log)}
     assert "error" not in levels
+
+
+def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
+    bare: Cluster, tmp_path: Path, unique: str
+) -> None:
+    """I1: a lost patch may land yet, so the successor has to wait as after a crash."""
+    gone_quiet = {**QUICK, "release": {"patchTimeout": 1, "inFlight": 2}}
+    with fresh_namespace(bare, unique) as namespace:
+        team = Team(bare, namespace, unique)
+        with running(bare, tmp_path / "first", gone_quiet) as operator:
+            assert team.create(team.a_queue({T1000: 1}).with_policy("Gate")).ok
+            team.until_row(T1000, quota=1)
+            assert team.create(team.a_pod("runs", 1, T1000)).ok
+            assert team.create(team.a_pod("waits", 1, T1000)).ok
+            team.until_told("waits", v.Reason.INSUFFICIENT_CARD)
+            with silent_webhook(team):
+                team.set_quota({T1000: 2})
+                eventually(lambda: f"opening {namespace}/waits" in operator.log.read_text(), "lost")
+                term = holder(bare)
+                operator.signal(signal.SIGTERM)
+                assert operator.ended() == 0
+                assert holder(bare) == term
+        assert "the Lease is left to run out" in operator.log.read_text()
+        assert tracebacks(operator.log) == []
+        with running(bare, tmp_path / "second"):
+            team.until_bound("waits")
+            team.until_row(T1000, allocated=2)
+
+
+@contextmanager
+def silent_webhook(team: Team) -> Iterator[None]:
+    """Somebody else's webhook, which takes every update of the team's pods and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"https://127.0.0.1:{server.getsockname()[1]}/"
+        hook = {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": team.prefix},
+            "webhooks": [
+                {
+                    "name": "silent.example.com",
+                    "clientConfig": {"url": url},
+                    "rules": [
+                        {
+                            "apiGroups": [""],
+                            "apiVersions": ["v1"],
+                            "resources": ["pods"],
+                            "operations": ["UPDATE"],
+                        }
+                    ],
+                    "namespaceSelector": {
+                        "matchLabels": {"kubernetes.io/metadata.name": team.namespace}
+                    },
+                    "sideEffects": "None",
+                    "admissionReviewVersions": ["v1"],
+                    "timeoutSeconds": 30,
+                }
+            ],
+        }
+        hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        try:
+            assert ask(team.cluster, "POST", hooks, hook).ok
+            team.until(lambda: not answered(team), "no answer")
+            yield
+        finally:
+            ask(team.cluster, "DELETE", f"{hooks}/{team.prefix}")
+
+
+def answered(team: Team) -> bool:
+    """Whether an update of a pod gets any answer but a 504, or the end of its connection."""
+    note = {"metadata": {"labels": {"asked": "yes"}}}
+    try:
+        return team.patch(team.a_pod("runs"), note, sub="?dryRun=All&timeout=300ms").code != 504
+    except urllib3.exceptions.ProtocolError:
+        return False
 
 
 def test_every_log_line_is_a_json_object(bare: Cluster, tmp_path: Path) -> None:

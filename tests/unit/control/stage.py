@@ -14,6 +14,7 @@ from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.events import ObjectReference
+from cardquota.control.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.account import Account
 from cardquota.quota.drift import drift
@@ -61,6 +62,7 @@ class Script:
         self.answers = list(answers)
         self.calls: list[Call] = []
         self.on_call: Callable[[Call], None] = lambda _: None
+        self.answer_to: Callable[[Call], Answer] = self._next
         self.hold: asyncio.Event | None = None
         """While it is not set, patches are not answered."""
         self.in_flight = 0
@@ -94,10 +96,13 @@ class Script:
             await asyncio.sleep(0)
         finally:
             self.in_flight -= 1
-        answer = self.answers.pop(0) if self.answers else stored(100, spec={})
+        answer = self.answer_to(call)
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def _next(self, _: Call) -> Answer:
+        return self.answers.pop(0) if self.answers else stored(100, spec={})
 
 
 class Told:
@@ -121,6 +126,13 @@ class Told:
 
 def a_world(*things: Body, **settings: Any) -> Ledger:
     return a_ledger(*CARDS, *things, **settings)
+
+
+def a_writer(
+    script: Script, left: Callable[[], float] = lambda: 60.0, at_a_time: int = 32
+) -> FencedWriter:
+    """The real one over a script."""
+    return FencedWriter(script, left, timeout=2.0, at_a_time=at_a_time)
 
 
 def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:

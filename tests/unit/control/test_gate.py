@@ -14,10 +14,22 @@ from cardquota.control import gate as module
 from cardquota.control.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.release_order import Opening, openings
 from cardquota.quota.stamp import Stamp
 
-from .stage import TERM, Answer, Script, a_world, assumed, charged, lost, refused, stored
+from .stage import (
+    TERM,
+    Answer,
+    Script,
+    a_world,
+    a_writer,
+    assumed,
+    charged,
+    lost,
+    refused,
+    stored,
+)
 
 POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7)
 QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
@@ -39,7 +51,17 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
     fresh = map("fresh-{}".format, count())
-    return GateOpener(ledger, script, left, patch_timeout=2.0, fresh=lambda: next(fresh))
+    return GateOpener(
+        ledger, a_writer(script, left), a_writer(script, left), fresh=lambda: next(fresh)
+    )
+
+
+async def open_and_settle(
+    gate: GateOpener, facts: PodFacts, stamp: Stamp, resource: str = GPU
+) -> Opened:
+    """As the release door does."""
+    how = await gate.open(facts, stamp, resource)
+    return await gate.settle(facts, stamp) if how is Opened.UNKNOWN else how
 
 
 async def opened(*answers: Answer) -> tuple[Opened, Ledger, Script]:
@@ -47,7 +69,7 @@ async def opened(*answers: Answer) -> tuple[Opened, Ledger, Script]:
     ledger, script = a_world(QUEUE, POD), Script(*answers)
     facts, stamp = assumed(ledger, POD, {H200: 2})
     script.on_call = lambda _: None
-    how = await asyncio.wait_for(opener(ledger, script).open(facts, stamp, GPU), 2)
+    how = await asyncio.wait_for(open_and_settle(opener(ledger, script), facts, stamp), 2)
     return how, ledger, script
 
 
@@ -260,7 +282,7 @@ async def test_while_nobody_knows_the_charge_stays() -> None:
     """Cancelled, it leaves the charge to whoever ends the term."""
     ledger, script = a_world(QUEUE, POD), Script(lost(), *[lost()] * 10_000)
     facts, stamp = assumed(ledger, POD, {H200: 2})
-    task = asyncio.create_task(opener(ledger, script).open(facts, stamp, GPU))
+    task = asyncio.create_task(open_and_settle(opener(ledger, script), facts, stamp))
     done, _ = await asyncio.wait([task], timeout=0.05)
     assert not done
     assert charged(ledger, H200) == 2

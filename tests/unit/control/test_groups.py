@@ -5,12 +5,24 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
+from cardquota.control import groups as module
 from cardquota.control.groups import GroupKeeper
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.stamp import Reservation
 
-from .stage import TERM, Answer, Script, a_world, charged, lost, no_charge_is_left, refused, stored
+from .stage import (
+    TERM,
+    Answer,
+    Script,
+    a_world,
+    a_writer,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+)
 
 KEY = "team/gang"
 GANG = a_group().in_queue("queue").of(2)
@@ -32,7 +44,8 @@ def keeper(
     ledger: Ledger, *answers: Answer, left: float = 60.0, phases: bool = True
 ) -> tuple[GroupKeeper, Script]:
     script = Script(*answers)
-    return GroupKeeper(ledger, script, lambda: left, patch_timeout=2.0, phases=phases), script
+    writer = a_writer(script, lambda: left)
+    return GroupKeeper(ledger, writer, writer, phases=phases), script
 
 
 @pytest.mark.parametrize(
@@ -119,12 +132,44 @@ async def test_reserving_confirms_what_was_charged() -> None:
     assert charged(ledger, H200) == 2
 
 
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again at once."""
+
+    async def no_wait(_: float) -> None: ...
+
+    monkeypatch.setattr(module.asyncio, "sleep", no_wait)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (lost(), refused(403), refused(429), refused(409), stored(9)),
+        (refused(409), lost(), refused(409), refused(404)),
+        (lost(), refused(409), lost(), refused(409), stored(9)),
+    ],
+)
+async def test_a_reservation_that_may_land_yet_keeps_its_charge(
+    at_once: None, answers: tuple[Answer, ...]
+) -> None:
+    """I1: it is taken back only once nothing of ours can land any more."""
+    ledger = world(GANG)
+    ledger.reserve(KEY, RESERVATION)
+    keep, script = keeper(ledger, *answers)
+    held: list[int] = []
+    script.on_call = lambda _: held.append(charged(ledger, H200))
+    facts = ledger.groups[KEY].facts
+    assert facts is not None
+    assert not await keep.reserve(facts, RESERVATION)
+    assert held == [2] * len(answers)
+    assert no_charge_is_left(ledger)
+
+
 @pytest.mark.parametrize(
     ("answers", "left"),
     [
         ((refused(403),), 60.0),
         ((refused(409), stored(9)), 60.0),
-        ((refused(409), lost()), 60.0),
         ((refused(409), refused(404)), 60.0),
         ((), 1.0),
     ],

@@ -9,6 +9,7 @@ import pytest
 from builders import H200, H800, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control import release as module
+from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.release import ReleaseDoor
@@ -24,6 +25,7 @@ from .stage import (
     Script,
     Told,
     a_world,
+    a_writer,
     account,
     charged,
     lost,
@@ -44,7 +46,7 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
 class Leader:
     """One term over a world."""
 
-    def __init__(self, *things: Body, in_flight: int = 32) -> None:
+    def __init__(self, *things: Body, in_flight: int = 32, phases: bool = False) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
         self.told = Told()
@@ -54,11 +56,14 @@ class Leader:
         def left() -> float:
             return self.left
 
+        def writer() -> FencedWriter:
+            return a_writer(self.script, left, at_a_time=in_flight)
+
         loop = asyncio.get_running_loop()
         self.door = ReleaseDoor(
             self.ledger,
-            GateOpener(self.ledger, self.script, left, patch_timeout=2.0),
-            GroupKeeper(self.ledger, self.script, left, patch_timeout=2.0, phases=False),
+            GateOpener(self.ledger, writer(), writer()),
+            GroupKeeper(self.ledger, writer(), writer(), phases=phases),
             self.told,  # type: ignore[arg-type]
             self.metrics,
             term=TERM,
@@ -85,9 +90,13 @@ class Leader:
 
 @asynccontextmanager
 async def leading(
-    *things: Body, answers: tuple[Answer, ...] = (), in_flight: int = 32, left: float = 60.0
+    *things: Body,
+    answers: tuple[Answer, ...] = (),
+    in_flight: int = 32,
+    left: float = 60.0,
+    phases: bool = False,
 ) -> AsyncIterator[Leader]:
-    leader = Leader(*things, in_flight=in_flight)
+    leader = Leader(*things, in_flight=in_flight, phases=phases)
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.door.run())
     try:
@@ -226,11 +235,79 @@ async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> Non
         assert leader.opened == ["a"]
         assert not draining.done()
         leader.script.hold.set()
-        await asyncio.wait_for(draining, 0.5)
+        assert await asyncio.wait_for(draining, 0.5)
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_draining_says_what_it_could_not_settle() -> None:
+    """Then the Lease is not given up: the lost patch may land yet."""
+    answers = tuple(lost() for _ in range(100))
+    async with leading(THREE, waiting("a"), answers=answers) as leader:
+        await until(lambda: leader.opened == ["a"])
+        assert not await leader.door.drain(0.05)
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_pods_that_cannot_be_settled_hold_up_no_other() -> None:
+    """Somebody's webhook lets every patch of one namespace run into its time-out."""
+    stuck = [waiting(f"stuck-{n}").in_namespace("stuck") for n in range(4)]
+    async with leading(a_queue().with_quota({H200: 9}), *stuck, in_flight=2) as leader:
+        answer = leader.script.answer_to
+
+        def time_out(call: Call) -> Answer:
+            return lost() if "/stuck/" in call.path else answer(call)
+
+        leader.script.answer_to = time_out
+        await until(lambda: len(leader.opened) == 4)
+        leader.see(waiting("other"))
+        await until(lambda: "other" in leader.opened)
+        assert charged(leader.ledger, H200) == 5
+
+
+async def test_an_error_nobody_has_thought_of_ends_the_term() -> None:
+    """A leader that decides nothing, or leaves a charge for ever, is worse than none."""
+    leader = Leader(THREE, waiting("a"))
+    leader.script.answers = [KeyError("a bug")]
+    with pytest.raises(KeyError):
+        await asyncio.wait_for(leader.door.run(), 2)
+    assert no_charge_is_left(leader.ledger)
+    assert not await leader.door.drain(0.0)
+
+
+async def test_an_answer_that_cannot_be_read_is_settled() -> None:
+    """A proxy's page with status 200 says nothing about the patch."""
+    gated = stored(9, spec={"schedulingGates": [{"name": v.GATE}]})
+    async with leading(THREE, waiting("a"), answers=(b"<html>", gated)) as leader:
+        await until(lambda: leader.opened == ["a", "a"])
         assert charged(leader.ledger, H200) == 1
 
 
 # --- gangs ----------------------------------------------------------------------------------
+
+
+async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
+    """Renewals of the Lease must not queue behind a large gang."""
+    gang = [waiting(f"p{n}").in_group("gang") for n in range(100)]
+    world = (a_queue().with_quota({H200: 200}), GANG.of(100), *gang)
+    async with leading(*world, in_flight=8) as leader:
+        await until(lambda: len(leader.opened) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+async def test_no_more_groups_in_flight_than_allowed() -> None:
+    groups = [a_group(f"g{n}").in_queue("queue").of(1) for n in range(100)]
+    async with leading(*groups, in_flight=8, phases=True) as leader:
+        await until(lambda: len(leader.script.patches) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+@pytest.mark.parametrize("unread", [b"<html>", stored(5).replace(b'"5"', b'"five"')])
+async def test_a_reservation_whose_answer_cannot_be_read_is_written_again(unread: bytes) -> None:
+    """It opens its gates, and leaks nothing."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(unread,)) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert len(reservations(leader)) == 2
 
 
 def reservations(leader: Leader) -> list[Call]:

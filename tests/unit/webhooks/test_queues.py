@@ -101,6 +101,15 @@ async def test_a_queue_in_use_is_not_deleted(users: list[QueueBody], words: str)
         assert other.allowed
 
 
+async def test_a_queue_in_use_is_not_deleted_with_many_others() -> None:
+    """Q8: the API server names no queue in the review of a deletion of many."""
+    async with Door(GOOD, a_pod().in_queue("queue")) as door:
+        many = {"operation": "DELETE", "object": None, "name": ""}
+        assert not (await door.validate(GOOD, **many, oldObject=GOOD.body)).allowed
+        other = a_queue("other")
+        assert (await door.validate(other, **many, oldObject=other.body)).allowed
+
+
 async def test_finished_pods_use_no_queue() -> None:
     """T1."""
     done = a_pod().in_queue("queue").on_node("h200-a").in_phase("Succeeded")

@@ -1,0 +1,66 @@
+"""Writes of one term: few at a time, and none whose answer could come after the term's end."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from ..quota import vocabulary as v
+from ..settings import ANSWER_MARGIN
+
+
+class Writer(Protocol):
+    """What is needed of a client."""
+
+    async def patch(
+        self, path: str, body: object, *, params: dict[str, str] | None = ..., timeout: float = ...
+    ) -> bytes:
+        """A merge patch. Raises ApiError or OutcomeUnknown."""
+
+    async def get(self, path: str) -> bytes:
+        """A quorum read. Raises ApiError or OutcomeUnknown."""
+
+
+class TooLateError(Exception):
+    """Not sent: the term could have ended before the answer."""
+
+
+class FencedWriter:
+    """Sends patches under the current term.
+
+    Each has its own bound, so that what is slow or stuck holds up nothing of another kind, and the
+    renewals of the Lease never queue for a connection.
+    """
+
+    def __init__(
+        self,
+        client: Writer,
+        time_left: Callable[[], float],
+        *,
+        timeout: float,
+        at_a_time: int,
+    ) -> None:
+        """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch."""
+        self._client = client
+        self._time_left = time_left
+        self._timeout = timeout
+        self._slots = asyncio.Semaphore(at_a_time)
+
+    def in_time(self) -> bool:
+        """Whether a patch sent now would be answered before the renew deadline."""
+        return self._time_left() >= self._timeout + ANSWER_MARGIN
+
+    async def patch(self, path: str, body: object) -> bytes:
+        """A merge patch, when its turn has come. Raises ApiError, OutcomeUnknown, TooLateError."""
+        async with self._slots:
+            if not self.in_time():
+                raise TooLateError(f"PATCH {path}: too near to the renew deadline")
+            return await self._client.patch(
+                path,
+                body,
+                params={"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER},
+                timeout=self._timeout + ANSWER_MARGIN,
+            )
+
+    async def get(self, path: str) -> bytes:
+        """A quorum read. Raises ApiError or OutcomeUnknown."""
+        return await self._client.get(path)

@@ -1,0 +1,133 @@
+"""One term of the leader: what ends it, and whether the Lease may be given up afterwards.
+
+Winning, settling and the status writer are stood in for: they need a cluster, and what they do on
+one is in tests/integration.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import H200, a_pod, a_queue
+from cardquota.cluster.feed import Pulse
+from cardquota.control import leadership as module
+from cardquota.control.leadership import Leadership
+from cardquota.metrics import Metrics
+from cardquota.settings import Settings
+
+from .stage import Script, Told, a_world, charged, lost, no_charge_is_left, until
+
+
+class Quiet:
+    """A status writer that writes nothing."""
+
+    def __init__(self, **_: Any) -> None: ...
+
+    def start(self) -> None: ...
+
+    def post(self, *_: Any) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+async def settled_at_once(*_: Any, **__: Any) -> None: ...
+
+
+class Replica:
+    """A leader over one pod that fits."""
+
+    def __init__(self) -> None:
+        pod = a_pod("a").in_queue("queue").naming(H200).asking_for(1).gated()
+        self.ledger = a_world(a_queue().with_quota({H200: 3}), pod)
+        self.script = Script()
+        self.metrics = Metrics()
+        self.failures: list[BaseException] = []
+        self.leadership = Leadership(
+            self.ledger,
+            self.script,  # type: ignore[arg-type]
+            SimpleNamespace(time_left=lambda: 60.0),  # type: ignore[arg-type]
+            [],
+            Told(),  # type: ignore[arg-type]
+            self.metrics,
+            Pulse(),
+            Settings(),
+            asyncio.get_running_loop().time,
+            self.failures.append,
+        )
+
+    @property
+    def leads(self) -> float:
+        return self.metrics.leader._value.get()
+
+
+@pytest.fixture
+async def replica(monkeypatch: pytest.MonkeyPatch) -> Replica:
+    monkeypatch.setattr(module, "QueueOperator", Quiet)
+    monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
+    return Replica()
+
+
+async def test_an_orderly_exit_may_give_the_lease_up(replica: Replica) -> None:
+    replica.leadership.acquired("term")
+    await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
+    assert replica.leads == 1
+    assert await replica.leadership.stop(1.0)
+    assert replica.leads == 0
+    assert replica.failures == []
+    assert no_charge_is_left(replica.ledger)
+
+
+async def test_an_exit_with_a_lost_patch_may_not(replica: Replica) -> None:
+    """I1: it may land yet."""
+    replica.script.answers = [lost() for _ in range(1_000)]
+    replica.leadership.acquired("term")
+    await until(lambda: len(replica.script.patches) > 1)
+    assert charged(replica.ledger, H200) == 1
+    assert not await replica.leadership.stop(0.05)
+    assert replica.failures == []
+
+
+async def test_an_error_nobody_has_thought_of_ends_the_process(replica: Replica) -> None:
+    """A leader that renews and decides nothing would block every other replica."""
+    replica.script.answers = [KeyError("a bug")]
+    replica.leadership.acquired("term")
+    await until(lambda: replica.failures)
+    assert isinstance(replica.failures[0], KeyError)
+    assert replica.leads == 0
+    assert not await replica.leadership.stop(1.0)
+
+
+async def test_an_error_before_it_decides_ends_the_process_too(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "settle_and_catch_up", failing(KeyError("a bug")))
+    replica.leadership.acquired("term")
+    await until(lambda: replica.failures)
+
+
+async def test_a_term_that_is_lost_ends_nothing_else(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither while it decides nor before: the next term begins anew."""
+    replica.leadership.acquired("one")
+    await until(lambda: replica.leads == 1)
+    replica.leadership.lost("one")
+    await until(lambda: replica.leads == 0)
+    monkeypatch.setattr(module, "settle_and_catch_up", failing(module.LeadershipLost("slept")))
+    replica.leadership.acquired("two")
+    await asyncio.sleep(0.01)
+    monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
+    replica.leadership.acquired("three")
+    await until(lambda: replica.leads == 1)
+    assert replica.failures == []
+    assert await replica.leadership.stop(1.0)
+
+
+def failing(error: Exception) -> Callable[..., Awaitable[None]]:
+    async def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fail
