@@ -5,7 +5,6 @@ from typing import Final
 from ..quota import messages
 from ..quota.objects import PodAnnotations
 
-BEHIND_OTHERS: Final = "waits its turn: others stand before it"
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"

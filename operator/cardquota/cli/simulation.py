@@ -18,7 +18,8 @@ from ..quota.objects import Pod, Queue
 from ..quota.pod_facts import PodFacts, pod_facts
 from ..quota.queue_facts import QueueError, check_queue, queue_facts
 from ..quota.queue_report import report
-from ..quota.release_order import Opening, Refusal, openings, queue_order
+from ..quota.release_order import queue_order
+from ..quota.release_pass import Opening, Refusal, openings
 from ..quota.stamp import Reservation, Stamp
 from ..quota.verdict import Verdict
 from ..settings import InstallationMode, Settings
@@ -206,10 +207,6 @@ class Simulation:
             self._cluster.bind(uid, node)
 
     def _explain_waiting(self) -> None:
-        """A word for those at the gate who were told nothing: a queue in strict order stops at
-        the first that does not fit. What is said already is no warning besides.
-        """
+        """What is said already is no warning besides."""
         for answer in self._by_uid.values():
-            if answer.answer is Answer.GATED:
-                answer.text = answer.text or sentences.BEHIND_OTHERS
             answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

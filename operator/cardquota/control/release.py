@@ -20,7 +20,8 @@ from ..quota.judgement import judge_presence
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.pod_record import PodRecord
-from ..quota.release_order import Opening, Refusal, openings, queue_order
+from ..quota.release_order import queue_order
+from ..quota.release_pass import Opening, Refusal, openings
 from ..quota.stamp import Reservation, Stamp, allocated_text
 from ..quota.verdict import Outcome, Verdict
 from .gate import GateOpener, Opened

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from .account import Account
+from .candidate import Line
 from .group_facts import GroupFacts
 from .pod_record import PodRecord
 from .stamp import Charge, Reservation
@@ -27,6 +28,7 @@ class GroupBook:
         "assumed",
         "facts",
         "key",
+        "lines",
         "members",
         "settled_revision",
         "succeeded",
@@ -39,6 +41,8 @@ class GroupBook:
         """Unfinished pods that name the group, by uid."""
         self.succeeded: set[str] = set()
         """Uids of members that have succeeded and still exist: they did start."""
+        self.lines: dict[Line, None] = {}
+        """Where members of it wait, if it is a gang."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[str, int] = {}

@@ -45,7 +45,7 @@ class Ledger(LedgerView):
             if facts.state is State.SUCCEEDED and facts.group:
                 self._succeeded[facts.uid] = facts.group
                 self._group(facts.group).succeed(facts.uid)
-                self.news.stir_group(facts.group)
+                self._stir(self._group(facts.group))
             return
         if record is None:
             record = self.pods[facts.uid] = PodRecord(facts)
@@ -80,6 +80,7 @@ class Ledger(LedgerView):
         version = self.nodes.version
         learned = self.nodes.see(facts)
         if self.nodes.version != version:
+            self.epoch += 1
             self.news.show(self._accounts)  # what is deserved, and what is oversold
         self._reassess(self.nodes.take_unresolved(facts.name))
         self._learned(learned)
@@ -87,6 +88,7 @@ class Ledger(LedgerView):
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.nodes.drop(name)
+        self.epoch += 1
         self.news.show(self._accounts)
 
     def queue_seen(self, facts: QueueFacts) -> None:
@@ -266,7 +268,7 @@ class Ledger(LedgerView):
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
         if book is not None:
-            self.news.stir_group(book.key)
+            self._stir(book)
             if sign > 0 and bucket is Bucket.ALLOCATED:
                 book.bind(record, self._account)
             if record.held:
@@ -340,7 +342,7 @@ class Ledger(LedgerView):
             del self.groups[book.key]
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
-        self.news.stir_group(book.key)
+        self._stir(book)
         members = list(book.members.values())
         self._settle(book.see(facts, self._account) | book.repost(self._account))
         self._reassess(sorted(record.facts.uid for record in members))
@@ -348,14 +350,21 @@ class Ledger(LedgerView):
 
     def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
         book.assumed = reservation
-        self.news.stir_group(book.key)
+        self._stir(book)
         self._settle(book.repost(self._account))
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
         self._quotas.replace(account.quota, quota)
+        self.epoch += 1
         account.quota = quota
         self.news.show(self._accounts)  # what is deserved, and what is oversold
+
+    def _stir(self, book: GroupBook) -> None:
+        """Members, minimum or reservation of a group changed."""
+        self.news.stir_group(book.key)
+        for line in book.lines:
+            line.regroup(book)
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""

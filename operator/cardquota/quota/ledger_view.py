@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
+from .candidate import Gang
 from .card import Card
 from .catalog import Catalog
 from .effect import mode_of
@@ -54,6 +55,8 @@ class LedgerView:
         self._loose = LoosePods()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
+        self.epoch = 0
+        """Different whenever what is known of cards and quotas has changed."""
         self.news = News()
         self._vendors = tuple(vendors)
         self._default_queue = default_queue
@@ -132,22 +135,27 @@ class LedgerView:
 
     # --- how a pod is read: for the ledger itself -------------------------------------------
 
-    def _lane(self, record: PodRecord) -> tuple[Hashable, str]:
+    def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
         """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
 
-        Beside it the key of its gang, if it has one.
+        Beside it the books of its gang, if it has one.
         """
         facts, request = record.facts, record.request
         book = self.groups.get(facts.group) if facts.group else None
         agrees = facts.own_queue in ("", record.queue)
-        gang = group = book.key if book is not None and book.gang else ""
+        gang = book if book is not None and book.gang else None
+        group = gang.key if gang is not None else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
         odd: Hashable = None
         if request is None or not request.cards:
             odd = (facts.card_text, facts.selector, facts.devices)
         own = "" if agrees else facts.own_queue
-        return (request, facts.namespace, group, gang, own, facts.problem, odd), gang
+        mode = self.mode_in(facts.namespace)
+        account = self._accounts.get(record.queue)
+        kept_out = account and account.facts and not account.facts.admits(facts.namespace)
+        namespace = facts.namespace if kept_out else ""
+        return (request, mode, namespace, group, gang is None, own, facts.problem, odd), gang
 
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """What a pod is charged that no stamp of ours charges.

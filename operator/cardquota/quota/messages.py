@@ -135,6 +135,14 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
+def behind(queue: str, first: str) -> str:
+    """Nobody passes in a queue with `dequeueStrategy: fifo`."""
+    return (
+        f"Queue <{show(queue)}> releases in order (fifo): the pod waits behind <{show(first)}>, "
+        "which waits for the same card"
+    )
+
+
 def gated_without_queue() -> str:
     """A gated pod that has lost its queue."""
     return (

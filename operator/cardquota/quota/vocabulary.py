@@ -71,6 +71,7 @@ class Reason(StrEnum):
     DEVICE_CLAIMED = "DeviceClaimNotCounted"
     GROUP_NOT_FOUND = "PodGroupNotFound"
     GANG_INCOMPLETE = "PodGroupIncomplete"
+    BEHIND = "BehindInQueue"
 
 
 RELEASED: Final = "QuotaReleased"

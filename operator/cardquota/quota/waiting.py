@@ -1,82 +1,171 @@
-"""Who waits at a queue's gate, in lanes, so that a decision costs by what can be released.
+"""Who waits at a queue's gate, so that a decision costs by what can be released.
 
-Pods of one lane stand under the same verdict: they are alike in all that is judged. If the first
-of a lane does not fit, none of it does. The lanes of a gang know that they belong together.
+Pods stand in lanes; a lane, or the lanes of a gang that starts whole, is a candidate. One that is
+*awake* is to be tried: something about it changed. One that was tried and lacks room is on a
+shelf until there is as much as it needs. One that waits for anything else is *parked* until that
+changes, which wakes it.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterable
+import heapq
+from collections.abc import Hashable, Iterator
+from typing import Final
 
+from .candidate import Candidate, Gang, Lane, Turn
 from .pod_record import PodRecord
+from .shelf import Needs, Shelf, Shelves
 from .vocabulary import Reason
 
-Turn = tuple[int, str, str, str]
-
-
-class Lane:
-    """Waiting pods in the order of release, and what they were last told."""
-
-    __slots__ = ("_newcomers", "_told", "gang", "turns")
-
-    def __init__(self, gang: str = "") -> None:
-        self.gang = gang
-        """Key of the group that its pods start with, or the empty string."""
-        self.turns: list[Turn] = []
-        """Sorted; the last part of each is the pod's uid."""
-        self._told: Reason | None = None
-        self._newcomers: dict[str, None] = {}
-
-    def join(self, turn: Turn) -> None:
-        """A pod begins to wait."""
-        insort(self.turns, turn)
-        self._newcomers[turn[-1]] = None
-
-    def leave(self, turn: Turn) -> None:
-        """A pod waits no longer."""
-        del self.turns[bisect_left(self.turns, turn)]
-        self._newcomers.pop(turn[-1], None)
-
-    def to_tell(self, reason: Reason | None) -> list[str]:
-        """Uids that have not heard this reason yet; they count as told from now on (section 9).
-
-        Costs in proportion to those, not to who waits.
-        """
-        uids = list(self._newcomers) if reason is self._told else [t[-1] for t in self.turns]
-        self._told, self._newcomers = reason, {}
-        return uids
+_SLACK: Final = 64
+"""Entries that may be out of date, beyond as many as there are good ones."""
 
 
 class WaitingLine:
-    """The lanes of one queue."""
+    """The line of one queue."""
 
-    __slots__ = ("lanes",)
+    __slots__ = (
+        "_awake",
+        "_by_gang",
+        "_count",
+        "_entries",
+        "_epoch",
+        "_order",
+        "_parked",
+        "_stale",
+        "lanes",
+        "shelves",
+    )
 
     def __init__(self) -> None:
         self.lanes: dict[Hashable, Lane] = {}
+        self.shelves = Shelves()
+        self._count = 0
+        self._awake: dict[Candidate, int] = {}
+        """Whom to try whatever room there is, with the number of the entry in `_order`."""
+        self._order: list[tuple[Turn, int, Candidate]] = []
+        """A heap; entries of those that are not awake any more, or again, are passed over."""
+        self._entries = 0
+        self._parked: dict[Candidate, None] = {}
+        self._by_gang: dict[Gang, dict[Hashable, Lane]] = {}
+        self._stale: dict[Gang, None] = {}
+        """Gangs that changed: their members may go together now, or one by one."""
+        self._epoch = 0
 
     def __len__(self) -> int:
-        return sum(len(lane.turns) for lane in self.lanes.values())
+        return self._count
 
-    def join(self, record: PodRecord, key: Hashable, gang: str = "") -> None:
-        """A pod begins to wait in a lane; the pods of a lane name the same gang, or none."""
+    def uids(self) -> Iterator[str]:
+        """All that wait."""
+        return (turn[-1] for lane in self.lanes.values() for turn in lane.turns)
+
+    def join(self, record: PodRecord, key: Hashable, gang: Gang | None = None) -> None:
+        """A pod begins to wait in a lane; the pods of a lane have the same gang, or none."""
         lane = self.lanes.get(key)
         if lane is None:
             lane = self.lanes[key] = Lane(gang)
         record.lane = key
         lane.join(record.turn)
+        self._count += 1
+        if gang is None:
+            self._wake(lane.candidate or Candidate([lane]))
+            return
+        self._by_gang.setdefault(gang, {})[key] = lane
+        gang.lines[self] = None
+        self._stale[gang] = None
 
     def leave(self, record: PodRecord) -> None:
         """A pod waits no longer; called with the facts it joined with."""
-        if record.lane is None:
+        key, record.lane = record.lane, None
+        if key is None:
             return
-        lane = self.lanes[record.lane]
+        lane = self.lanes[key]
         lane.leave(record.turn)
+        self._count -= 1
         if not lane.turns:
-            del self.lanes[record.lane]
-        record.lane = None
+            del self.lanes[key]
+        if lane.gang is not None:
+            self._leave_gang(lane.gang, key, lane)
+        elif lane.candidate is not None:
+            self._drop(lane.candidate)
+            if lane.turns:
+                self._wake(lane.candidate)
 
-    def uids(self) -> Iterable[str]:
-        """All that wait."""
-        for lane in self.lanes.values():
-            for turn in lane.turns:
-                yield turn[-1]
+    def regroup(self, gang: Gang) -> None:
+        """A gang's minimum, reservation or members changed."""
+        self._stale[gang] = None
+
+    def refresh(self, epoch: int) -> None:
+        """Have those tried again that may stand otherwise now.
+
+        `epoch` differs from the last one if what is known of cards changed.
+        """
+        for gang in self._stale:
+            lanes = list(self._by_gang.get(gang, {}).values())
+            for candidate in {lane.candidate: None for lane in lanes if lane.candidate}:
+                self._drop(candidate)
+            if not lanes:
+                continue
+            together = [Candidate([lane]) for lane in lanes] if gang.started else [
+                Candidate(lanes, gang)
+            ]  # fmt: skip
+            for candidate in together:
+                self._wake(candidate)
+        self._stale.clear()
+        if epoch != self._epoch:
+            self._epoch = epoch
+            for candidate in list(self._parked):
+                self._wake(candidate)
+
+    def next_awake(self) -> Candidate | None:
+        """The first of those to be tried whatever room there is."""
+        while self._order:
+            _, number, candidate = self._order[0]
+            if self._awake.get(candidate) == number:
+                return candidate
+            heapq.heappop(self._order)
+        return None
+
+    def shelve(
+        self, candidate: Candidate, signature: Hashable, needs: Needs, reason: Reason | None
+    ) -> None:
+        """It was tried and told why it waits: it lacks room."""
+        self._drop(candidate)
+        self.shelves.put(candidate, signature, needs, reason)
+
+    def park(self, candidate: Candidate) -> None:
+        """It was tried and told why it waits: for something else than room."""
+        self._drop(candidate)
+        self._parked[candidate] = None
+
+    def wake(self, shelf: Shelf) -> None:
+        """Have all of a shelf tried: they wait for another reason now."""
+        for candidate in shelf:
+            self._wake(candidate)
+
+    def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
+        self._stale[gang] = None
+        if lane.turns:
+            return
+        if lane.candidate is not None:
+            self._drop(lane.candidate)
+        lanes = self._by_gang[gang]
+        del lanes[key]
+        if not lanes:
+            del self._by_gang[gang]
+            self._stale.pop(gang)
+            del gang.lines[self]
+
+    def _wake(self, candidate: Candidate) -> None:
+        self._drop(candidate)
+        self._entries += 1
+        candidate.place = candidate.turn
+        self._awake[candidate] = self._entries
+        heapq.heappush(self._order, (candidate.place, self._entries, candidate))
+        if len(self._order) > 2 * len(self._awake) + _SLACK:
+            # Nobody decides here, so nobody takes the old entries away.
+            self._order = [(c.place, number, c) for c, number in self._awake.items()]
+            heapq.heapify(self._order)
+
+    def _drop(self, candidate: Candidate) -> None:
+        self.shelves.take(candidate)
+        self._awake.pop(candidate, None)
+        self._parked.pop(candidate, None)

@@ -15,7 +15,7 @@ from cardquota.control.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
-from cardquota.quota.release_order import Opening, openings
+from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.stamp import Stamp
 
 from .stage import (

@@ -39,10 +39,13 @@ from builders.plain_cluster import (
 )
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket
 from cardquota.quota.drift import drift, ledger_totals
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.stamp import Reservation, Stamp, canonical
+from cardquota.quota.waiting import WaitingLine
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 MIG_RESOURCE = "nvidia.com/mig-1g.18gb"
@@ -581,6 +584,30 @@ class Histories(RuleBasedStateMachine):
         assert found == self.plain.waiting()
 
     @invariant()
+    def what_was_noted_of_those_who_wait_hides_nobody_who_fits(self) -> None:
+        """Whose gate opens next is what it would be if all were tried anew."""
+        for account in list(self.ledger.accounts()):
+            assert next_opening(self.ledger, account.name) == with_nothing_noted(
+                self.ledger, account
+            )
+
+    @rule(queue=st.sampled_from(QUEUES))
+    def all_that_fits_is_opened(self, queue: str) -> None:
+        for found in openings(self.ledger, queue):
+            if isinstance(found, Refusal):
+                continue
+            if found.gang is not None:
+                group = self.plain.groups[found.gang.key]
+                group.assumed = found.queue, dict(found.reservation)
+                self.ledger.reserve(
+                    found.gang.key, Reservation(found.queue, "term-1", found.reservation)
+                )
+            for record, cards in found.pods:
+                pod = self.plain.pods[record.facts.uid]
+                pod.assumed = found.queue, dict(cards)
+                self.ledger.assume(pod.uid, Stamp(found.queue, cards, "term-1"))
+
+    @invariant()
     def the_cluster_is_counted(self) -> None:
         assert self.ledger.nodes.totals() == self.plain.cluster_totals()
         for card, quotas in self.plain.cluster_quotas().items():
@@ -617,6 +644,29 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
         for account in ledger.accounts()
         for dimension, row in account.rows.items()
     }
+
+
+def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | None:
+    """Who goes next, and with which cards; nothing is charged."""
+    found = next((x for x in openings(ledger, queue) if isinstance(x, Opening)), None)
+    if found is None:
+        return None
+    return [r.facts.uid for r, _ in found.pods], [cards for _, cards in found.pods]
+
+
+def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], list[Any]] | None:
+    """The same of a line that all have just joined."""
+    noted, account.waiting = account.waiting, WaitingLine()
+    lanes = {record: record.lane for record in ledger.pods.values()}
+    for uid in noted.uids():
+        account.waiting.join(ledger.pods[uid], *ledger._lane(ledger.pods[uid]))
+    found = next_opening(ledger, account.name)
+    for record, lane in lanes.items():
+        record.lane = lane
+    for book in ledger.groups.values():
+        book.lines.pop(account.waiting, None)
+    account.waiting = noted
+    return found
 
 
 def left_over(ledger: Ledger) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Who waits, in which lane, and who has been told why."""
 
 from builders import a_pod
+from cardquota.quota.candidate import Lane
 from cardquota.quota.pod_record import PodRecord
 from cardquota.quota.vocabulary import Reason
-from cardquota.quota.waiting import Lane, WaitingLine
+from cardquota.quota.waiting import WaitingLine
 
 
 def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:

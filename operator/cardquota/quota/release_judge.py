@@ -1,0 +1,168 @@
+"""What can be said of one candidate now: it opens, or what it waits for (E2, T2)."""
+
+import heapq
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Final
+
+from .account import Account
+from .candidate import Candidate
+from .group_book import GroupBook
+from .judgement import judge_gang, judge_member, judge_presence, judge_release
+from .ledger import Ledger
+from .pod_record import PodRecord
+from .shelf import Needs
+from .stamp import Charge, canonical
+from .verdict import Outcome, Verdict
+from .vocabulary import CPU, MEMORY, Mode
+
+_ENDLESS: Final = 2**62
+"""Free of what is not limited."""
+
+
+@dataclass(slots=True, frozen=True)
+class Opening:
+    """Gates that open together, each with the cards its pod is charged for.
+
+    With `gang` the group's minimum must be reserved first (T2); `reservation` is how much.
+    """
+
+    queue: str
+    pods: tuple[tuple[PodRecord, Charge], ...]
+    gang: GroupBook | None = None
+    reservation: Charge = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Wait:
+    """A candidate does not fit. With `signature` it lacks room, as all with the same one do."""
+
+    verdict: Verdict
+    gang: GroupBook | None = None
+    signature: Hashable = None
+    needs: Needs | None = None
+
+
+class ReleaseJudge:
+    """Judges the candidates of one queue. Charges nothing."""
+
+    def __init__(self, ledger: Ledger, account: Account) -> None:
+        self._ledger = ledger
+        self._account = account
+
+    def free(self, dimension: str) -> int:
+        """How much more of a dimension the queue may hold."""
+        limit = self._account.limit(dimension)
+        return _ENDLESS if limit is None else limit - self._account.row(dimension).charged
+
+    def judge(self, candidate: Candidate) -> Opening | Wait:
+        """Whether it opens now."""
+        first = self._ledger.pods[candidate.turn[-1]]
+        if self._ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
+            return Opening(first.queue, ((first, _cards_charged(first)),))
+        if candidate.whole is not None:
+            return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
+        verdict = judge_release(self._ledger, first)
+        if verdict.fits:
+            return Opening(first.queue, ((first, verdict.cards),))
+        if verdict.outcome is not Outcome.WAITS:
+            return Wait(verdict)
+        return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
+
+    def _judge_gang(
+        self, candidate: Candidate, first: PodRecord, book: GroupBook
+    ) -> Opening | Wait:
+        missing = judge_presence(self._ledger, first)
+        if missing is not None:
+            return Wait(missing, book)
+        members = self._members(candidate, book.missing)
+        if len(members) < book.missing:
+            # All exist, but not all may be tried: some are on their way out, or failed just now.
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        verdict, cards = judge_gang(self._ledger, members)
+        chosen = list(zip(members, cards, strict=False))
+        if not verdict.fits and book.missing < book.minimum:
+            chosen = self._others(candidate, book.missing)
+        if len(chosen) == book.missing:
+            reservation = self._reservation(book, chosen)
+            return Opening(first.queue, tuple(chosen), book, reservation)
+        if verdict.outcome is not Outcome.WAITS:
+            return Wait(verdict, book)
+        if book.missing == book.minimum:
+            needs = self._needs(verdict, members)
+        else:
+            needs = self._more(self._members(candidate, len(book.members)))
+        return Wait(verdict, book, self.signature(candidate), needs)
+
+    def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
+        turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
+        return [self._ledger.pods[turn[-1]] for turn in islice(turns, number)]
+
+    def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
+        """For a minimum that lost members while it ran: any that fit, the smallest first.
+
+        A member that took the place of a lost one must not wait behind an extra that does not fit.
+        """
+        beside: dict[str, int] = {}
+        chosen: list[tuple[PodRecord, Charge]] = []
+        pods = self._ledger.pods
+        firsts = sorted((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
+        for _, turns in firsts:
+            for turn in islice(turns, need - len(chosen)):
+                record = pods[turn[-1]]
+                verdict = judge_member(self._ledger, record, beside)
+                if not verdict.fits:
+                    break
+                chosen.append((record, verdict.cards))
+        return chosen
+
+    def _reservation(self, book: GroupBook, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
+        """What the members that start, and those that are let through already, ask for."""
+        total: dict[str, int] = {}
+        charges = [self._ledger.charge_of(record, cards) for record, cards in chosen]
+        charges += [record.charge for record in book.members.values() if record.held]
+        for charge in charges:
+            for dimension, amount in charge:
+                total[dimension] = total.get(dimension, 0) + amount
+        return canonical(total)
+
+    # --- room ---------------------------------------------------------------------------------
+
+    def signature(self, candidate: Candidate) -> Hashable:
+        """Equal for those that fit or not together."""
+        if candidate.whole is None:
+            record = self._ledger.pods[candidate.turn[-1]]
+            group = self._ledger.groups.get(record.facts.group)
+            covered = group is not None and group.reservation is not None
+            return (record.request, record.facts.group if covered else "")
+        book = self._ledger.groups[candidate.whole.key]
+        if book.missing != book.minimum:
+            return book.key
+        requests = (record.request for record in self._members(candidate, book.missing))
+        return tuple((request, len(list(alike))) for request, alike in groupby(requests))
+
+    def _needs(self, verdict: Verdict, gang: Sequence[PodRecord] = ()) -> Needs:
+        """How much must be free before it could fit; never too much."""
+        if any(record.request and len(record.request.cards) > 1 for record in gang):
+            return self._more(gang)
+        row = self._account.row
+        needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
+        cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
+        return cards or needs
+
+    def _more(self, gang: Sequence[PodRecord]) -> Needs:
+        """Where members have a choice, anything more than is free now may let them fit."""
+        requests = (record.request for record in gang)
+        wanted = {card for request in requests if request for card in request.cards}
+        free = {d: self.free(d) for d in sorted(wanted | {CPU, MEMORY})}
+        return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
+
+
+def _amount(record: PodRecord) -> int:
+    return record.request.amount if record.request else 0
+
+
+def _cards_charged(record: PodRecord) -> Charge:
+    """The cards a gated pod is counted with; in audit mode it goes through with those."""
+    return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))

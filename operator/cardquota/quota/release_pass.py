@@ -1,0 +1,157 @@
+"""One pass over a queue's waiting line: what can be opened now, in order, and whom to tell (E6).
+
+Candidates are tried in the order of their first pods. One that does not fit lets the others pass
+(`dequeueStrategy: traverse`, Volcano's default); with `fifo` it holds up those behind it that want
+one of its cards, and no others.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from . import messages
+from .account import Account
+from .candidate import Candidate, Turn
+from .group_book import GroupBook
+from .ledger import Ledger
+from .pod_record import PodRecord
+from .release_judge import Opening, ReleaseJudge
+from .shelf import Shelf
+from .verdict import Outcome, Verdict
+from .vocabulary import Reason
+
+__all__ = ["Opening", "Refusal", "ReleasePass", "openings"]
+
+
+@dataclass(slots=True, frozen=True)
+class Refusal:
+    """Pods that wait on, have not been told why, and why."""
+
+    pods: tuple[PodRecord, ...]
+    verdict: Verdict
+    gang: GroupBook | None = None
+
+
+class ReleasePass:
+    """Iterate over it once. The caller charges each opening before it asks for the next, and
+    awaits nothing in between: what follows is judged on the ledger as it then is.
+
+    One that is not charged ends the pass. It may be left at any moment: what was not reached is
+    found by the next.
+    """
+
+    def __init__(self, ledger: Ledger, account: Account) -> None:
+        self._ledger = ledger
+        self._account = account
+        self._line = account.waiting
+        self._judge = ReleaseJudge(ledger, account)
+        self._fifo = account.facts is not None and account.facts.fifo
+        self._blocked: dict[str, str] = {}
+        """Cards that somebody waits for in a fifo queue, and who."""
+        self._after: Turn | None = None
+        """Of the last shelf that was tried."""
+        self._row = [(shelf.turn, shelf) for shelf in account.waiting.shelves if self._fifo]
+        heapq.heapify(self._row)
+
+    def __iter__(self) -> Iterator[Opening | Refusal]:
+        while True:
+            self._line.refresh(self._ledger.epoch)
+            candidate, shelf = self._line.next_awake(), self._next_shelf()
+            if shelf is not None and (candidate is None or shelf.turn < candidate.place):
+                self._after = shelf.turn
+                found = self._try_shelf(shelf)
+            elif candidate is not None:
+                found = self._try_awake(candidate)
+            else:
+                return
+            yield from found if isinstance(found, tuple) else (found,)
+            if isinstance(found, Opening) and found.pods[0][0].gated:
+                return
+
+    def _next_shelf(self) -> Shelf | None:
+        """The next in which there may be room; all of them where one may hold up another."""
+        if not self._fifo:
+            return self._line.shelves.next_with_room(self._judge.free, self._after)
+        while self._row:
+            turn, shelf = self._row[0]
+            if shelf and shelf.turn == turn and (self._after is None or turn > self._after):
+                return shelf
+            heapq.heappop(self._row)
+            if shelf and shelf.turn > turn:
+                heapq.heappush(self._row, (shelf.turn, shelf))
+        return None
+
+    # --- one candidate ------------------------------------------------------------------------
+
+    def _try_awake(self, candidate: Candidate) -> Opening | tuple[Refusal, ...]:
+        behind = self._behind(candidate)
+        if behind is not None:
+            self._line.shelve(candidate, self._judge.signature(candidate), {}, None)
+            return _refusals(self._ledger, candidate.newcomers(), behind)
+        found = self._judge.judge(candidate)
+        if isinstance(found, Opening):
+            return found
+        if found.needs is None:
+            self._line.park(candidate)
+        else:
+            self._block(candidate)
+            self._line.shelve(candidate, found.signature, found.needs, found.verdict.reason)
+        if found.verdict.reason is None:
+            return ()
+        uids = candidate.to_tell(found.verdict.reason)
+        return _refusals(self._ledger, uids, found.verdict, found.gang)
+
+    def _try_shelf(self, shelf: Shelf) -> Opening | tuple[Refusal, ...]:
+        candidate = shelf.first
+        if self._behind(candidate) is not None:
+            return ()
+        if not shelf.may_fit(self._judge.free):
+            self._block(candidate)
+            return ()
+        found = self._judge.judge(candidate)
+        if isinstance(found, Opening):
+            return found
+        if found.needs is None or found.verdict.reason is not shelf.reason:
+            # Another reason than they were told: each has to hear it.
+            self._line.wake(shelf)
+        else:
+            self._block(candidate)
+            self._line.shelves.note(shelf, found.needs)
+        return ()
+
+    # --- fifo ---------------------------------------------------------------------------------
+
+    def _cards(self, candidate: Candidate) -> set[str]:
+        firsts = (self._ledger.pods[lane.turns[0][-1]].request for lane in candidate.lanes)
+        return {card for request in firsts if request for card in request.cards}
+
+    def _behind(self, candidate: Candidate) -> Verdict | None:
+        """Why it must not even be tried: somebody is before it in a fifo queue."""
+        if not self._blocked:
+            return None
+        who = next((self._blocked[c] for c in self._cards(candidate) if c in self._blocked), None)
+        if who is None:
+            return None
+        text = messages.behind(self._account.name, who)
+        return Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND, text)
+
+    def _block(self, candidate: Candidate) -> None:
+        """What lacks room holds up those behind it; what waits for anything else, nobody."""
+        if self._fifo:
+            facts = self._ledger.pods[candidate.turn[-1]].facts
+            who = f"{facts.namespace}/{facts.name}"
+            self._blocked.update(dict.fromkeys(self._cards(candidate) - self._blocked.keys(), who))
+
+
+def _refusals(
+    ledger: Ledger, uids: Iterable[str], verdict: Verdict, gang: GroupBook | None = None
+) -> tuple[Refusal, ...]:
+    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+    return (Refusal(tuple(pods), verdict, gang),) if pods else ()
+
+
+def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
+    """What can be opened in a queue now, in order, and whom to tell that they wait."""
+    account = ledger.account(queue)
+    if account is not None:
+        yield from ReleasePass(ledger, account)

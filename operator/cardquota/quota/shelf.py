@@ -1,0 +1,137 @@
+"""Who waits for room, by how much room: a decision looks at those alone for whom there is enough.
+
+Candidates that ask for the same share a shelf. A shelf notes, per dimension, how much must be free
+before its first could fit: more in one of them is necessary, though perhaps not sufficient.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterator, Mapping
+
+from .candidate import Candidate, Turn
+from .vocabulary import Reason
+
+Needs = Mapping[str, int]
+"""Per dimension: how much must be free. Empty: not known, to be tried."""
+
+
+class Shelf:
+    """Candidates that ask for the same: if the first does not fit, none does."""
+
+    __slots__ = ("_row", "needs", "reason", "signature")
+
+    def __init__(self, signature: Hashable) -> None:
+        self.signature = signature
+        self.needs: Needs = {}
+        self.reason: Reason | None = None
+        """What all of them have been told."""
+        self._row: list[tuple[Turn, Candidate]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._row)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter([candidate for _, candidate in self._row])
+
+    @property
+    def first(self) -> Candidate:
+        """Whose turn it is."""
+        return self._row[0][1]
+
+    @property
+    def turn(self) -> Turn:
+        """Of the first."""
+        return self._row[0][0]
+
+    def put(self, candidate: Candidate) -> None:
+        """A candidate begins to wait here. Its turn stays as it is until it is taken off."""
+        candidate.shelf, candidate.place = self, candidate.turn
+        insort(self._row, (candidate.place, candidate))
+
+    def take(self, candidate: Candidate) -> None:
+        """The inverse of `put`."""
+        candidate.shelf = None
+        # A tuple that ends earlier sorts first: this is the place of the only one of that turn.
+        del self._row[bisect_left(self._row, (candidate.place,))]
+
+    def may_fit(self, free: Callable[[str], int]) -> bool:
+        """Whether there is room enough in one dimension for its first to be tried."""
+        return not self.needs or any(free(d) >= need for d, need in self.needs.items())
+
+
+class Shelves:
+    """All shelves of a line, and which of them has how much to wait for."""
+
+    __slots__ = ("_by_signature", "_rows")
+
+    def __init__(self) -> None:
+        self._by_signature: dict[Hashable, Shelf] = {}
+        self._rows: dict[str, dict[int, list[tuple[Turn, Shelf]]]] = {}
+        """By dimension and by how much must be free: shelves, by their turns."""
+
+    def __iter__(self) -> Iterator[Shelf]:
+        return iter(list(self._by_signature.values()))
+
+    def put(
+        self, candidate: Candidate, signature: Hashable, needs: Needs, reason: Reason | None
+    ) -> None:
+        """A candidate was tried, told why it waits, and waits for room."""
+        shelf = self._by_signature.get(signature)
+        if shelf is None:
+            shelf = self._by_signature[signature] = Shelf(signature)
+        self._unlist(shelf)
+        shelf.put(candidate)
+        shelf.needs, shelf.reason = needs, reason
+        self._list(shelf)
+
+    def take(self, candidate: Candidate) -> None:
+        """A candidate waits there no longer; does nothing for one that is on no shelf."""
+        shelf = candidate.shelf
+        if shelf is not None:
+            self._unlist(shelf)
+            shelf.take(candidate)
+            if shelf:
+                self._list(shelf)
+            else:
+                del self._by_signature[shelf.signature]
+
+    def note(self, shelf: Shelf, needs: Needs) -> None:
+        """How much must be free before the first of a shelf is tried again."""
+        self._unlist(shelf)
+        shelf.needs = needs
+        self._list(shelf)
+
+    def next_with_room(self, free: Callable[[str], int], after: Turn | None) -> Shelf | None:
+        """The first shelf after a turn for which there is room enough in some dimension.
+
+        Costs by the dimensions that somebody waits for and the different amounts in each, not by
+        who waits.
+        """
+        found: tuple[Turn, Shelf] | None = None
+        for dimension, rows in self._rows.items():
+            room = free(dimension)
+            for need, row in rows.items():
+                if need > room:
+                    continue
+                place = 0 if after is None else bisect_left(row, (after,))
+                if place < len(row) and row[place][0] == after:
+                    place += 1
+                if place < len(row) and (found is None or row[place][0] < found[0]):
+                    found = row[place]
+        return found[1] if found else None
+
+    def _list(self, shelf: Shelf) -> None:
+        for dimension, need in shelf.needs.items():
+            row = self._rows.setdefault(dimension, {}).setdefault(need, [])
+            insort(row, (shelf.turn, shelf))
+
+    def _unlist(self, shelf: Shelf) -> None:
+        if not shelf:
+            return
+        for dimension, need in shelf.needs.items():
+            rows = self._rows[dimension]
+            row = rows[need]
+            del row[bisect_left(row, (shelf.turn,))]
+            if not row:
+                del rows[need]
+                if not rows:
+                    del self._rows[dimension]
