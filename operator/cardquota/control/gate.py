@@ -30,7 +30,9 @@ class Opened(StrEnum):
 
     YES = "yes"
     NO = "no"
-    """It is shut, and nothing of ours can open it any more."""
+    """It is shut, and nothing of ours can open it any more: the pod changed, or is gone."""
+    REFUSED = "refused"
+    """As NO, but the pod is as it was: somebody does not let it be opened."""
     TOO_LATE = "too late"
     """It was not tried: the term would have ended before the answer."""
     UNKNOWN = "unknown"
@@ -129,13 +131,18 @@ class GateOpener:
             await asyncio.sleep(backoff.next(wait))
 
     async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
-        """The pod moved on, so nothing under the old version lands any more: did ours?"""
+        """Once the pod moved on, nothing under the old version lands any more: did ours?
+
+        None: nobody knows, or it has not moved on, and the 409 was somebody else's.
+        """
         try:
             pod = _DECODER.decode(await self._settler.get(_path(facts)))
             revision = int(pod.metadata.resource_version)
         except ApiError as error:
             return self._shut(facts, error) if error.status == 404 else None
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
+            return None
+        if revision == facts.revision:
             return None
         gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
         if v.GATE not in gates and (pod.metadata.annotations or {}).get(v.TERM) == stamp.term:
@@ -146,10 +153,11 @@ class GateOpener:
 
     def _shut(self, facts: PodFacts, error: ApiError) -> Opened:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
-        level = logging.DEBUG if error.status in (404, 409) else logging.WARNING
+        moved = error.status in (404, 409)
+        level = logging.DEBUG if moved else logging.WARNING
         _LOG.log(level, "gate of %s/%s stays shut: %s", facts.namespace, facts.name, error)
         self._ledger.retract(facts.uid, hold_back=True)
-        return Opened.NO
+        return Opened.NO if moved else Opened.REFUSED
 
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:

@@ -79,10 +79,10 @@ class GroupKeeper:
                 if not on_its_way:
                     break
             else:
-                self._ledger.confirm_reservation(facts.key, revision)
+                self._ledger.confirm_reservation(facts.key, reservation, revision)
                 return True
             await asyncio.sleep(backoff.next(wait))
-        self._ledger.retract_reservation(facts.key)
+        self._ledger.retract_reservation(facts.key, reservation)
         return False
 
     async def keep(self, key: str) -> bool:
@@ -132,7 +132,10 @@ class GroupKeeper:
         return body
 
     async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
-        """Whether an earlier try of ours landed after all; None: it could not be read."""
+        """Whether an earlier try of ours landed after all.
+
+        None: it could not be read, or the group has not moved on, and the 409 was somebody else's.
+        """
         try:
             group = _DECODER.decode(await self._writer.get(_path(facts)))
             revision = int(group.metadata.resource_version)
@@ -142,8 +145,8 @@ class GroupKeeper:
             return None
         text = (group.metadata.annotations or {}).get(v.RESERVATION)
         if text is None or read_reservation(text) != reservation:
-            return False
-        self._ledger.confirm_reservation(facts.key, revision)
+            return None if revision == facts.revision else False
+        self._ledger.confirm_reservation(facts.key, reservation, revision)
         return True
 
 

@@ -26,10 +26,14 @@ from ..quota.stamp import Reservation, Stamp, allocated_text
 from ..quota.verdict import Outcome, Verdict
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
+from .retries import Retries
+from .suspects import Suspects
 
 _LOG = logging.getLogger(__name__)
 _TRY_AGAIN: Final = 1.0
-"""Seconds after which what failed is tried again, if no news of it came first."""
+"""Seconds after which what failed is tried again for the first time, if no news of it came."""
+_AT_MOST: Final = 60.0
+"""Seconds between two tries of what fails again and again."""
 _PATIENCE: Final = 10.0
 """Seconds after which a pod is told that its group, or members of it, do not come."""
 _AT_A_TIME: Final = 64
@@ -68,6 +72,11 @@ class ReleaseDoor:
         self._draining = False
         self._kept: set[str] = set()
         """Groups whose phase is being written."""
+        self._suspects = Suspects(in_flight)
+        self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
+        """Pods by namespace and uid."""
+        self._keeps = Retries[str](self._look_again, first=_TRY_AGAIN, cap=_AT_MOST)
+        """Groups by key."""
 
     def wake(self) -> None:
         """The ledger moved."""
@@ -94,6 +103,8 @@ class ReleaseDoor:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._pods.stop()
+            self._keeps.stop()
             self._ledger.end_term()
 
     async def drain(self, timeout: float) -> bool:
@@ -121,6 +132,9 @@ class ReleaseDoor:
                 left -= 1
                 if isinstance(found, Refusal):
                     self._tell(found)
+                elif not self._suspects.may_send(found.pods[0][0].facts.namespace):
+                    for record, _ in found.pods:
+                        self._hold_back(record.facts)
                 elif self._sending < self._in_flight:
                     self._open(found, since)
                 else:
@@ -160,41 +174,49 @@ class ReleaseDoor:
         facts = gang.facts
         if facts is None or not await self._groups.reserve(facts, reservation):
             for pod, _, _ in pods:
-                self._retract(pod)
-            self._ledger.retract_reservation(gang.key)
+                self._ledger.retract(pod.uid, hold_back=True)
+                self._pods.failed((pod.namespace, pod.uid))
+            self._ledger.retract_reservation(gang.key, reservation)
             return
         self._events.forget(facts.uid)
         self._sending += len(pods)
         await asyncio.gather(*(self._open_one(*pod, since) for pod in pods))
 
     async def _open_one(self, facts: PodFacts, stamp: Stamp, resource: str, since: float) -> None:
+        begun, worked = self._suspects.begin(facts.namespace), None
         try:
             opened = await self._gate.open(facts, stamp, resource)
+            if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
+                worked = opened is Opened.YES
         finally:
+            self._suspects.end(facts.namespace, begun=begun, worked=worked)
             self._sending -= 1
             self.wake()
         if opened is Opened.UNKNOWN:
             opened = await self._gate.settle(facts, stamp)
         if opened is Opened.YES:
+            self._pods.worked((facts.namespace, facts.uid))
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
             if self._events.last_reason(facts.uid) is not None:
                 text = messages.released(stamp.queue, allocated_text(stamp.cards))
                 self._events.record(
                     pod_reference(facts), type="Normal", reason=v.RELEASED, message=text
                 )
-        elif opened is Opened.NO:
-            self._put_back_later(facts)
+        elif opened is not Opened.TOO_LATE:
+            self._pods.failed((facts.namespace, facts.uid))
 
-    def _retract(self, facts: PodFacts) -> None:
-        self._ledger.retract(facts.uid, hold_back=True)
-        self._put_back_later(facts)
+    def _hold_back(self, facts: PodFacts) -> None:
+        self._ledger.hold_back(facts.uid)
+        self._pods.failed((facts.namespace, facts.uid))
 
-    def _put_back_later(self, facts: PodFacts) -> None:
-        def put_back() -> None:
-            self._ledger.put_back(facts.uid)
-            self.wake()
-
-        asyncio.get_running_loop().call_later(_TRY_AGAIN, put_back)
+    def _put_back(self, pod: tuple[str, str]) -> None:
+        namespace, uid = pod
+        if uid not in self._ledger.pods:
+            self._pods.worked(pod)
+            self._suspects.forget(namespace)
+            return
+        self._ledger.put_back(uid)
+        self.wake()
 
     def _tell(self, refusal: Refusal) -> None:
         """Events for those who wait, one per change of the reason (section 9)."""
@@ -223,6 +245,7 @@ class ReleaseDoor:
             self._events.record(found, type="Warning", reason=verdict.reason, message=verdict.text)
 
     def _keep(self, key: str) -> None:
+        """Brings a group up to date, one write at a time."""
         if key in self._kept:
             self._ledger.news.stir_group(key)
             return
@@ -234,8 +257,10 @@ class ReleaseDoor:
             done = await self._groups.keep(key)
         finally:
             self._kept.discard(key)
-        if not done:
-            asyncio.get_running_loop().call_later(_TRY_AGAIN, self._look_again, key)
+        if done:
+            self._keeps.worked(key)
+        else:
+            self._keeps.failed(key)
 
     def _look_again(self, key: str) -> None:
         self._ledger.news.stir_group(key)

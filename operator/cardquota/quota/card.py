@@ -7,8 +7,13 @@ counts for it.
 from dataclasses import dataclass
 from typing import Final
 
+from .vocabulary import CPU, MEMORY
+
 LONGEST_NAME: Final = 256
 """Characters. Label values have at most 63, a profile or share adds a few."""
+
+NOT: Final = "!"
+"""Before a value in `Card.labels`: what a node must not carry. No label's value begins so."""
 
 
 class CardNameError(ValueError):
@@ -19,7 +24,8 @@ class CardNameError(ValueError):
 class Card:
     """One kind of card: its name, the resource behind it and the node labels that show it.
 
-    `labels` is what a node must carry for a pod to get this very card (P5).
+    `labels` is what a node must carry for a pod to get this very card (P5); a value after `NOT`
+    is one that it must not carry, and then the label may also be missing.
     """
 
     name: str
@@ -39,6 +45,9 @@ def check_name(name: str) -> None:
         raise CardNameError(f"the card name <{show(name)}> has control characters")
     if "|" in name:
         raise CardNameError(f"<{show(name)}> is a choice of cards, not one card")
+    if name in (CPU, MEMORY):
+        # A row of this name would be booked beside the real dimension: unlimited, or on top.
+        raise CardNameError(f"<{name}> is no card; a queue limits it in spec.capability")
 
 
 def read_alternatives(text: str) -> tuple[str, ...]:

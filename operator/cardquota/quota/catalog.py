@@ -6,6 +6,7 @@ kinds of cards, never with pods or nodes.
 """
 
 from .card import Card
+from .vocabulary import CPU, MEMORY
 
 
 class Catalog:
@@ -35,8 +36,11 @@ class Catalog:
         return False, None
 
     def record(self, name: str, resource: str) -> bool:
-        """Take in the resource name of a card as a Queue's status kept it; whether it is new."""
-        if name in self._cards or name in self._recorded:
+        """Take in the resource name of a card as a Queue's status kept it; whether it is new.
+
+        Cpu and memory are no cards, though a status of an earlier release may have such a row.
+        """
+        if name in (CPU, MEMORY) or name in self._cards or name in self._recorded:
             return False
         self._recorded[name] = resource
         return True

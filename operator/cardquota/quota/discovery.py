@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .card import Card, CardNameError, check_name, show
+from .card import NOT, Card, CardNameError, check_name, show
 from .quantity import Quantity, QuantityError, count
-from .vendor import Vendor, plain_vendor
+from .vendor import MPS, SLICED, TIME_SLICING, Vendor, plain_vendor
 
-_TIME_SLICING = "time-slicing"
 _MIB_PER_GIB = 1024
 _MOST_DIGITS = 18
 
@@ -84,12 +83,13 @@ def _card(vendor: Vendor, resource: str, labels: Mapping[str, str]) -> Card:
         return Card(f"{product}/{profile}-mixed", resource, shown)
     replicas = _positive(labels, vendor.replicas)
     size = (2 * memory + _MIB_PER_GIB) // (2 * _MIB_PER_GIB)  # rounded half up
-    strategy = labels.get(vendor.sharing)
-    shown += ((vendor.replicas, labels[vendor.replicas]),)
-    if strategy is not None:
-        shown += ((vendor.sharing, strategy),)
-    share = "shared" if strategy == _TIME_SLICING else "mps"
-    return Card(f"{product}/{share}-{size}g*1/{replicas}", resource, shown)
+    sliced = labels.get(vendor.sharing) == TIME_SLICING
+    shown += (
+        (vendor.replicas, labels[vendor.replicas]),
+        (vendor.sharing, TIME_SLICING if sliced else NOT + TIME_SLICING),
+    )
+    share = SLICED if sliced else MPS
+    return Card(f"{product}/{share}{size}g*1/{replicas}", resource, shown)
 
 
 def _positive(labels: Mapping[str, str], label: str) -> int:

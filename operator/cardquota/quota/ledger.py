@@ -122,6 +122,9 @@ class Ledger(LedgerView):
             if facts.revision < max(book.facts.revision, book.settled_revision):
                 return
             if facts == book.facts and book.assumed is None:
+                if facts.revision > book.facts.revision:
+                    # What we wrote under the older version was in vain: look again.
+                    self.news.stir_group(book.key)
                 book.facts.revision = facts.revision
                 return
         if facts.revision >= book.settled_revision > 0 or (
@@ -188,6 +191,14 @@ class Ledger(LedgerView):
             record.held_back = hold_back
             self._lay(record)
 
+    def hold_back(self, uid: str) -> None:
+        """A gated pod is not to be tried before it changes or is `put_back`."""
+        record = self.pods.get(uid)
+        if record is not None and record.gated and not record.held_back:
+            self._lift(record)
+            record.held_back = True
+            self._lay(record)
+
     def put_back(self, uid: str) -> None:
         """A pod that was held back may be tried again."""
         record = self.pods.get(uid)
@@ -202,7 +213,8 @@ class Ledger(LedgerView):
             self.retract(uid)
             self.put_back(uid)
         for key in [key for key, book in self.groups.items() if book.assumed]:
-            self.retract_reservation(key)
+            self._set_assumed(self.groups[key], None)
+            self.groups[key].settled_revision = 0
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
@@ -213,16 +225,19 @@ class Ledger(LedgerView):
         """Charge a gang's minimum before its reservation is written (T2)."""
         self._set_assumed(self.groups[key], reservation)
 
-    def confirm_reservation(self, key: str, revision: int) -> None:
-        """The reservation was written at `revision`."""
+    def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
+        """The reservation that was charged last was written at `revision`.
+
+        Does nothing if another one was charged since: a group may be made again under its name.
+        """
         book = self.groups.get(key)
-        if book is not None and book.assumed is not None:
+        if book is not None and book.assumed is reservation:
             book.settled_revision = revision
 
-    def retract_reservation(self, key: str) -> None:
-        """The reservation was not written and cannot be any more."""
+    def retract_reservation(self, key: str, reservation: Reservation) -> None:
+        """The reservation was not written and cannot be any more; another one is left alone."""
         book = self.groups.get(key)
-        if book is not None:
+        if book is not None and book.assumed is reservation:
             book.settled_revision = 0
             self._set_assumed(book, None)
 

@@ -33,11 +33,12 @@ class Refusal:
 
 
 class ReleasePass:
-    """Iterate over it once. The caller charges each opening before it asks for the next, and
-    awaits nothing in between: what follows is judged on the ledger as it then is.
+    """Iterate over it once. The caller charges each opening, or holds its pods back, before it
+    asks for the next, and awaits nothing in between: what follows is judged on the ledger as it
+    then is.
 
-    One that is not charged ends the pass. It may be left at any moment: what was not reached is
-    found by the next.
+    One that is neither charged nor held back ends the pass. It may be left at any moment: what was
+    not reached is found by the next.
     """
 
     def __init__(self, ledger: Ledger, account: Account) -> None:
@@ -65,7 +66,7 @@ class ReleasePass:
             else:
                 return
             yield from found if isinstance(found, tuple) else (found,)
-            if isinstance(found, Opening) and found.pods[0][0].gated:
+            if isinstance(found, Opening) and found.pods[0][0].releasable:
                 return
 
     def _next_shelf(self) -> Shelf | None:

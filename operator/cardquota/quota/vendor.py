@@ -9,9 +9,22 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from .card import NOT
+
 PRODUCT: Final = ".product"
+MPS: Final = "mps-"
+"""How the part of a card's name behind the product begins for an MPS share (D3)."""
+SLICED: Final = "shared-"
+"""The same for a time slice."""
+TIME_SLICING: Final = "time-slicing"
+"""Value of the label `Vendor.sharing`; on a node without it, or with any other, shares are MPS."""
 _MIG: Final = "mig-"
 _SHARED: Final = ".shared"
+_NO_CARDS: Final = re.compile(
+    r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|nic|net|eth|eni|efa|sriov|vf|pf|hostdev|switchdev"
+    r"|vhost|tun|tap|kvm|fuse|tpm|uinput|snd|video)([^a-z]|$)"
+)
+"""Words in the names of well-known devices that are no cards: networks, and files of /dev."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +75,19 @@ class Vendor:
         return resource in (self.whole, self.shared) or self.mig_profile(resource) is not None
 
     def labels_of(self, card: str) -> tuple[tuple[str, str], ...]:
-        """The node labels that a card's name speaks of, for a card that no node has shown."""
-        product, slash, part = card.partition("/")
+        """The node labels that a card's name speaks of, for a card that no node has shown.
+
+        As `discovery` would have them, so that a gate opens to the same nodes before and after.
+        """
+        product, _, part = card.partition("/")
         labels: tuple[tuple[str, str], ...] = ((self.product, product),)
         replicas = part.rpartition("*1/")[2]
-        if slash and not part.startswith(_MIG) and replicas.isdecimal():
+        if not part.startswith(_MIG) and replicas.isdecimal():
             labels += ((self.replicas, replicas),)
+        if part.startswith(SLICED):
+            labels += ((self.sharing, TIME_SLICING),)
+        elif part.startswith(MPS):
+            labels += ((self.sharing, NOT + TIME_SLICING),)
         return labels
 
     def pattern(self) -> str:
@@ -95,9 +115,25 @@ def plain_vendor(label: str) -> Vendor | None:
 
 
 def vendor_behind(resource: str) -> Vendor:
-    """The vendor whose whole cards or shares a resource name counts by the plain rule (D1-D3)."""
+    """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4).
+
+    The name of a slice does not tell the type; the only maker of such slices calls it `gpu`.
+    """
     prefix, _, kind = resource.partition("/")
-    return Vendor(name=resource, prefix=prefix, type=kind.removesuffix(_SHARED))
+    kind = "gpu" if kind.startswith(_MIG) else kind.removesuffix(_SHARED)
+    return Vendor(name=resource, prefix=prefix, type=kind)
+
+
+def may_count_cards(resource: str) -> bool:
+    """Whether a resource name that nothing is known of could count cards, as its form goes.
+
+    That is a `<maker's domain>/<type>` that holds no word of a well-known other device. It cannot
+    tell a maker's card from any other device of such a form (`xilinx.com/fpga`): there the word
+    of the pod that names a card and asks for this one device is taken. What is then charged is
+    only ever too much: the gate opens to nodes with the label `<resource>.product` alone.
+    """
+    prefix, slash, kind = resource.lower().partition("/")
+    return bool(slash and "." in prefix) and not (_NO_CARDS.search(kind))
 
 
 def counts_form(resource: str, card: str) -> bool:

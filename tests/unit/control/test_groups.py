@@ -147,6 +147,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (lost(), refused(403), refused(429), refused(409), stored(9)),
         (refused(409), lost(), refused(409), refused(404)),
         (lost(), refused(409), lost(), refused(409), stored(9)),
+        (lost(), refused(409), stored(1), refused(409), stored(9)),
     ],
 )
 async def test_a_reservation_that_may_land_yet_keeps_its_charge(

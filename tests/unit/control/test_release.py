@@ -282,6 +282,50 @@ async def test_an_answer_that_cannot_be_read_is_settled() -> None:
         assert charged(leader.ledger, H200) == 1
 
 
+async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -> None:
+    """Somebody's webhook answers late and badly there: others keep most of the slots."""
+    queues = [a_queue(name).with_quota({H200: 500}) for name in ("bad", "good")]
+    pods = [waiting(f"bad-{n:02}").in_namespace("bad").in_queue("bad") for n in range(60)]
+    async with leading(*queues, *pods, in_flight=4) as leader:
+        shut = asyncio.Event()
+        sent: list[str] = []
+
+        async def patch(path: str, body: object, **_: object) -> bytes:
+            sent.append(path)
+            if "/bad/" in path:
+                await asyncio.wait_for(shut.wait(), 0.05) if not shut.is_set() else None
+            return stored(100, spec={})
+
+        async def slowly(path: str, body: object, **options: object) -> bytes:
+            try:
+                return await patch(path, body, **options)
+            except TimeoutError:
+                raise refused(500) from None
+
+        leader.script.patch = slowly  # type: ignore[assignment]
+        await until(lambda: len(sent) > 12)
+        leader.see(*(waiting(f"good-{n}").in_queue("good") for n in range(8)))
+        before = len(sent)
+        await until(lambda: sum("/good-" in path for path in sent) == 8)
+        assert len(sent) - before < 30
+        shut.set()
+        await until(lambda: len({path for path in sent if "/bad/" in path}) == 60, 10)
+
+
+async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.02)
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        await until(lambda: len(leader.opened) == 3)
+        began = asyncio.get_running_loop().time()
+        await until(lambda: len(leader.opened) == 6)
+        assert asyncio.get_running_loop().time() - began > 0.2
+        leader.see(waiting("a").at_revision(9))
+        await until(lambda: len(leader.opened) == 7, 0.1)  # news of it count at once
+
+
 # --- gangs ----------------------------------------------------------------------------------
 
 
@@ -394,3 +438,28 @@ async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None
         await until(lambda: len(leader.opened) == 3)
         assert "other" not in leader.opened
         assert charged(leader.ledger, H200) == 2
+
+
+# --- keeping groups -------------------------------------------------------------------------
+
+
+async def test_a_group_that_changed_while_it_was_written_is_written_again() -> None:
+    """T2: even where nothing of ours changed, or its reservation would stand for ever."""
+    over = GANG.reserving("queue", {H200: 2})
+    async with leading(THREE, over, answers=(refused(409),)) as leader:
+        await until(lambda: len(reservations(leader)) == 1)
+        leader.see(over.at_revision(7))
+        await until(lambda: len(reservations(leader)) == 2)
+        assert reservations(leader)[1].body["metadata"]["resourceVersion"] == "7"
+
+
+async def test_a_group_that_cannot_be_written_is_tried_by_one_timer() -> None:
+    """Whatever number of events comes meanwhile."""
+    async with leading(THREE, GANG.reserving("queue", {H200: 2})) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        for number in range(50):
+            leader.see(waiting("w").in_group("gang").at_revision(number + 2).with_cpu(f"{number}m"))
+            await asyncio.sleep(0)
+        before = len(leader.script.calls)
+        await asyncio.sleep(0.3)
+        assert len(leader.script.calls) - before < 8

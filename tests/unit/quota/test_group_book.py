@@ -68,7 +68,7 @@ def test_a_reservation_is_charged_before_it_is_written() -> None:
     ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
     ledger.reserve(KEY, reservation)
     assert inqueue(ledger) == 2
-    ledger.confirm_reservation(KEY, 5)
+    ledger.confirm_reservation(KEY, reservation, 5)
     see(ledger, GANG.of(3).at_revision(4))
     assert inqueue(ledger) == 2
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
@@ -77,20 +77,34 @@ def test_a_reservation_is_charged_before_it_is_written() -> None:
 
 
 def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
-    ledger = a_cluster(GANG)
-    ledger.reserve(KEY, Reservation("red", "term-1", ((H200, 2),)))
+    ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
+    ledger.reserve(KEY, reservation)
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
-    ledger.confirm_reservation(KEY, 5)
+    ledger.confirm_reservation(KEY, reservation, 5)
     assert inqueue(ledger) == 2
     see(ledger, GANG.at_revision(6))
     assert inqueue(ledger) == 0
 
 
 def test_a_reservation_that_was_not_written_is_taken_back() -> None:
-    ledger = a_cluster(GANG)
-    ledger.reserve(KEY, Reservation("red", "term-1", ((H200, 2),)))
-    ledger.retract_reservation(KEY)
+    ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
+    ledger.reserve(KEY, reservation)
+    ledger.retract_reservation(KEY, reservation)
     assert inqueue(ledger) == 0
+
+
+def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
+    """A group made again under its name, while the write for the old one is not answered yet."""
+    old, new = (Reservation("red", "term-1", ((H200, 2),)) for _ in range(2))
+    ledger = a_cluster(GANG)
+    ledger.reserve(KEY, old)
+    ledger.group_gone(KEY)
+    see(ledger, GANG.with_uid("another").at_revision(2))
+    ledger.reserve(KEY, new)
+    ledger.retract_reservation(KEY, old)
+    ledger.confirm_reservation(KEY, old, 9)
+    assert inqueue(ledger) == 2
+    assert ledger.groups[KEY].settled_revision == 0
 
 
 def test_a_group_of_that_name_made_anew_is_another() -> None:

@@ -295,10 +295,12 @@ def test_what_is_not_known_may_be_gone() -> None:
     for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
         gone("unknown")
     ledger.namespace_gone("unknown")
-    for tell in (ledger.retract, ledger.put_back, ledger.retract_reservation):
+    for tell in (ledger.retract, ledger.put_back, ledger.hold_back):
         tell("unknown")
     ledger.confirm("unknown", 1)
-    ledger.confirm_reservation("unknown", 1)
+    reservation = Reservation("red", "term-1", ())
+    ledger.retract_reservation("unknown", reservation)
+    ledger.confirm_reservation("unknown", reservation, 1)
     assert not list(ledger.accounts())
 
 

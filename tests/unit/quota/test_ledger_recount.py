@@ -516,27 +516,33 @@ class Histories(RuleBasedStateMachine):
             return
         body = self.group_bodies[key].reserving(*group.assumed).at_revision(self.next())
         if confirmed == "before":
-            self.ledger.confirm_reservation(key, self.revision)
+            self.confirm(key, self.revision)
             see(self.ledger, self.group_bodies[key])  # older than what was confirmed
         self.tell_group(body)
         if confirmed == "after":
-            self.ledger.confirm_reservation(key, self.revision)
+            self.confirm(key, self.revision)
 
     @rule(name=st.sampled_from(GROUPS))
     def the_reservation_of_a_gang_is_confirmed_and_overwritten(self, name: str) -> None:
         key = f"team/{name}"
         group = self.plain.groups.get(key)
         if group is not None and group.assumed is not None:
-            self.ledger.confirm_reservation(key, self.next())
+            self.confirm(key, self.next())
             self.confirmed_groups.add(key)
             self.tell_group(self.group_bodies[key].at_revision(self.next()))
 
     @rule(name=st.sampled_from(GROUPS))
     def the_reservation_of_a_gang_is_refused(self, name: str) -> None:
-        group = self.plain.groups.get(f"team/{name}")
-        if group is not None:
+        key = f"team/{name}"
+        group, book = self.plain.groups.get(key), self.ledger.groups.get(key)
+        if group is not None and book is not None and book.assumed is not None:
             group.assumed = None
-        self.ledger.retract_reservation(f"team/{name}")
+            self.ledger.retract_reservation(key, book.assumed)
+
+    def confirm(self, key: str, revision: int) -> None:
+        reservation = self.ledger.groups[key].assumed
+        if reservation is not None:
+            self.ledger.confirm_reservation(key, reservation, revision)
 
     @rule(name=st.sampled_from(GROUPS))
     def a_group_is_deleted(self, name: str) -> None:
