@@ -15,6 +15,7 @@ _FROM_THE_TABLE = {
     "huawei.com/Ascend910",
     "alibabacloud.com/ppu",
 }
+_KNOWN_TO_BE_NO_CARDS = {"rdma/hca"}
 
 
 @dataclass(kw_only=True)
@@ -38,7 +39,8 @@ class PlainPod:
     stamp: tuple[str, dict[str, int]] | None = None
     assumed: tuple[str, dict[str, int]] | None = None
     held_back: bool = False
-    node_card: str | None = None
+    node_cards: dict[str, str] = field(default_factory=dict)
+    """By resource name."""
 
 
 @dataclass(kw_only=True)
@@ -100,6 +102,7 @@ class PlainCluster:
         counted = []
         for card in cards:
             first = self.shown.setdefault(card.name, card)
+            self.recorded.pop(card.name, None)
             if first.resource == card.resource:  # D7: the first stays
                 counted.append(card)
                 self.remembered.setdefault(node, {})[card.resource] = card.name
@@ -116,9 +119,9 @@ class PlainCluster:
     def bound_pods_take_their_nodes_card(self) -> None:
         """D8: once known, the card of a bound pod never changes."""
         for pod in self.pods.values():
-            devices = self.card_devices(pod)
-            if pod.state == "bound" and not pod.stamp and not pod.node_card and devices:
-                pod.node_card = self.remembered.get(pod.node, {}).get(devices[0][0])
+            if pod.state == "bound" and not pod.stamp and not pod.node_cards:
+                there = self.remembered.get(pod.node, {})
+                pod.node_cards = {r: there[r] for r in pod.devices if r in there}
 
     # --- section 2: whose is it -----------------------------------------------------------
 
@@ -158,9 +161,10 @@ class PlainCluster:
 
     def card_devices(self, pod: PlainPod) -> list[tuple[str, int]]:
         found = [d for d in sorted(pod.devices.items()) if self.is_a_card_resource(d[0])]
-        if not found and pod.cards is not None and len(pod.devices) == 1:
-            return list(pod.devices.items())
-        return found
+        if found or pod.cards is None:
+            return found
+        possible = [d for d in sorted(pod.devices.items()) if d[0] not in _KNOWN_TO_BE_NO_CARDS]
+        return possible if len(possible) == 1 else []
 
     def alternatives(self, pod: PlainPod, resource: str) -> list[str]:
         queue = self.queues.get(self.queue_of(pod))
@@ -168,22 +172,33 @@ class PlainCluster:
         if pod.cards is not None:  # P2, P5
             names = [part.strip() for part in pod.cards.split("|")]
             return [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
-        shown = [card for card in self.shown.values() if card.resource == resource]
+        shown = [card.name for card in self.shown.values() if card.resource == resource]
+        at_zero = [
+            name for name in quota if name not in self.shown and self.recorded.get(name) == resource
+        ]
+        behind = {name: self._product(name, resource) for name in [*shown, *at_zero]}
         products = self._selected_products(pod)
-        if products is not None and any(c.product_label == PRODUCT_LABEL for c in shown):
+        if products is not None and any(label == PRODUCT_LABEL for label, _ in behind.values()):
             allowed = sorted(
-                (c for c in shown if c.product in products),
-                key=lambda c: (products.index(c.product), -quota.get(c.name, 0), c.name),
+                (name for name, (_, product) in behind.items() if product in products),
+                key=lambda n: (products.index(behind[n][1]), -quota.get(n, 0), n),
             )
-            return [c.name for c in allowed if quota.get(c.name)] or [c.name for c in allowed]
+            return [name for name in allowed if quota.get(name)] or allowed
         rows = [name for name in quota if self.resource_of(name) == resource]
         return sorted(rows, key=lambda name: (-quota[name], name))  # P3
 
     def _fits(self, pod: PlainPod, name: str, resource: str) -> bool:
-        card, products = self.shown.get(name), self._selected_products(pod)
-        if card is None or card.resource != resource or products is None:
-            return True
-        return card.product_label != PRODUCT_LABEL or card.product in products
+        products = self._selected_products(pod)
+        label, product = self._product(name, resource)
+        return products is None or label != PRODUCT_LABEL or product in products
+
+    def _product(self, name: str, resource: str) -> tuple[str, str]:
+        """Label and value by which nodes show a card, or would show it: by its own name (P4)."""
+        card = self.shown.get(name)
+        if card is not None and card.resource == resource:
+            return card.product_label, card.product
+        of_nvidia = resource.startswith("nvidia.com/")
+        return PRODUCT_LABEL if of_nvidia else f"{resource}.product", name.split("/")[0]
 
     def _selected_products(self, pod: PlainPod) -> list[str] | None:
         """Once a pod is bound its node tells its card, and what it selected is not kept."""
@@ -195,13 +210,16 @@ class PlainCluster:
         devices = self.card_devices(pod)
         if stamp:
             cards = {name: n for name, n in stamp[1].items() if n}
-        elif pod.state == "bound" and pod.node_card and devices:
-            cards = {pod.node_card: devices[0][1]}
-        elif len(devices) == 1:
+        elif pod.state == "bound" and pod.node_cards:
+            for resource, card in pod.node_cards.items():
+                cards[card] = cards.get(card, 0) + pod.devices.get(resource, 0)
+        else:
             quota = self.queues[queue].quota if queue in self.queues else {}
-            names = self.alternatives(pod, devices[0][0])
-            names = [n for n in names if quota.get(n)] or names
-            cards = {names[0]: devices[0][1]} if names else {}
+            for resource, amount in devices:
+                names = self.alternatives(pod, resource)
+                names = [n for n in names if quota.get(n)] or names
+                if names:
+                    cards[names[0]] = cards.get(names[0], 0) + amount
         if queue and not (self.free_cpu_memory and cards):  # P6
             cards |= {name: n for name, n in (("cpu", pod.cpu), ("memory", pod.memory)) if n}
         return cards
@@ -233,7 +251,9 @@ class PlainCluster:
             held = sum(
                 self.charge(pod).get(dimension, 0)
                 for pod in self.pods.values()
-                if pod.group == key and (pod.state != "gated" or pod.assumed)
+                if pod.group == key
+                and self.queue_of(pod) == queue
+                and (pod.state != "gated" or pod.assumed)
             )
             found[queue, dimension].inqueue += max(0, amount - held)
 

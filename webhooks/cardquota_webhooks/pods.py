@@ -55,9 +55,11 @@ class PodReviews:
         if not self._synced():
             return self._unjudged(facts, can_gate=True)
         verdict, effect = await self._judge(facts)
+        gated = facts.state is State.GATED
+        if effect is not Effect.GATE and self._namespace_unknown(facts):
+            return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
-        gated = facts.state is State.GATED
         if effect is Effect.GATE and not gated:
             return Answer(patch=_add_gate(facts), warnings=_warnings(verdict, effect, request))
         if effect is not Effect.GATE and gated:
@@ -75,6 +77,8 @@ class PodReviews:
         verdict, effect = await self._judge(facts)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
+        if not (effect is Effect.GATE and gated) and self._namespace_unknown(facts):
+            return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         if effect is Effect.GATE and not gated:
@@ -98,7 +102,11 @@ class PodReviews:
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
-        """Judge; a queue created a moment ago gets the chance to be seen before we say no."""
+        """Judge; what was created a moment ago gets the chance to be seen before we say no."""
+        if self._namespace_unknown(facts):
+            await self._pulse.wait_for(
+                lambda: not self._namespace_unknown(facts), self._settings.webhook.unseen_wait
+            )
         verdict = self._verdict(facts)
         if verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue:
             await self._pulse.wait_for(
@@ -107,6 +115,21 @@ class PodReviews:
             )
             verdict = self._verdict(facts)
         return verdict, self._effect(facts, verdict)
+
+    def _namespace_unknown(self, facts: PodFacts) -> bool:
+        """Whether the pod's namespace, which may have a queue and a mode, has not been seen.
+
+        Then only a gate is a safe answer: the leader opens it by what holds in the namespace. What
+        has nothing to do with cards is the same in every namespace, and so is audit mode.
+        """
+        ledger = self._ledger
+        return (
+            facts.namespace not in ledger.namespaces
+            and ledger.mode_in(facts.namespace) is v.Mode.ENFORCE
+            and bool(
+                facts.own_queue or facts.group or facts.claims_devices or ledger.uses_cards(facts)
+            )
+        )
 
     def _verdict(self, facts: PodFacts) -> Verdict:
         return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)

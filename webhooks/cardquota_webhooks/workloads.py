@@ -3,6 +3,7 @@
 What it says is advice from the view of the moment; each pod gets its own answer when it is created.
 """
 
+import logging
 from typing import Final
 
 import msgspec
@@ -18,8 +19,9 @@ from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import CPU, MEMORY, Policy
 
-from .review import Answer, Request, ReviewError
+from .review import Answer, Request
 
+_LOG = logging.getLogger(__name__)
 _UNLIMITED: Final = 2**62
 WORKLOADS: Final = (
     ("apps", "deployments"),
@@ -76,20 +78,36 @@ class _Stored(Wire):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
+_DECODER = msgspec.json.Decoder(_Workload)
+
+
 class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, *, require_queue: bool = False) -> None:
         self._ledger = ledger
+        self._require_queue = require_queue
 
     async def validate(self, request: Request) -> Answer:
-        """Always allowed; a Warning says how many of the pods fit, and why not more."""
-        workload = _read(request)
+        """Always allowed; a Warning says how many of the pods fit, and why not more.
+
+        A template that cannot be read is the affair of its pods, and of the API server.
+        """
+        try:
+            return self._look(request)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return Answer()
+        except Exception:  # noqa: BLE001
+            _LOG.exception("no word could be said of one of %s", request.resource.resource)
+            return Answer()
+
+    def _look(self, request: Request) -> Answer:
+        workload = _DECODER.decode(request.object)
         spec = workload.spec.job_template.spec if workload.spec.job_template else workload.spec
         facts = _pod_of(spec.template, request)
         asked = _asked(request.resource.resource, spec)
         own = _own(request)
-        verdict = judge_create(self._ledger, facts)
+        verdict = judge_create(self._ledger, facts, require_queue=self._require_queue)
         if verdict.outcome is Outcome.UNMANAGED:
             return Answer(warnings=verdict.warnings)
         if verdict.outcome is Outcome.NEVER:
@@ -104,7 +122,9 @@ class WorkloadReviews:
         if fits >= asked:
             return Answer(warnings=verdict.warnings)
         waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
-        next_one = judge_create(self._ledger, facts, beside=charged)
+        next_one = judge_create(
+            self._ledger, facts, require_queue=self._require_queue, beside=charged
+        )
         return Answer(
             warnings=(
                 messages.partly_fits(workload.metadata.name, asked, fits, waits=waits),
@@ -145,16 +165,10 @@ def _free(account: Account, dimension: str, amount: int) -> int:
     return max(0, limit - row.charged - row.by_bucket[Bucket.GATED_DENY]) // amount
 
 
-def _read(request: Request) -> _Workload:
-    try:
-        return msgspec.json.decode(request.object, type=_Workload)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ReviewError(f"the request's object cannot be read: {error}") from None
-
-
 def _pod_of(template: _Template, request: Request) -> PodFacts:
     meta = template.metadata
     meta.namespace = request.namespace
+    meta.resource_version = ""  # of a template it means nothing, so anything may stand there
     kind = _CONTROLLERS.get(request.resource.resource, "")
     meta.owner_references = (Owner(kind=kind, controller=True),)
     return pod_facts(Pod(metadata=meta, spec=template.spec))

@@ -1,16 +1,26 @@
 """The gate is the law: who is born with it, and who may take it away.
 
 - born-gated: a managed pod is created with the gate. Runs after all mutation.
-- gate-owner: nobody but the operator removes it, and only with its decision written down.
+- gate-owner: nobody but the operator removes it, and only with its decision written down: what
+  the pod is charged, and to which queue. In a namespace in audit mode there may be no queue.
 - gate-term: and only the current holder of the Lease. A leader that was paused and comes back
   is refused by the API server itself.
 """
 
 from typing import Final
 
-from ..quota.vocabulary import ALLOCATED, CHARGED_QUEUE, GATE, LEASE, TERM, Mode
-from ..settings import Settings
-from .cel import annotation, gated, literal, user_is
+from ..quota.vocabulary import (
+    ALLOCATED,
+    CHARGED_QUEUE,
+    GATE,
+    LEASE,
+    NAMESPACE_AUDIT,
+    NAMESPACE_MODE,
+    TERM,
+    Mode,
+)
+from ..settings import InstallationMode, Settings
+from .cel import all_of, annotation, any_of, gated, literal, user_is
 from .matching import managed, no_mirror_pod
 from .namespaces import watched
 from .policy import Check, Policy, Rule
@@ -61,8 +71,22 @@ def gate_owner(settings: Settings) -> Policy:
     wait = (
         "it opens by itself when the queue has quota; `kubectl describe pod` says what it waits for"
     )
-    written = " && ".join(
-        f"{annotation('object', key)} != ''" for key in (TERM, CHARGED_QUEUE, ALLOCATED)
+    # Where quotas are enforced no gate opens for a pod that is charged to no queue. In audit mode
+    # it must: such a pod would wait for ever, in a mode that holds up nobody.
+    mode = f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
+    audited = (
+        "true"
+        if settings.mode is InstallationMode.AUDIT
+        else f"{mode} == {literal(NAMESPACE_AUDIT)}"
+    )
+    charged = f"object.metadata.?annotations[?{literal(CHARGED_QUEUE)}]"
+    written = all_of(
+        f"{annotation('object', TERM)} != ''",
+        f"{annotation('object', ALLOCATED)} != ''",
+        any_of(
+            f"{charged}.orValue('') != ''",
+            f"{charged}.hasValue() && {audited}",
+        ),
     )
     return Policy(
         "gate-owner",
@@ -79,7 +103,8 @@ def gate_owner(settings: Settings) -> Policy:
                 written,
                 f"the scheduling gate {GATE} is removed only together with the annotations "
                 f"{TERM}, {CHARGED_QUEUE} and {ALLOCATED}, which say whose decision it was and "
-                "what the pod is charged; write all three in the same patch",
+                "what the pod is charged; write all three in the same patch (the queue may be "
+                "empty in audit mode alone)",
             ),
         ),
         namespaces=watched(settings),

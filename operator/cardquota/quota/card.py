@@ -5,12 +5,16 @@ counts for it.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from .vocabulary import CPU, MEMORY
 
 LONGEST_NAME: Final = 256
 """Characters. Label values have at most 63, a profile or share adds a few."""
+
+_LONGEST_KEPT: Final = 512
+"""Characters of an annotation that is worth remembering; a user may write 250,000."""
 
 NOT: Final = "!"
 """Before a value in `Card.labels`: what a node must not carry. No label's value begins so."""
@@ -52,6 +56,10 @@ def check_name(name: str) -> None:
 
 def read_alternatives(text: str) -> tuple[str, ...]:
     """The cards of `A|B|C` in the user's order, trimmed, each once (P2). Raises CardNameError."""
+    return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
+
+
+def _read(text: str) -> tuple[str, ...]:
     if not text.strip():
         raise CardNameError("it is empty")
     names: dict[str, None] = {}
@@ -62,6 +70,9 @@ def read_alternatives(text: str) -> tuple[str, ...]:
         check_name(name)
         names[name] = None
     return tuple(names)
+
+
+_kept = lru_cache(maxsize=1024)(_read)
 
 
 def show(text: str) -> str:

@@ -5,6 +5,8 @@ or a restarting device plugin changes nothing for those who use it. It grows wit
 kinds of cards, never with pods or nodes.
 """
 
+from collections import Counter
+
 from .card import Card
 from .vocabulary import CPU, MEMORY
 
@@ -19,6 +21,8 @@ class Catalog:
     def __init__(self) -> None:
         self._cards: dict[str, Card] = {}
         self._recorded: dict[str, str] = {}
+        self._rows: Counter[str] = Counter()
+        """How many recorded cards have a resource name."""
         self._resources: dict[str, dict[str, None]] = {}
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
@@ -27,6 +31,10 @@ class Catalog:
         if known is None:
             self._cards[card.name] = card
             self._resources.setdefault(card.resource, {})[card.name] = None
+            # Overruled: or what counts would depend on which of the two was read first.
+            recorded = self._recorded.pop(card.name, None)
+            if recorded is not None:
+                self._rows[recorded] -= 1
             return True, None
         if known.resource != card.resource:
             return False, (
@@ -43,6 +51,7 @@ class Catalog:
         if name in (CPU, MEMORY) or name in self._cards or name in self._recorded:
             return False
         self._recorded[name] = resource
+        self._rows[resource] += 1
         return True
 
     def card(self, name: str) -> Card | None:
@@ -60,7 +69,7 @@ class Catalog:
 
     def counts(self, resource: str) -> bool:
         """Whether some card is known by this resource name."""
-        return resource in self._resources or resource in self._recorded.values()
+        return resource in self._resources or self._rows[resource] > 0
 
     def shows_product(self, product: str) -> bool:
         """Whether any node has shown a card of this product, whole or in parts."""

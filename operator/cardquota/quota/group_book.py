@@ -45,7 +45,8 @@ class GroupBook:
         """Where members of it wait, if it is a gang."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
-        self._held: dict[str, int] = {}
+        self._held: dict[tuple[str, str], int] = {}
+        """By queue and dimension."""
         self._held_members = 0
         self._bound: list[BoundKey] = []
         """Bound members in the order bound: the first `minMember` are the minimum."""
@@ -87,9 +88,9 @@ class GroupBook:
         """How many members are bound."""
         return len(self._bound)
 
-    def held(self, dimension: str) -> int:
-        """What its let-through and bound members are charged."""
-        return self._held.get(dimension, 0)
+    def held(self, queue: str, dimension: str) -> int:
+        """What its let-through and bound members are charged in a queue."""
+        return self._held.get((queue, dimension), 0)
 
     def outstanding(self, dimension: str) -> int:
         """What it still reserves of a dimension, as posted."""
@@ -104,15 +105,15 @@ class GroupBook:
         self.members.pop(uid, None)
         self.succeeded.discard(uid)
 
-    def hold(self, charge: Charge, sign: int) -> None:
+    def hold(self, queue: str, charge: Charge, sign: int) -> None:
         """Count a member in or out of what the group holds."""
         self._held_members += sign
         for dimension, amount in charge:
-            left = self._held.get(dimension, 0) + sign * amount
+            left = self._held.get((queue, dimension), 0) + sign * amount
             if left:
-                self._held[dimension] = left
+                self._held[queue, dimension] = left
             else:
-                del self._held[dimension]
+                del self._held[queue, dimension]
 
     def repost(self, account_of: Callable[[str], Account]) -> set[str]:
         """Bring the posted rest of the reservation up to date; the queues it touched."""
@@ -120,9 +121,8 @@ class GroupBook:
         queue, rest = "", cast("Charge", ())
         if reservation is not None:
             queue = reservation.queue
-            rest = tuple(
-                (d, left) for d, n in reservation.amounts if (left := n - self.held(d)) > 0
-            )
+            left_over = ((d, n - self.held(queue, d)) for d, n in reservation.amounts)
+            rest = tuple((d, left) for d, left in left_over if left > 0)
         if (queue, rest) == self._posted:
             return set()
         touched = set()

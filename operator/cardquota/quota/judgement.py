@@ -11,7 +11,7 @@ from .bucket import Bucket
 from .ledger import Ledger
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, objection
+from .pod_request import PodRequest, card_devices, objection
 from .stamp import Charge
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
@@ -35,10 +35,13 @@ def judge_create(
     unseen = _waits_for_group(ledger, facts)
     if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
+    # A group that has not been seen may have another queue than the pod's namespace.
+    certain = OUTSIDE if unseen and not facts.own_queue else queue
     if facts.claims_devices and _enforced(ledger, facts.namespace):
-        return Verdict(Outcome.NEVER, queue, Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _objected(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is State.BOUND:
-        return Verdict(Outcome.NEVER, queue, Reason.NODE_NAMED, messages.node_named(facts.node))
+        text = messages.node_named(facts.node)
+        return _objected(ledger, facts, certain, Reason.NODE_NAMED, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = _judge(ledger, facts, queue, at_create=True, extra=beside)
@@ -51,8 +54,16 @@ def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
     wrong = objection(facts, ledger.request_of(facts, OUTSIDE), _NOTHING, ledger)
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
-        return Verdict(Outcome.NEVER, OUTSIDE, wrong.reason, wrong.text)
+        return _objected(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
     return _group_not_seen(facts, OUTSIDE)
+
+
+def _objected(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
+    """A refusal for what is wrong with the asking itself, naming what is known of it (I4)."""
+    devices = card_devices(facts, ledger)
+    if len(devices) == 1 and facts.card_text is not None:
+        devices = [(facts.card_text, devices[0][1])]
+    return Verdict(Outcome.NEVER, queue, reason, messages.objected(queue, devices, text))
 
 
 def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
@@ -165,7 +176,7 @@ def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> V
     """A pod without a queue: refused where one is demanded, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if facts.claims_devices and _enforced(ledger, facts.namespace):
-        return Verdict(Outcome.NEVER, "", Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _objected(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
     if demanded:
@@ -193,9 +204,7 @@ def _judge(
     request = request or ledger.request_of(facts, queue)
     wrong = objection(facts, request, account.quota, ledger)
     if wrong is not None:
-        asked = facts.card_text if facts.card_text is not None else request.resource
-        text = messages.objected(queue, request.amount, asked or "cards", wrong.text)
-        return Verdict(Outcome.NEVER, queue, wrong.reason, text)
+        return _objected(ledger, facts, queue, wrong.reason, wrong.text)
     asking = _Asking(ledger, account, facts, at_create=at_create, extra=extra)
     cards, card_shorts = asking.cards(request)
     other_shorts = asking.cpu_memory(request)

@@ -43,6 +43,8 @@ class Ledger(LedgerView):
             if record is not None and facts.revision >= record.facts.revision:
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
+                if self._succeeded.get(facts.uid, facts.group) != facts.group:
+                    self._leave_group(self.groups[self._succeeded[facts.uid]], facts.uid)
                 self._succeeded[facts.uid] = facts.group
                 self._group(facts.group).succeed(facts.uid)
                 self._stir(self._group(facts.group))
@@ -80,15 +82,17 @@ class Ledger(LedgerView):
         version = self.nodes.version
         learned = self.nodes.see(facts)
         if self.nodes.version != version:
-            self.epoch += 1
+            self._learn_anew()
             self.news.show(self._accounts)  # what is deserved, and what is oversold
         self._reassess(self.nodes.take_unresolved(facts.name))
+        self._reassess(self.nodes.take_moved())
         self._learned(learned)
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.nodes.drop(name)
-        self.epoch += 1
+        self._reassess(self.nodes.take_moved())
+        self._learn_anew()
         self.news.show(self._accounts)
 
     def queue_seen(self, facts: QueueFacts) -> None:
@@ -254,7 +258,7 @@ class Ledger(LedgerView):
         bound = facts.state is State.BOUND
         if stamp is not None:
             record.queue, record.request = stamp.queue, None
-            record.charge = self._charge(facts, stamp.queue, stamp.cards)
+            record.charge = self._charge(facts, stamp.queue, dict(stamp.cards))
         else:
             record.queue = self.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
@@ -287,7 +291,7 @@ class Ledger(LedgerView):
             if sign > 0 and bucket is Bucket.ALLOCATED:
                 book.bind(record, self._account)
             if record.held:
-                book.hold(record.charge, sign)
+                book.hold(record.queue, record.charge, sign)
                 self._settle(book.repost(self._account))
         self.news.touch(queue)
         self._forget_unused(account)
@@ -302,7 +306,8 @@ class Ledger(LedgerView):
             return
         self._account(record.queue).loose.add(facts.uid)
         self._loose.add(facts)
-        if facts.state is State.BOUND and record.node_card is None and facts.devices:
+        self.nodes.pin(facts)
+        if facts.state is State.BOUND and not record.node_cards and facts.devices:
             self.nodes.wait_for(facts.node, facts.uid)
 
     def _unindex(self, record: PodRecord) -> None:
@@ -314,6 +319,7 @@ class Ledger(LedgerView):
             account.loose.discard(facts.uid)
             self._forget_unused(account)
         self._loose.discard(facts)
+        self.nodes.unpin(facts)
         self.nodes.forget(facts.node, facts.uid)
 
     def _reassess(self, uids: Iterable[str]) -> None:
@@ -370,10 +376,17 @@ class Ledger(LedgerView):
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
-        self._quotas.replace(account.quota, quota)
-        self.epoch += 1
+        if self._quotas.replace(account.quota, quota):
+            self._learn_anew()
         account.quota = quota
         self.news.show(self._accounts)  # what is deserved, and what is oversold
+
+    def _learn_anew(self) -> None:
+        """What is known of cards changed: a name may mean something now, or nothing any more."""
+        self.epoch += 1
+        for account in self._accounts.values():
+            if account.waiting.parked:
+                self.news.stir(account.name)
 
     def _stir(self, book: GroupBook) -> None:
         """Members, minimum or reservation of a group changed."""

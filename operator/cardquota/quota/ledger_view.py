@@ -5,7 +5,9 @@ No total changes here.
 The doors ask through this; `Ledger` builds on it and takes in events.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
@@ -59,6 +61,8 @@ class LedgerView:
         """Different whenever what is known of cards and quotas has changed."""
         self.news = News()
         self._vendors = tuple(vendors)
+        # Asked of every pod; bounded, since users write resource names as they like.
+        self._in_table = lru_cache(maxsize=1024)(lambda r: any(x.owns(r) for x in self._vendors))
         self._default_queue = default_queue
         self._free_cpu_memory = free_cpu_memory
         self._audit = audit
@@ -73,7 +77,7 @@ class LedgerView:
 
     def counts(self, resource: str) -> bool:
         """Whether a resource name counts cards, by the vendor table or by a node."""
-        return any(v.owns(resource) for v in self._vendors) or self.catalog.counts(resource)
+        return self._in_table(resource) or self.catalog.counts(resource)
 
     def in_any_quota(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
@@ -122,7 +126,7 @@ class LedgerView:
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""
-        return self._charge(record.facts, record.queue, cards)
+        return self._charge(record.facts, record.queue, dict(cards))
 
     def known_card(self, name: str, resource: str) -> Card:
         """The card's definition: as a node showed it, or else as its vendor's rule has it."""
@@ -160,24 +164,39 @@ class LedgerView:
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """What a pod is charged that no stamp of ours charges.
 
-        Notes on the record what it asks for, and the card of its node, which stays (D8).
+        Notes on the record what it asks for, and the cards of its node, which stay (D8).
         """
         facts = record.facts
-        devices = card_devices(facts, self)
-        if bound and record.node_card is None and devices:
-            record.node_card = self.nodes.card_of(facts.node, devices[0][0])
-        if record.node_card is not None and devices:
-            record.request = None
-            return self._charge(facts, record.queue, ((record.node_card, devices[0][1]),))
-        record.request = request = self.request_of(facts, record.queue)
+        if bound and not record.node_cards:
+            found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
+            record.node_cards = tuple((r, card) for r, card in found if card is not None)
+        cards: dict[str, int] = {}
+        if record.node_cards:
+            record.request, amounts = None, dict(facts.devices)
+            for resource, name in record.node_cards:
+                cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
+            return self._charge(facts, record.queue, cards)
+        record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
-        card = next((c for c in request.cards if quota.get(c)), None)
-        card = card or next(iter(request.cards), None)
-        cards = ((card, request.amount),) if card and request.amount else ()
+        for request in self._one_by_one(facts, record.queue, record.request):
+            for card in request.cards:
+                if quota.get(card):
+                    break
+            else:
+                card = request.cards[0] if request.cards else ""
+            if card:
+                cards[card] = cards.get(card, 0) + request.amount
         return self._charge(facts, record.queue, cards)
 
-    def _charge(self, facts: PodFacts, queue: str, cards: Charge) -> Charge:
+    def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:
+        """With two card resources a pod is refused; one that came past us is counted by each."""
+        devices = card_devices(facts, self) if len(facts.devices) > 1 else []
+        if len(devices) < 2:
+            return [whole]
+        return [self.request_of(replace(facts, devices=(one,)), queue) for one in devices]
+
+    def _charge(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
         amounts = dict(cards)
         free = self._free_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:

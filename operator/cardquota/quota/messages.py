@@ -57,17 +57,101 @@ ADVICE_RETRY: Final = (
 
 def advice_not_in_quota(cards: Sequence[str]) -> str:
     """What to do about a card that has no row in the quota."""
-    rows = ", ".join(show(card) for card in cards[:MOST_LISTED]) or "none"
-    more = f" and {len(cards) - MOST_LISTED} more" if len(cards) > MOST_LISTED else ""
     return (
-        f"the card is not in the queue's quota (its cards: {rows}{more}); "
+        f"the card is not in the queue's quota (its cards: {_listed(cards)}); "
         "use one of those, or ask the queue's owner for a quota of this card"
     )
 
 
-def objected(queue: str, amount: int, asked: str, text: str) -> str:
-    """What is wrong with the asking itself, whatever room there is."""
-    return f"Queue <{show(queue)}>, requested <{amount}> of <{show(asked)}>: {text}"
+def no_card_left(resource: str, rows: Sequence[str]) -> str:
+    """No card is both selected and in the quota, for a pod that names none (P3)."""
+    return (
+        f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
+        f"affinity and in the queue's quota (its cards: {_listed(rows)}); "
+        f"name a card in {v.CARD_NAME}, or ask the queue's owner for a quota"
+    )
+
+
+def objected(queue: str, asked: Sequence[tuple[str, int]], text: str) -> str:
+    """What is wrong with the asking itself, whatever room there is.
+
+    `queue` is empty where it is not known; `asked` is what the pod asks for and how much, as far
+    as that can be read.
+    """
+    amounts = " and ".join(f"<{amount}> of <{show(what)}>" for what, amount in asked[:MOST_LISTED])
+    if not queue:
+        return f"the pod requests {amounts}: {text}" if amounts else text
+    return f"Queue <{show(queue)}>{f', requested {amounts}' if amounts else ''}: {text}"
+
+
+def unreadable(problem: str) -> str:
+    """The pod's amounts or annotations cannot be read (P4)."""
+    return f"{problem}; correct the pod's amounts or annotations"
+
+
+def several_resources(resources: Sequence[str]) -> str:
+    """The pod asks for more than one card resource (P2)."""
+    listed = _listed(resources, " and ")
+    return (
+        f"the pod asks for {len(resources)} card resources ({listed}), but one pod may "
+        "use one card model only; split it into several pods"
+    )
+
+
+def card_unreadable(problem: str) -> str:
+    """The alternatives of `card.name` cannot be read (P2)."""
+    return (
+        f"annotation {v.CARD_NAME} cannot be read: {problem}; "
+        "write one card name, or several as A|B, best first"
+    )
+
+
+def no_card_asked(card: str) -> str:
+    """A card is named, but none is asked for (P4)."""
+    return (
+        f"annotation {v.CARD_NAME} names <{show(card)}>, but no container asks for a "
+        "card resource such as nvidia.com/gpu; add it to the limits or drop the annotation"
+    )
+
+
+def card_unknown(card: str, *, product_there: bool) -> str:
+    """The card is on no node and in no quota, or its product is there without it (P4)."""
+    although = " although nodes have its product" if product_there else ""
+    return (
+        f"card <{show(card)}> is not known: no node offers it{although}; "
+        f"correct {v.CARD_NAME} (`kubectl get queues` shows the cards with a quota)"
+    )
+
+
+def other_resource(card: str, behind: str, asked: str) -> str:
+    """The card is counted by another resource name than the one asked for (P2)."""
+    return (
+        f"card <{show(card)}> is counted as {show(behind)}, but the containers ask for "
+        f"{show(asked)}; ask for the card's own resource, and name only cards that share it"
+    )
+
+
+def other_form(card: str, asked: str) -> str:
+    """A slice or a share is asked for as a whole card, or the other way round (P4)."""
+    return (
+        f"card <{show(card)}> is not what {show(asked)} counts; "
+        "ask for the resource of that very card: a slice or a share is not a whole card"
+    )
+
+
+def selector_excludes(wants: str, cards: Sequence[str]) -> str:
+    """The pod's own selector leaves none of the cards it names (P5)."""
+    return (
+        f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
+        f"{v.CARD_NAME} names ({show(' | '.join(cards))}); make them agree"
+    )
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
+    """At most five, then a count."""
+    listed = between.join(show(name) for name in names[:MOST_LISTED]) or "none"
+    more = len(names) - MOST_LISTED
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _counted(number: int, what: str) -> str:
@@ -141,6 +225,11 @@ def behind(queue: str, first: str) -> str:
         f"Queue <{show(queue)}> releases in order (fifo): the pod waits behind <{show(first)}>, "
         "which waits for the same card"
     )
+
+
+def namespace_not_seen(namespace: str) -> str:
+    """Nobody can say yet which rules hold in a namespace of a moment ago; clients try again."""
+    return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
 
 
 def gated_without_queue() -> str:

@@ -1,10 +1,14 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from .card import Card
 from .catalog import Catalog
 from .node_facts import NodeFacts
+from .node_pins import NodePins
+from .pod_facts import PodFacts
+from .selector import decode
 
 
 class NodeBook:
@@ -18,6 +22,7 @@ class NodeBook:
         self._remembered: dict[str, dict[str, str]] = {}
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
+        self._pins = NodePins()
         self._total: dict[str, int] = {}
         self._to_report: set[str] = set()
         self.version = 0
@@ -50,6 +55,8 @@ class NodeBook:
             self._problems.pop(facts.name, None)
         for card, _ in counted:
             self._remembered.setdefault(facts.name, {})[card.resource] = card.name
+        had = (self._catalog.card(name) for name in self._remembered.get(facts.name, {}).values())
+        self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned
 
     def drop(self, name: str) -> None:
@@ -58,6 +65,7 @@ class NodeBook:
         for book in (self._facts, self._problems, self._remembered):
             book.pop(name, None)
         self._to_report.discard(name)
+        self._pins.drop(name)
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card a node offers, or last offered, under a resource name."""
@@ -102,6 +110,27 @@ class NodeBook:
         """The pods that wait for a node, sorted; they are asked again."""
         return sorted(self._unresolved.get(node, ()))
 
+    def picked(self, selector: bytes) -> Collection[str]:
+        """The cards of the nodes that a pod's selector picks by more than a product label (P3).
+
+        Empty where it picks none, and where it asks for products alone.
+        """
+        return self._pins.picked(selector) if _picks_nodes(selector) else ()
+
+    def pin(self, facts: PodFacts) -> None:
+        """A pod's reading depends on which nodes its selector picks."""
+        if facts.card_text is None and facts.devices and _picks_nodes(facts.selector):
+            self._pins.join(facts.selector, facts.uid)
+
+    def unpin(self, facts: PodFacts) -> None:
+        """The inverse of `pin`; may repeat."""
+        if facts.selector:
+            self._pins.leave(facts.selector, facts.uid)
+
+    def take_moved(self) -> list[str]:
+        """The pinned pods whose selector picks other cards since the last call, sorted."""
+        return self._pins.take_moved()
+
     def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
         if self._cards.get(name, ()) == cards:
             return
@@ -115,3 +144,9 @@ class NodeBook:
                     self._total.pop(card.name, None)
         if cards:
             self._cards[name] = cards
+
+
+@lru_cache(maxsize=4096)
+def _picks_nodes(selector: bytes) -> bool:
+    """Most pods select nothing, or the same as thousands of others: the answer is kept."""
+    return bool(selector) and decode(selector).says_more_than_products

@@ -1,10 +1,15 @@
-"""What is kept of a node: its cards, and whether it takes pods now."""
+"""What is kept of a node: its cards, and the labels by which pods pick it."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+from sys import intern
 
 from .card import Card
 from .discovery import discover
 from .objects import Node
+
+Labels = tuple[tuple[str, str], ...]
+"""Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -17,15 +22,24 @@ class NodeFacts:
     cards: tuple[tuple[Card, int], ...]
     problems: tuple[str, ...]
     """Why some of its cards are not counted (D9)."""
+    labels: Labels = ()
 
 
 def node_facts(node: Node) -> NodeFacts:
     """Read a node. Never raises for odd labels: they are in `problems`."""
-    found = discover(node.metadata.labels or {}, node.status.allocatable or {})
+    labels = node.metadata.labels or {}
+    found = discover(labels, node.status.allocatable or {})
     return NodeFacts(
         name=node.metadata.name,
         uid=node.metadata.uid,
         revision=int(node.metadata.resource_version or 0),
         cards=found.cards,
         problems=found.problems,
+        labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
+
+
+@lru_cache(maxsize=4096)
+def _pair(key: str, value: str) -> tuple[str, str]:
+    """One object for equal labels: a node then costs one pointer for each of most of its labels."""
+    return intern(key), value

@@ -12,8 +12,9 @@ from sys import intern
 from typing import TypeVar, cast
 
 from . import vocabulary as v
+from .card import show
 from .objects import Owner, Pod, PodAnnotations
-from .pod_total import cpu_total, extended_totals, memory_total
+from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
 from .stamp import Stamp, read_allocated
@@ -104,7 +105,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
     queue, problem = _own_queue(notes)
     try:
-        devices, cpu, memory = extended_totals(spec), cpu_total(spec), memory_total(spec)
+        devices, cpu, memory = pod_totals(spec)
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     if cpu < 0 or memory < 0:
@@ -123,7 +124,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         card_text=_card_text(notes),
         own_queue=intern(queue),
         group=intern(f"{namespace}/{notes.group}") if notes.group else "",
-        devices=_shared(devices),
+        devices=devices,
         cpu=cpu,
         memory=memory,
         controller=_controller(meta.owner_references),
@@ -153,7 +154,8 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     one, other = notes.queue or "", notes.queue_volcano_job or ""
     if one and other and one != other:
         return one, (
-            f"annotations {v.QUEUE_NAME} <{one}> and {v.QUEUE_NAME_VOLCANO_JOB} <{other}> disagree"
+            f"annotations {v.QUEUE_NAME} <{show(one)}> and "
+            f"{v.QUEUE_NAME_VOLCANO_JOB} <{show(other)}> disagree"
         )
     return one or other, ""
 
@@ -168,7 +170,7 @@ def _controller(owners: tuple[Owner, ...]) -> str:
 
 
 def _stamp(notes: PodAnnotations) -> Stamp | None:
-    if notes.allocated is None or not notes.charged_queue or not notes.term:
+    if notes.allocated is None or notes.charged_queue is None or not notes.term:
         return None
     cards = read_allocated(notes.allocated)
     return None if cards is None else _shared(Stamp(notes.charged_queue, cards, notes.term))

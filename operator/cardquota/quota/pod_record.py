@@ -18,7 +18,7 @@ class PodRecord:
         "facts",
         "held_back",
         "lane",
-        "node_card",
+        "node_cards",
         "priority",
         "queue",
         "request",
@@ -43,8 +43,8 @@ class PodRecord:
         """Where it stands in its queue's waiting line; None: nowhere."""
         self.priority = facts.priority
         """Its own, or its group's if that is higher."""
-        self.node_card: str | None = None
-        """The card of its node when it was bound, where no stamp says it (D8)."""
+        self.node_cards: tuple[tuple[str, str], ...] = ()
+        """By resource name the cards of its node when it was bound, where no stamp says it (D8)."""
 
     @property
     def stamp(self) -> Stamp | None:

@@ -1,32 +1,38 @@
 """What a pod asks for, once its annotations meet the known cards (P2-P5).
 
 `read_request` says which cards could serve the pod; `objection` says what is wrong with the
-asking itself, whatever room there is. Both are pure functions of the pod, its queue's quota and
-the known cards.
+asking itself, whatever room there is. Both are pure functions of the pod, its queue's quota, the
+known cards and the nodes.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from .card import Card, CardNameError, read_alternatives, show
+from . import messages
+from .card import Card, CardNameError, read_alternatives
 from .catalog import Catalog
+from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .selector import Selector, decode
-from .vendor import counts_form
-from .vocabulary import CARD_NAME, Reason
+from .vendor import counts_form, may_count_cards, vendor_behind
+from .vocabulary import Reason
 
 
 class Knowledge(Protocol):
     """What is known of cards beyond one queue."""
 
     catalog: Catalog
+    nodes: NodeBook
 
     def counts(self, resource: str) -> bool:
         """Whether a resource name counts cards, by the vendor table or by a node."""
 
     def in_any_quota(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
+
+    def known_card(self, name: str, resource: str) -> Card:
+        """The card as a node showed it, or else as its name and its vendor's rule have it."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -59,11 +65,10 @@ def read_request(
     resource, amount = devices[0] if len(devices) == 1 else ("", 0)
     cards: tuple[str, ...] = ()
     if resource:
-        selector = decode(facts.selector)
         if facts.card_text is not None:
-            cards = _named(facts.card_text, resource, selector, known)
+            cards = _named(facts.card_text, resource, decode(facts.selector), known)
         else:
-            cards = _derived(resource, selector, quota, known)
+            cards = _derived(resource, facts.selector, quota, known)
     free = free_cpu_memory and amount > 0
     return PodRequest(
         cards, resource, amount, 0 if free else facts.cpu, 0 if free else facts.memory
@@ -73,12 +78,15 @@ def read_request(
 def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     """The card resources among a pod's devices.
 
-    Where a card is named and the only device is of a name we do not know, it is that card's (P4).
+    Where a card is named, no device is known to count cards and a single one has the form of a
+    card resource, it is that card's: how a card is used whose pool was at zero from the first day
+    (P4). That form does not tell a card from every other device: see `may_count_cards`.
     """
     found = [(resource, n) for resource, n in facts.devices if known.counts(resource)]
-    if not found and facts.card_text is not None and len(facts.devices) == 1:
-        return list(facts.devices)
-    return found
+    if found or facts.card_text is None:
+        return found
+    possible = [(resource, n) for resource, n in facts.devices if may_count_cards(resource)]
+    return possible if len(possible) == 1 else []
 
 
 def _named(text: str, resource: str, selector: Selector, known: Knowledge) -> tuple[str, ...]:
@@ -87,26 +95,53 @@ def _named(text: str, resource: str, selector: Selector, known: Knowledge) -> tu
         names = read_alternatives(text)
     except CardNameError:
         return ()
-    return tuple(name for name in names if _selected(name, resource, selector, known))
+    return tuple(name for name in names if selector.allows(_as_shown(name, resource, known)))
 
 
-def _selected(name: str, resource: str, selector: Selector, known: Knowledge) -> bool:
-    """A card of another resource name is left for `objection` to speak of."""
+def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
+    """The card as nodes that offer it under this resource name show it, or would show it.
+
+    A card of another resource name is none of this one's: what it shows does not count here.
+    `objection` speaks of it.
+    """
     card = known.catalog.card(name)
-    return card is None or card.resource != resource or selector.allows(card)
+    if card is not None and card.resource != resource:
+        return Card(name, resource, vendor_behind(resource).labels_of(name))
+    return known.known_card(name, resource)
 
 
 def _derived(
-    resource: str, selector: Selector, quota: Mapping[str, int], known: Knowledge
+    resource: str, selected: bytes, quota: Mapping[str, int], known: Knowledge
 ) -> tuple[str, ...]:
-    """The alternatives of a pod that names no card (P3)."""
-    seen = known.catalog.cards_of(resource)
-    label_keys = {key for card in seen for key, _ in card.labels}
-    if selector.keys() & label_keys:
-        allowed = _in_named_order([c for c in seen if selector.allows(c)], selector, quota)
-        return tuple(c.name for c in allowed if quota.get(c.name)) or tuple(c.name for c in allowed)
+    """The alternatives of a pod that names no card (P3).
+
+    What its selector says of other labels than the cards' is asked of the nodes that are there.
+    Where none of those is selected, a pool is at zero, and such labels say nothing.
+    """
+    if selected:
+        selector = decode(selected)
+        cards = _cards_behind(resource, quota, known)
+        picked = {card.name for card in cards} & set(known.nodes.picked(selected))
+        label_keys = {key for card in cards for key, _ in card.labels}
+        if picked or selector.keys() & label_keys:
+            left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
+            allowed = [card.name for card in _in_named_order(left, selector, quota)]
+            return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
     rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
     return tuple(name for _, name in sorted(rows))
+
+
+def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> list[Card]:
+    """All that nodes have shown under a resource name, and those of the quota whose pool is at
+    zero, of which a Queue's status kept the resource name.
+    """
+    catalog = known.catalog
+    recorded = (
+        known.known_card(name, resource)
+        for name in quota
+        if catalog.card(name) is None and catalog.resource(name) == resource
+    )
+    return [*catalog.cards_of(resource), *recorded]
 
 
 def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
@@ -127,90 +162,55 @@ def objection(
 ) -> Objection | None:
     """What is wrong with the asking, or None (P2-P5)."""
     if facts.problem:
-        return _invalid(f"{facts.problem}; correct the pod's amounts or annotations")
+        return _invalid(messages.unreadable(facts.problem))
     devices = card_devices(facts, known)
     if len(devices) > 1:
-        asked = " and ".join(resource for resource, _ in devices)
-        return _invalid(
-            f"the pod asks for {len(devices)} card resources ({asked}), but one pod may use one "
-            "card model only; split it into several pods"
-        )
+        return _invalid(messages.several_resources([resource for resource, _ in devices]))
     if facts.card_text is None:
         return _without_name(request, quota) if devices else None
     try:
         names = read_alternatives(facts.card_text)
     except CardNameError as error:
-        return _invalid(
-            f"annotation {CARD_NAME} cannot be read: {error}; "
-            "write one card name, or several as A|B, best first"
-        )
+        return _invalid(messages.card_unreadable(str(error)))
     if not devices:
-        return _invalid(
-            f"annotation {CARD_NAME} names <{show(facts.card_text)}>, but no container asks for a "
-            "card resource such as nvidia.com/gpu; add it to the limits or drop the annotation"
-        )
+        return _invalid(messages.no_card_asked(facts.card_text))
     for name in names:
         wrong = _unfit(name, request.resource, known)
         if wrong is not None:
             return wrong
     if not request.cards:
-        return _excluded(facts, names, known)
+        return _excluded(facts, request.resource, names, known)
     return None
 
 
 def _without_name(request: PodRequest, quota: Mapping[str, int]) -> Objection | None:
     if request.cards:
         return None
-    rows = ", ".join(sorted(quota)) or "none"
-    return Objection(
-        Reason.CARD_NOT_IN_QUOTA,
-        f"no card counted as {request.resource} is both allowed by the pod's node selector and "
-        f"affinity and in the queue's quota (its cards: {rows}); name a card in {CARD_NAME}, or "
-        "ask the queue's owner for a quota",
-    )
+    text = messages.no_card_left(request.resource, sorted(quota))
+    return Objection(Reason.CARD_NOT_IN_QUOTA, text)
 
 
 def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
     behind = known.catalog.resource(name)
-    if behind is None:
-        product = name.split("/", 1)[0]
-        if known.in_any_quota(name) and not known.catalog.shows_product(product):
-            # A pool scaled to zero: its resource is the one the pod asks for, if it can be.
-            return None if counts_form(resource, name) else _other_form(name, resource)
-        return _invalid(
-            f"card <{show(name)}> is not known: no node offers it"
-            + (" although nodes have its product" if known.catalog.shows_product(product) else "")
-            + f"; correct {CARD_NAME} (`kubectl get queues` shows the cards with a quota)"
-        )
-    if behind != resource:
-        return _invalid(
-            f"card <{show(name)}> is counted as {behind}, but the containers ask for {resource}; "
-            "ask for the card's own resource, and name only cards that share it"
-        )
-    return None
+    if behind is not None:
+        if behind == resource:
+            return None
+        return _invalid(messages.other_resource(name, behind, resource))
+    there = known.catalog.shows_product(name.split("/", 1)[0])
+    if there or not known.in_any_quota(name):
+        return _invalid(messages.card_unknown(name, product_there=there))
+    # A pool scaled to zero: its resource is the one the pod asks for, if it can be.
+    return None if counts_form(resource, name) else _invalid(messages.other_form(name, resource))
 
 
-def _other_form(name: str, resource: str) -> Objection:
-    return _invalid(
-        f"card <{show(name)}> is not what {resource} counts; "
-        "ask for the resource of that very card: a slice or a share is not a whole card"
-    )
-
-
-def _excluded(facts: PodFacts, names: tuple[str, ...], known: Knowledge) -> Objection:
+def _excluded(
+    facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
+) -> Objection:
     selector = decode(facts.selector)
-    keys = {
-        key
-        for name in names
-        for card in (known.catalog.card(name),)
-        if card is not None
-        for key, _ in card.labels
-    }
-    wants = "; ".join(f"{k} {' or '.join(selector.values(k)) or 'set'}" for k in sorted(keys))
-    return _invalid(
-        f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
-        f"{CARD_NAME} names ({show(' | '.join(names))}); make them agree"
-    )
+    keys = {key for name in names for key, _ in _as_shown(name, resource, known).labels}
+    said = sorted(keys & selector.keys())
+    wants = "; ".join(f"{key} {' or '.join(selector.values(key)) or 'set'}" for key in said)
+    return _invalid(messages.selector_excludes(wants or "it selects no node at all", names))
 
 
 def _invalid(text: str) -> Objection:

@@ -6,50 +6,99 @@ at pod level replaces the sum. Of extended resources the limit counts (the API s
 limit and request are equal), of cpu and memory the request, and the limit where there is none.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from .objects import Amounts, Container, PodSpec, Resources
+from .objects import Amounts, PodSpec, Resources
 from .quantity import Quantity, QuantityError, count, milli, whole
 from .vocabulary import CPU, MEMORY
 
 _SIDECAR: Final = "Always"
 
 
-def cpu_total(spec: PodSpec) -> int:
-    """Requested cpu in milli-cores. Raises QuantityError."""
-    return _total(spec, CPU, milli, _request)
+class PodTotals(NamedTuple):
+    """What a pod asks for in total."""
+
+    devices: tuple[tuple[str, int], ...]
+    """By resource name, sorted; zeros are left out. Extended resources are those with a domain
+    (`nvidia.com/gpu`) that is not Kubernetes' own."""
+    cpu: int
+    """Milli-cores."""
+    memory: int
+    """Bytes."""
 
 
-def memory_total(spec: PodSpec) -> int:
-    """Requested memory in bytes. Raises QuantityError."""
-    return _total(spec, MEMORY, whole, _request)
+def pod_totals(spec: PodSpec) -> PodTotals:
+    """The totals of a pod; the same object for pods that are written alike.
 
-
-def extended_totals(spec: PodSpec) -> tuple[tuple[str, int], ...]:
-    """Devices asked for, by resource name, sorted; zeros are left out.
-
-    Extended resources are those with a domain (`nvidia.com/gpu`) that is not Kubernetes' own.
-    Raises QuantityError for a fraction, a negative or an unreadable amount, naming the resource.
+    Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
+    number of devices, naming the resource.
     """
-    names = {
-        name
-        for container in _containers(spec)
-        for amounts in _both(container.resources)
-        for name in amounts
-        if _is_extended(name)
-    }
-    if not names:
-        return ()
-    totals = []
-    for name in sorted(names):
+    return _totals(
+        tuple(_frozen(c.resources) for c in spec.containers or ()),
+        tuple(
+            (_frozen(c.resources), c.restart_policy == _SIDECAR) for c in spec.init_containers or ()
+        ),
+        _frozen(spec.resources),
+        tuple((spec.overhead or {}).items()),
+    )
+
+
+_Items = tuple[tuple[str, Quantity], ...]
+_Frozen = tuple[_Items, _Items]
+"""Limits and requests."""
+
+
+def _frozen(resources: Resources | None) -> _Frozen:
+    if resources is None:
+        return ((), ())
+    return (tuple((resources.limits or {}).items()), tuple((resources.requests or {}).items()))
+
+
+@lru_cache(maxsize=2048)
+def _totals(
+    containers: tuple[_Frozen, ...],
+    steps: tuple[tuple[_Frozen, bool], ...],
+    pod_level: _Frozen,
+    overhead: _Items,
+) -> PodTotals:
+    """Thousands of pods are made from one template: the answer is kept."""
+    pod = _Pod(
+        [_thawed(one) for one in containers],
+        [(_thawed(one), sidecar) for one, sidecar in steps],
+        _thawed(pod_level),
+        dict(overhead),
+    )
+    return PodTotals(
+        tuple(_devices(pod)),
+        _total(pod, CPU, milli, _request),
+        _total(pod, MEMORY, whole, _request),
+    )
+
+
+def _thawed(frozen: _Frozen) -> Resources:
+    return Resources(dict(frozen[0]), dict(frozen[1]))
+
+
+class _Pod(NamedTuple):
+    containers: list[Resources]
+    steps: list[tuple[Resources, bool]]
+    """Init containers; whether each is a sidecar."""
+    level: Resources
+    overhead: Mapping[str, Quantity]
+
+
+def _devices(pod: _Pod) -> Iterable[tuple[str, int]]:
+    everywhere = [*pod.containers, *(step for step, _ in pod.steps)]
+    names = {name for one in everywhere for name in (*(one.limits or ()), *(one.requests or ()))}
+    for name in sorted(filter(_is_extended, names)):
         try:
-            total = _total(spec, name, _device_count, _limit)
+            total = _total(pod, name, _device_count, _limit)
         except QuantityError as error:
             raise QuantityError(f"resource {name}: {error}") from None
         if total:
-            totals.append((name, total))
-    return tuple(totals)
+            yield name, total
 
 
 def _is_extended(name: str) -> bool:
@@ -64,23 +113,12 @@ def _device_count(value: Quantity) -> int:
     return amount
 
 
-def _containers(spec: PodSpec) -> Iterable[Container]:
-    yield from spec.containers or ()
-    yield from spec.init_containers or ()
+def _limit(resources: Resources, name: str) -> Quantity:
+    return _first((resources.limits, resources.requests), name)
 
 
-def _both(resources: Resources | None) -> Iterable[Amounts]:
-    if resources is not None:
-        yield resources.limits or {}
-        yield resources.requests or {}
-
-
-def _limit(resources: Resources | None, name: str) -> Quantity:
-    return _first((resources.limits, resources.requests), name) if resources else 0
-
-
-def _request(resources: Resources | None, name: str) -> Quantity:
-    return _first((resources.requests, resources.limits), name) if resources else 0
+def _request(resources: Resources, name: str) -> Quantity:
+    return _first((resources.requests, resources.limits), name)
 
 
 def _first(choices: Iterable[Amounts | None], name: str) -> Quantity:
@@ -91,32 +129,30 @@ def _first(choices: Iterable[Amounts | None], name: str) -> Quantity:
 
 
 def _total(
-    spec: PodSpec,
+    pod: _Pod,
     name: str,
     read: Callable[[Quantity], int],
-    pick: Callable[[Resources | None, str], Quantity],
+    pick: Callable[[Resources, str], Quantity],
 ) -> int:
-    running = sum(read(pick(c.resources, name)) for c in spec.containers or ())
+    running = sum(read(pick(resources, name)) for resources in pod.containers)
     sidecars = peak = 0
-    for step in spec.init_containers or ():
-        amount = read(pick(step.resources, name))
-        if step.restart_policy == _SIDECAR:
+    for resources, sidecar in pod.steps:
+        amount = read(pick(resources, name))
+        if sidecar:
             sidecars += amount
             peak = max(peak, sidecars)
         else:
             peak = max(peak, sidecars + amount)
     total = max(running + sidecars, peak)
-    pod_level = _pod_level(spec.resources, name)
+    pod_level = _pod_level(pod.level, name)
     if pod_level is not None:
         total = read(pod_level)
-    if spec.overhead and name in spec.overhead:
-        total += read(spec.overhead[name])
-    return total
+    return total + read(pod.overhead.get(name, 0))
 
 
-def _pod_level(resources: Resources | None, name: str) -> Quantity | None:
+def _pod_level(resources: Resources, name: str) -> Quantity | None:
     """A request at pod level, which Kubernetes has for cpu and memory."""
-    if resources is None or name not in (CPU, MEMORY):
+    if name not in (CPU, MEMORY):
         return None
     for amounts in (resources.requests, resources.limits):
         if amounts is not None and name in amounts:

@@ -11,8 +11,10 @@ class QuotaTotals:
         self._rows: Counter[str] = Counter()
         self._cards: Counter[str] = Counter()
 
-    def replace(self, old: Mapping[str, int], new: Mapping[str, int]) -> None:
-        """One queue's quota is another now."""
+    def replace(self, old: Mapping[str, int], new: Mapping[str, int]) -> bool:
+        """One queue's quota is another now; whether a card has a row that had none, or none now."""
+        changed = old.keys() ^ new.keys()
+        had = {card for card in changed if self.has(card)}
         for quota, sign in ((old, -1), (new, 1)):
             for card, amount in quota.items():
                 self._rows[card] += sign
@@ -20,6 +22,7 @@ class QuotaTotals:
         for card in old:
             if not self._rows[card]:
                 del self._rows[card], self._cards[card]
+        return had != {card for card in changed if self.has(card)}
 
     def has(self, card: str) -> bool:
         """Whether some queue has a row for this card."""

@@ -74,6 +74,7 @@ def _count_group(
             amount
             for pod in members
             if pod.bucket in (Bucket.ALLOCATED, Bucket.OPEN)
+            and pod.queue == group.reservation_queue
             for name, amount in pod.charge
             if name == dimension
         )

@@ -51,7 +51,8 @@ class ReleasePass:
         """Cards that somebody waits for in a fifo queue, and who."""
         self._after: Turn | None = None
         """Of the last shelf that was tried."""
-        self._row = [(shelf.turn, shelf) for shelf in account.waiting.shelves if self._fifo]
+        shelves = account.waiting.shelves if self._fifo else ()
+        self._row = [(shelf.turn, shelf) for shelf in shelves]
         heapq.heapify(self._row)
 
     def __iter__(self) -> Iterator[Opening | Refusal]:

@@ -1,18 +1,27 @@
 """What a pod's node selector and required node affinity say about cards (P3, P5).
 
-Only the labels of a card are looked at; of every other label we assume that some node fits. The
-gate may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
+Asked about a card alone, only the card's labels are looked at; of every other label we assume that
+some node fits. Asked about a node that is at hand, the scheduler's own rule is applied. The gate
+may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 
-from .card import Card
+from .card import NOT, Card
 from .objects import Expression, PodSpec, Term
+from .vendor import plain_vendor
 
 NODE_SELECTOR_IN: Final = "In"
+NODE_SELECTOR_NOT_IN: Final = "NotIn"
+NODE_NAME: Final = "metadata.name"
+"""The only field of a node that affinity can name."""
+HOST_NAME: Final = "kubernetes.io/hostname"
+
+Place = tuple[str, str]
+"""NODE_NAME or HOST_NAME, and its value."""
 
 
 class Selector(msgspec.Struct, frozen=True, array_like=True):
@@ -34,11 +43,39 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
     def allows(self, card: Card) -> bool:
         """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
         shown = dict(card.labels)
-        if any(shown.get(key, value) != value for key, value in self.labels):
+        if not all(_can_be(shown.get(key), (value,)) for key, value in self.labels):
             return False
         if self.terms is None:
             return True
         return any(_term_allows(term, shown) for term in self.terms)
+
+    def selects(self, name: str, label: Callable[[str], str | None]) -> bool:
+        """Whether a node of this name is selected; `label` gives its label under a key, if any."""
+        if any(label(key) != value for key, value in self.labels):
+            return False
+        if self.terms is None:
+            return True
+        return any(_term_selects(term, name, label) for term in self.terms)
+
+    @property
+    def says_more_than_products(self) -> bool:
+        """Whether it asks for anything but cards by their product label: for some nodes."""
+        if any(term.match_fields for term in self.terms or ()):
+            return True
+        return any(plain_vendor(key) is None for key in self.keys())
+
+    def places(self) -> frozenset[Place] | None:
+        """Names of single nodes of which a selected one must have one; None: it names none."""
+        own = frozenset((key, value) for key, value in self.labels if key == HOST_NAME)
+        if own or self.terms is None:
+            return own or None
+        found: set[Place] = set()
+        for term in self.terms:
+            places = _places(term)
+            if places is None:
+                return None
+            found |= places
+        return frozenset(found)
 
     def values(self, key: str) -> tuple[str, ...]:
         """The values that are asked for by name under a label key, in the user's order."""
@@ -62,14 +99,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         All cards must show themselves under the same label keys, which holds for cards of one
         resource name of one vendor. An empty term matches no node and must stay empty.
         """
-        wanted: dict[str, dict[str, None]] = {}
-        for card in cards:
-            for key, value in card.labels:
-                wanted.setdefault(key, {})[value] = None
-        added = tuple(
-            Expression(key=key, operator=NODE_SELECTOR_IN, values=tuple(values))
-            for key, values in wanted.items()
-        )
+        added = _asking_for(cards)
         if not self.terms:
             return (Term(match_expressions=added),)
         return tuple(
@@ -84,16 +114,71 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
+def _asking_for(cards: Iterable[Card]) -> tuple[Expression, ...]:
+    """One expression for each label key of the cards."""
+    wanted: dict[str, dict[str, None]] = {}
+    for card in cards:
+        for key, value in card.labels:
+            wanted.setdefault(key, {})[value] = None
+    added = []
+    for key, values in wanted.items():
+        barred = tuple(value.removeprefix(NOT) for value in values if value.startswith(NOT))
+        if not barred:
+            added.append(Expression(key=key, operator=NODE_SELECTOR_IN, values=tuple(values)))
+        elif len(barred) == len(values):
+            added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=barred))
+        # Else one card must have what another must not: together they ask nothing of this label.
+    return tuple(added)
+
+
+def _places(term: Term) -> frozenset[Place] | None:
+    """The single nodes that a term names; an empty one selects nothing, so it names none."""
+    if not term.match_expressions and not term.match_fields:
+        return frozenset()
+    for expressions, key in ((term.match_fields, NODE_NAME), (term.match_expressions, HOST_NAME)):
+        for expression in expressions or ():
+            if expression.key == key and expression.operator == NODE_SELECTOR_IN:
+                return frozenset((key, value) for value in expression.values or ())
+    return None
+
+
+def _term_selects(term: Term, name: str, label: Callable[[str], str | None]) -> bool:
+    if not term.match_expressions and not term.match_fields:
+        return False
+    return all(_is_true(e, label(e.key)) for e in term.match_expressions or ()) and all(
+        _is_true(e, name if e.key == NODE_NAME else None) for e in term.match_fields or ()
+    )
+
+
+def _is_true(expression: Expression, value: str | None) -> bool:
+    """Of a label or field of a node, None where the node has none."""
+    if value is None:
+        return expression.operator not in (NODE_SELECTOR_IN, "Exists", "Gt", "Lt")
+    return _fits(expression, value)
+
+
 def _term_allows(term: Term, shown: dict[str, str]) -> bool:
     if not term.match_expressions and not term.match_fields:
         return False
-    return all(_holds(e, shown) for e in term.match_expressions or ())
+    return all(_can_hold(e, shown.get(e.key)) for e in term.match_expressions or ())
 
 
-def _holds(expression: Expression, shown: dict[str, str]) -> bool:
-    value = shown.get(expression.key)
-    if value is None:
+def _can_hold(expression: Expression, shown: str | None) -> bool:
+    """Of what a card shows under a key: whether some node with this card can fit."""
+    if expression.operator == NODE_SELECTOR_IN:
+        return _can_be(shown, expression.values or ())
+    return shown is None or shown.startswith(NOT) or _fits(expression, shown)
+
+
+def _can_be(shown: str | None, values: tuple[str, ...]) -> bool:
+    if shown is None:
         return True  # not a label of the card: some node may fit
+    if shown.startswith(NOT):
+        return any(value != shown.removeprefix(NOT) for value in values)
+    return shown in values
+
+
+def _fits(expression: Expression, value: str) -> bool:
     values = expression.values or ()
     match expression.operator:
         case "In":

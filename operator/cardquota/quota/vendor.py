@@ -21,7 +21,7 @@ TIME_SLICING: Final = "time-slicing"
 _MIG: Final = "mig-"
 _SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
-    r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|nic|net|eth|eni|efa|sriov|vf|pf|hostdev|switchdev"
+    r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|mlx|mlnx|nic|net|eth|eni|efa|sriov|hostdev|switchdev"
     r"|vhost|tun|tap|kvm|fuse|tpm|uinput|snd|video)([^a-z]|$)"
 )
 """Words in the names of well-known devices that are no cards: networks, and files of /dev."""

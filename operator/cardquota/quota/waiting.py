@@ -53,6 +53,11 @@ class WaitingLine:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def parked(self) -> bool:
+        """Whether somebody waits for something else than room."""
+        return bool(self._parked)
+
     def uids(self) -> Iterator[str]:
         """All that wait."""
         return (turn[-1] for lane in self.lanes.values() for turn in lane.turns)

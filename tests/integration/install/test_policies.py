@@ -187,6 +187,21 @@ class TestGate:
         assert result.returncode != 0
         assert "cardquota-gate-" in result.stderr
 
+    def test_only_in_audit_mode_a_pod_may_be_charged_to_no_queue(self, stage: Stage) -> None:
+        """There it must get out of the gate all the same: audit mode holds up nobody."""
+        stage.hold_lease("t5")
+        nobodys = opening("t5")
+        nobodys["metadata"]["annotations"][CHARGED_QUEUE] = ""
+        allowed(stage.create(pod("enforced", gated=True)))
+        eventually(lambda: stage.patch("enforced", opening("t5"), US, dry=True).returncode == 0)
+        refused(stage.patch("enforced", nobodys, US), "gate-owner", "in audit mode alone")
+        allowed(stage.create(pod("audited", gated=True), namespace=AUDITED))
+        lacking = opening("t5")
+        del lacking["metadata"]["annotations"][CHARGED_QUEUE]
+        patch = ("patch", "pod", "audited", "-n", AUDITED, US, "--type=merge", "-p")
+        refused(stage.plane.kubectl(*patch, json.dumps(lacking)), "gate-owner")
+        allowed(stage.plane.kubectl(*patch, json.dumps(nobodys)))
+
     def test_refusals_are_told_apart_by_code(self, stage: Stage) -> None:
         allowed(stage.create(pod("code", QUEUE, gated=True)))
         result = stage.patch("code", {"spec": {"schedulingGates": None}})

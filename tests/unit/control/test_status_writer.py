@@ -26,10 +26,14 @@ class Server:
     def __init__(self) -> None:
         self.writes: list[tuple[float, str, dict[str, Any]]] = []
         self.answers: list[Exception] = []
+        self.hold: asyncio.Event | None = None
+        """While it is not set, writes are not answered."""
 
     async def apply(self, path: str, body: Any) -> None:
         self.writes.append((asyncio.get_running_loop().time(), path, body))
         await asyncio.sleep(0)
+        if self.hold is not None:
+            await self.hold.wait()
         if self.answers:
             raise self.answers.pop(0)
 
@@ -187,6 +191,63 @@ async def test_a_queue_that_is_gone_is_written_no_more(
     writer.drop("queue")
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
+
+
+OLD, NEW = "uid-old", "uid-new"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["seen gone", "gone", "want", "see"],
+        ["gone", "want", "seen gone", "see"],
+        ["want", "seen gone", "see"],
+        ["seen gone", "see", "gone", "want"],
+        ["see", "gone", "want", "seen gone"],
+        ["see", "seen gone", "want"],
+        ["want", "see", "seen gone"],
+    ],
+)
+async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
+    writer: StatusWriter, server: Server, order: list[str]
+) -> None:
+    """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
+    old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
+    writer.see("queue", {}, OLD)
+    writer.want(numbers(a_world(old)))
+    await until(lambda: server.writes)
+    steps = {
+        "want": lambda: writer.want(numbers(a_world(new))),
+        "gone": lambda: writer.drop("queue"),
+        "see": lambda: writer.see("queue", {}, NEW),
+        "seen gone": lambda: writer.drop("queue", OLD),
+    }
+    for step in order:
+        steps[step]()
+        await asyncio.sleep(0)
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["uid"] == NEW
+    for end in (lambda: writer.drop("queue", NEW), lambda: writer.drop("queue")):
+        end()
+    await until(lambda: not writer._tasks)
+    assert writer._entries == {}
+
+
+async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
+    writer: StatusWriter, server: Server
+) -> None:
+    """It would pass for a status that is right already."""
+    old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
+    server.hold = asyncio.Event()
+    writer.see("queue", {}, OLD)
+    writer.want(numbers(a_world(old)))
+    await until(lambda: server.writes)
+    writer.drop("queue", OLD)
+    writer.see("queue", {}, NEW)
+    writer.want(numbers(a_world(new)))
+    server.hold.set()
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["uid"] == NEW
 
 
 async def test_a_state_that_somebody_else_closed_is_left_alone(

@@ -9,6 +9,7 @@ import yaml
 from cardquota.install.generate import COMMITTED, default_text, main
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import resource_pattern
+from cardquota.quota.vocabulary import CHARGED_QUEUE
 from cardquota.settings import InstallationMode, Settings, VendorRow, Webhook
 
 DEFAULTS = Settings.model_construct()
@@ -178,3 +179,25 @@ def test_webhook_names_are_unique_in_their_configuration() -> None:
 def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
     settings = Settings(vendors=(VendorRow(name="odd", prefix='a"b', type="c'd"),))
     assert r"a\"b/(c'd|" in render_policies(settings)
+
+
+def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
+    """It would wait for ever; where quotas are enforced it has to be charged to a queue."""
+
+    def written(settings: Settings) -> str:
+        (policy,) = (
+            p
+            for p in of_kind("ValidatingAdmissionPolicy", settings)
+            if p["metadata"]["name"] == "cardquota-gate-owner"
+        )
+        expression: str = policy["spec"]["validations"][1]["expression"]
+        return expression
+
+    in_audit = (
+        """namespaceObject.metadata.?labels[?"volcano.sh/card-quota"].orValue('') == "audit\""""
+    )
+    assert f"[?\"{CHARGED_QUEUE}\"].orValue('') != ''" in written(DEFAULTS)
+    assert f'[?"{CHARGED_QUEUE}"].hasValue() && {in_audit}' in written(DEFAULTS)
+    everywhere = written(Settings(mode=InstallationMode.AUDIT))
+    assert f'[?"{CHARGED_QUEUE}"].hasValue() && true' in everywhere
+    assert "namespaceObject" not in everywhere

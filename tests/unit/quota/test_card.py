@@ -42,6 +42,8 @@ def test_p2_an_empty_text_is_refused(text: str) -> None:
         ("A\x00B", "control"),
         ("A\u202eB", "control"),
         ("A|B", "choice of cards"),
+        ("cpu", "spec.capability"),
+        ("memory", "spec.capability"),
     ],
 )
 def test_a_name_that_can_be_no_cards_is_refused_in_short_words(name: str, why: str) -> None:

@@ -13,6 +13,7 @@ from builders.node import NodeBody
 from cardquota.quota.discovery import discover
 from cardquota.quota.node_facts import node_facts
 from cardquota.quota.objects import Node
+from cardquota.quota.vendor import vendor_behind
 
 SAMPLE = {
     node["metadata"]["name"]: node
@@ -88,20 +89,38 @@ def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
     assert dict(card.labels) == {
         f"{GPU}.product": H800,
         f"{GPU}.replicas": "4",
-        f"{GPU}.sharing-strategy": "mps",
+        f"{GPU}.sharing-strategy": "!time-slicing",
     }
 
 
-def test_d3_without_a_strategy_a_share_is_an_mps_share() -> None:
-    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", None)
+@pytest.mark.parametrize("strategy", [None, "mps", "none"])
+def test_d3_whatever_is_no_time_slice_is_one_mps_share(strategy: str | None) -> None:
+    """One card of one definition, whichever node is seen first: also where the label lacks."""
+    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", strategy)
     ((card, _),) = node.facts().cards
+    ((usual, _),) = a_node().sharing(H800, 8, "81559").facts().cards
+    assert card == usual
     assert card.name == f"{H800}/mps-80g*1/2"
-    assert f"{GPU}.sharing-strategy" not in dict(card.labels)
 
 
 def test_d3_a_time_slice_is_no_mps_share() -> None:
     node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
-    assert cards_of(node) == {f"{H800}/shared-80g*1/2": 8}
+    ((card, amount),) = node.facts().cards
+    assert (card.name, amount) == (f"{H800}/shared-80g*1/2", 8)
+    assert (f"{GPU}.sharing-strategy", "time-slicing") in card.labels
+
+
+def test_q4_cpu_is_no_cards_product() -> None:
+    facts = a_node().with_cards("cpu", 8).facts()
+    assert (facts.cards, len(facts.problems)) == ((), 1)
+
+
+def test_p5_a_cards_name_alone_says_the_labels_that_its_nodes_show() -> None:
+    """So a gate opens to the same nodes before the first of them is seen, and after."""
+    sliced = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
+    for node in (sliced, a_node().sharing(H800, 8, "81559").offering(2).with_slices("1g.18gb", 1)):
+        for card, _ in node.facts().cards:
+            assert vendor_behind(card.resource).labels_of(card.name) == card.labels
 
 
 def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:

@@ -270,7 +270,16 @@ def test_p3_a_pod_that_no_card_is_left_for_is_refused() -> None:
 def test_p4_amounts_that_cannot_be_read_are_refused() -> None:
     verdict = create(a_cluster(), a_pod().in_queue("cr-queue1").asking_for("-1"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    assert "requested <0> of <cards>" in verdict.text
+    assert verdict.text == (
+        f"Queue <cr-queue1>: resource {GPU}: <-1> is negative; "
+        "correct the pod's amounts or annotations"
+    )
+
+
+def test_i4_two_card_resources_are_refused_with_both_amounts() -> None:
+    pod = a_pod().in_queue("cr-queue1").asking_for(1).asking_for(2, SHARED)
+    text = create(a_cluster(), pod).text
+    assert text.startswith(f"Queue <cr-queue1>, requested <1> of <{GPU}> and <2> of <{SHARED}>: ")
 
 
 def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
@@ -287,7 +296,20 @@ def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
 def test_e9_a_managed_pod_that_names_its_node_is_refused() -> None:
     verdict = create(a_cluster(), a_request().on_node("h200-a"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.NODE_NAMED)
-    assert verdict.text == messages.node_named("h200-a")
+    assert verdict.text == (
+        f"Queue <cr-queue1>, requested <1> of <{H200}>: {messages.node_named('h200-a')}"
+    )
+
+
+def test_i4_a_queue_that_only_an_unseen_group_knows_is_not_named() -> None:
+    ledger = a_cluster(a_namespace().with_default_queue("cr-queue1"))
+    pod = a_pod().in_group("gang").naming(H200).asking_for(1)
+    assert create(ledger, pod.on_node("h200-a")).text == (
+        f"the pod requests <1> of <{H200}>: {messages.node_named('h200-a')}"
+    )
+    assert create(ledger, pod.naming("typo")).text.startswith(
+        "the pod requests <1> of <typo>: card <typo> is not known"
+    )
 
 
 @pytest.mark.parametrize("pod", [a_request(), a_pod().asking_for(1), a_pod()])
@@ -296,6 +318,17 @@ def test_p7_devices_claimed_are_refused_where_the_namespace_is_enforced(pod: Pod
     verdict = create(enforced, pod.claiming_devices())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.DEVICE_CLAIMED)
     assert create(a_cluster(), pod.claiming_devices()).outcome is not Outcome.NEVER
+
+
+def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
+    enforced = a_cluster(a_namespace().in_mode("enforced"))
+    why = messages.device_claimed()
+    assert create(enforced, a_request().claiming_devices()).text == (
+        f"Queue <cr-queue1>, requested <1> of <{H200}>: {why}"
+    )
+    queued = a_pod().in_queue("cr-queue1").claiming_devices()
+    assert create(enforced, queued).text == f"Queue <cr-queue1>: {why}"
+    assert create(enforced, a_pod().claiming_devices()).text == why
 
 
 # --- pods without a queue -----------------------------------------------------------------------

@@ -495,7 +495,11 @@ def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
     ledger = a_cluster()
     assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
     share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
-    assert dict(share.labels) == {f"{GPU}.product": "NVIDIA-L4", f"{GPU}.replicas": "4"}
+    assert dict(share.labels) == {
+        f"{GPU}.product": "NVIDIA-L4",
+        f"{GPU}.replicas": "4",
+        f"{GPU}.sharing-strategy": "!time-slicing",
+    }
     other = ledger.known_card("X", "new.example/xpu")
     assert other.labels == (("new.example/xpu.product", "X"),)
 
@@ -535,8 +539,11 @@ def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_fo
     assert totals(ledger) == (0, 0, 0, 0)
 
 
-def test_i2_a_card_of_another_resource_is_counted_alike_whenever_its_node_is_seen() -> None:
-    elsewhere = {f"{GPU}.product": H800}
-    pod = a_pod().in_queue("red").naming(H200).asking_for(1, SHARED).on_nodes_labelled(elsewhere)
+@pytest.mark.parametrize(("product", "counted"), [(H200, (1, 1, 0, 0)), (H800, (0, 0, 0, 0))])
+def test_i2_a_card_of_another_resource_is_counted_alike_whenever_its_node_is_seen(
+    product: str, counted: tuple[int, int, int, int]
+) -> None:
+    there = {f"{GPU}.product": product}
+    pod = a_pod().in_queue("red").naming(H200).asking_for(1, SHARED).on_nodes_labelled(there)
     before, after = a_ledger(*CARDS, RED, pod), a_ledger(RED, pod, *CARDS)
-    assert totals(before) == totals(after) == (1, 1, 0, 0)
+    assert totals(before) == totals(after) == counted

@@ -142,6 +142,8 @@ DEVICES = (
     {MIG_RESOURCE: 1},
     {XPU_RESOURCE: 2},
     {GPU: 1, RDMA: 1},
+    {GPU: 1, SHARED: 2},
+    {GPU: 2, MIG_RESOURCE: 1, XPU_RESOURCE: 1},
     {RDMA: 1},
 )
 PRODUCTS = (None, None, None, [H200], [H800, H200])

@@ -75,13 +75,42 @@ def test_advice_may_be_left_out() -> None:
     assert messages.shortfalls("red", [], "do this") == "do this"
 
 
+def test_i4_a_refusal_says_only_the_amounts_that_could_be_read() -> None:
+    assert messages.objected("red", [(H200, 2)], "no") == (
+        "Queue <red>, requested <2> of <NVIDIA-H200>: no"
+    )
+    assert messages.objected("red", [("a", 2), ("b", 1)], "no") == (
+        "Queue <red>, requested <2> of <a> and <1> of <b>: no"
+    )
+    assert messages.objected("red", [], "no") == "Queue <red>: no"
+    assert messages.objected("", [(H200, 2)], "no") == ("the pod requests <2> of <NVIDIA-H200>: no")
+    assert messages.objected("", [], "no") == "no"
+
+
+def test_i4_of_many_cards_of_a_quota_five_are_listed_safely() -> None:
+    rows = [f"card-{i:03}" for i in range(1_000)]
+    text = messages.no_card_left("nvidia.com/gpu", rows)
+    assert "(its cards: card-000, card-001, card-002, card-003, card-004 and 995 more)" in text
+    text = messages.no_card_left("nvidia.com/gpu", ["x" * 9_000 + "\n"])
+    assert text.isprintable()
+    assert len(text) < 600
+
+
 TAKES_A_NAME = [
     function
     for _, function in inspect.getmembers(messages, inspect.isfunction)
     if function.__module__ == messages.__name__
     and not function.__name__.startswith("_")
     and all(p.annotation is str for p in inspect.signature(function).parameters.values())
-    and function.__name__ not in ("audited", "released", "quota_unreadable", "queue_not_open")
+    and function.__name__
+    not in (
+        "audited",
+        "released",
+        "quota_unreadable",
+        "queue_not_open",
+        "unreadable",
+        "card_unreadable",
+    )
 ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from builders import GPU, H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from cardquota.quota.account import OUTSIDE
 from cardquota.quota.objects import Pod
 from cardquota.quota.pod_facts import State, pod_facts
 from cardquota.quota.selector import decode
@@ -91,10 +92,17 @@ def test_a_stamp_is_read_once_the_gate_is_open() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [(v.ALLOCATED, None), (v.ALLOCATED, "{"), (v.CHARGED_QUEUE, ""), (v.TERM, None)],
+    [(v.ALLOCATED, None), (v.ALLOCATED, "{"), (v.CHARGED_QUEUE, None), (v.TERM, None)],
 )
 def test_a_stamp_that_is_not_whole_is_none(key: str, value: str | None) -> None:
     assert a_pod().stamped("queue", {H200: 2}).annotated(key, value).facts().stamp is None
+
+
+def test_a_stamp_may_say_that_a_pod_belongs_to_no_queue() -> None:
+    """In audit mode pods without a queue are let through, too, and counted outside (section 2)."""
+    stamp = a_pod().stamped("", {H200: 2}).facts().stamp
+    assert stamp is not None
+    assert stamp.queue == OUTSIDE
 
 
 def test_a_selector_is_kept_until_the_pod_is_bound() -> None:

@@ -54,6 +54,8 @@ def test_q4_an_empty_object_is_a_quota_of_nothing() -> None:
         ('{"": 1}', "empty"),
         ('{" A": 1}', "space"),
         ('{"A|B": 1}', "choice of cards"),
+        ('{"cpu": 3}', "<cpu> is no card; a queue limits it in spec.capability"),
+        ('{"memory": 3}', "spec.capability"),
         ('{"A\\u0000": 1}', "control characters"),
         ('{"A\\ud800": 1}', "control characters"),
         ('{"' + "A" * 300 + '": 1}', "more than 256"),

@@ -94,6 +94,49 @@ def test_p3_values_and_keys_are_told_in_the_users_order() -> None:
     assert of(pod).keys() == {PRODUCT, "zone"}
 
 
+STRATEGY = f"{GPU}.sharing-strategy"
+MPS = Card("mps", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "!time-slicing")))
+SLICED = Card("sliced", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "time-slicing")))
+
+
+def test_p5_what_a_cards_nodes_must_not_carry_is_asked_for_so() -> None:
+    """Reached are also nodes that lack the label."""
+    (term,) = of(a_pod()).narrowed([MPS])
+    not_sliced = Expression(key=STRATEGY, operator="NotIn", values=("time-slicing",))
+    assert term.match_expressions == (in_(PRODUCT, H800), not_sliced)
+    (term,) = of(a_pod()).narrowed([SLICED])
+    assert term.match_expressions == (in_(PRODUCT, H800), in_(STRATEGY, "time-slicing"))
+    (either,) = of(a_pod()).narrowed([MPS, SLICED])
+    assert either.match_expressions == (in_(PRODUCT, H800),)
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "mps", "sliced"),
+    [
+        ("In", ["mps"], True, False),
+        ("In", ["time-slicing"], False, True),
+        ("In", ["time-slicing", "mps"], True, True),
+        ("In", [], False, False),
+        ("NotIn", ["mps"], True, True),
+        ("NotIn", ["time-slicing"], True, False),
+        ("Exists", [], True, True),
+        ("DoesNotExist", [], True, False),
+    ],
+)
+def test_p5_of_what_a_card_must_not_show_everything_else_can_be(
+    operator: str, values: list[str], *, mps: bool, sliced: bool
+) -> None:
+    selector = of(a_pod().requiring([(STRATEGY, operator, values)]))
+    assert (selector.allows(MPS), selector.allows(SLICED)) == (mps, sliced)
+
+
+def test_p5_a_node_selector_on_the_strategy_allows_its_shares() -> None:
+    sliced = of(a_pod().on_nodes_labelled({STRATEGY: "time-slicing"}))
+    assert (sliced.allows(MPS), sliced.allows(SLICED)) == (False, True)
+    mps = of(a_pod().on_nodes_labelled({STRATEGY: "mps"}))
+    assert (mps.allows(MPS), mps.allows(SLICED)) == (True, False)
+
+
 def in_(key: str, *values: str) -> Expression:
     return Expression(key=key, operator="In", values=values)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cardquota.quota.vendor import DEFAULT_VENDORS, Vendor, plain_vendor
+from cardquota.quota.vendor import DEFAULT_VENDORS, Vendor, may_count_cards, plain_vendor
 
 NVIDIA = Vendor("NVIDIA", "nvidia.com", "gpu")
 
@@ -57,7 +57,19 @@ def test_d6_the_table_knows_the_makers_of_the_sample_cluster() -> None:
         ("NVIDIA-H200/mig-1g.18gb-mixed", {"nvidia.com/gpu.product": "NVIDIA-H200"}),
         (
             "NVIDIA-H800/mps-80g*1/2",
-            {"nvidia.com/gpu.product": "NVIDIA-H800", "nvidia.com/gpu.replicas": "2"},
+            {
+                "nvidia.com/gpu.product": "NVIDIA-H800",
+                "nvidia.com/gpu.replicas": "2",
+                "nvidia.com/gpu.sharing-strategy": "!time-slicing",
+            },
+        ),
+        (
+            "NVIDIA-H800/shared-80g*1/2",
+            {
+                "nvidia.com/gpu.product": "NVIDIA-H800",
+                "nvidia.com/gpu.replicas": "2",
+                "nvidia.com/gpu.sharing-strategy": "time-slicing",
+            },
         ),
         ("NVIDIA-H800/odd", {"nvidia.com/gpu.product": "NVIDIA-H800"}),
     ],
@@ -66,3 +78,26 @@ def test_p4_a_card_that_no_node_shows_has_the_labels_its_name_speaks_of(
     card: str, labels: dict[str, str]
 ) -> None:
     assert dict(NVIDIA.labels_of(card)) == labels
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("metax-tech.com/gpu", "cambricon.com/mlu370", "huawei.com/Ascend310P"),
+        *("hygon.com/dcu", "enflame.com/gcu", "new.example/xpu", "xilinx.com/fpga"),
+    ],
+)
+def test_p4_a_resource_of_a_makers_domain_may_count_cards(resource: str) -> None:
+    assert may_count_cards(resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("rdma/hca", "rdma/hca_shared_devices_a", "gpu", "nvidia.com/hostdev"),
+        *("intel.com/intel_sriov_netdevice", "intel.com/sriov-dpdk", "vpc.amazonaws.com/efa"),
+        *("devices.kubevirt.io/kvm", "github.com/fuse", "openshift.io/mlx5_0", "smarter/video"),
+    ],
+)
+def test_p4_well_known_other_devices_count_none(resource: str) -> None:
+    assert not may_count_cards(resource)

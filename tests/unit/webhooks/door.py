@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp.test_utils import TestClient, TestServer
 
-from builders import CARDS, Body, a_ledger, see
+from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
@@ -67,13 +67,18 @@ class Said:
 
 
 class Door:
-    """A server of its own; `synced` and `clock` may be set at any time."""
+    """A server of its own; `synced` and `clock` may be set at any time.
+
+    It has seen the namespace `team`, in which pods are if nobody says otherwise.
+    """
 
     def __init__(self, *things: Body, **config: Any) -> None:
         self.settings = Settings(**config)
         audit = self.settings.mode == "audit"
         default = self.settings.default_queue
-        self.ledger: Ledger = a_ledger(*CARDS, *things, audit=audit, default_queue=default)
+        self.ledger: Ledger = a_ledger(
+            *CARDS, a_namespace("team"), *things, audit=audit, default_queue=default
+        )
         self.metrics = Metrics()
         self.pulse = Pulse()
         self.synced = True
@@ -82,7 +87,7 @@ class Door:
             self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
         )
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger)
+        workloads = WorkloadReviews(self.ledger, require_queue=self.settings.require_queue)
         self.server = AdmissionServer(pods, queues, workloads, self.metrics, audit=audit)
         self._client = TestClient(TestServer(self.server.application()))
 

@@ -13,6 +13,7 @@ from builders import (
     a_pod,
     a_queue,
 )
+from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Outcome
@@ -212,6 +213,68 @@ async def test_the_default_queue_of_the_settings() -> None:
     async with Door(THREE, defaultQueue="queue") as door:
         assert await effect(door, a_pod().asking_for(1)) == GATED
         assert await effect(door, a_pod()) == LET_BY
+
+
+# --- namespaces of a moment ago ---------------------------------------------------------------
+
+NEW = "new"
+STOCK = a_pod().in_namespace(NEW).asking_for(1)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "expected"),
+    [
+        (a_namespace(NEW), LET_BY),
+        (a_namespace(NEW).in_mode("enforced"), DENIED),
+        (a_namespace(NEW).in_mode("audit"), LET_BY),
+        (a_namespace(NEW).with_default_queue("queue"), GATED),
+    ],
+)
+async def test_a_namespace_created_a_moment_ago_is_waited_for(
+    namespace: NamespaceBody, expected: str
+) -> None:
+    """Its label may demand a queue, and its annotation may name one."""
+    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+        answer = asyncio.create_task(effect(door, STOCK))
+        done, _ = await asyncio.wait([answer], timeout=0.05)
+        assert not done
+        door.see(namespace)
+        assert await asyncio.wait_for(answer, 1) == expected
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+@pytest.mark.parametrize(
+    "thing",
+    [STOCK, STOCK.naming(H200), STOCK.in_queue("queue").naming(H200).asking_for(5)],
+)
+async def test_a_namespace_that_stays_unseen_is_asked_about_again(
+    path: str, thing: PodBody
+) -> None:
+    """Neither let by nor refused: nobody knows yet what holds there."""
+    async with Door(THREE, webhook={"unseenWait": 0.05}) as door:
+        said = await door.review(path, request_of(thing))
+        assert (said.allowed, said.code) == (False, 429)
+        assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
+        assert "has not seen namespace <new> yet" in said.text
+
+
+async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one() -> None:
+    """A gate is always safe: the leader opens it by what holds there."""
+    async with Door(THREE, webhook={"unseenWait": 0.05}) as door:
+        ours = pod().in_namespace(NEW)
+        assert await effect(door, ours) == GATED
+        assert (await door.validate(ours.gated())).allowed
+        assert (await door.validate(ours)).code == 429
+
+
+async def test_pods_that_have_nothing_to_do_with_cards_wait_for_no_namespace() -> None:
+    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+        assert await asyncio.wait_for(effect(door, a_pod().in_namespace(NEW)), 0.5) == LET_BY
+
+
+async def test_in_audit_nobody_waits_for_a_namespace() -> None:
+    async with Door(THREE, mode="audit", webhook={"unseenWait": 2}) as door:
+        assert await asyncio.wait_for(effect(door, STOCK), 0.5) == LET_BY
 
 
 # --- pods just let by -----------------------------------------------------------------------

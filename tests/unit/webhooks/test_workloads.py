@@ -143,3 +143,60 @@ async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
     async with Door(THREE, gang, running("other", 1)) as door:
         how_many, _ = await warned(door, "jobs", member, parallelism=3)
         assert "2 of 3 pods fit" in how_many
+
+
+async def reviewed(door: Door, body: object, resource: str = "deployments") -> Said:
+    group = GROUPS[resource]
+    return await door.review(
+        "/validate",
+        {
+            "uid": "u",
+            "resource": {"group": group, "version": "v1", "resource": resource},
+            "operation": "CREATE",
+            "namespace": "team",
+            "object": body,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(None, "x", 1, [], {"metadata": None}, {"metadata": {"name": "w"}, "spec": 3}),
+        {"metadata": {"name": "w"}, "spec": {"template": {"metadata": {"resourceVersion": 3}}}},
+        {"metadata": {"name": "w"}, "spec": {"replicas": 1e300}},
+    ],
+)
+async def test_what_cannot_be_read_is_let_by_without_a_word(
+    body: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A webhook that only warns refuses nothing; its pods, and the API server, are stricter."""
+    async with Door(THREE) as door:
+        said = await reviewed(door, body)
+        assert (said.allowed, said.warnings) == (True, [])
+        assert caplog.records == []
+
+
+@pytest.mark.parametrize("version", ["abc", "", "9" * 5_000])
+async def test_the_version_of_a_template_means_nothing(version: str) -> None:
+    async with Door(THREE) as door:
+        (text,) = await warned(
+            door, "deployments", pod(5).put(version, "metadata", "resourceVersion")
+        )
+        assert "requested <5>, total would be <5>, but capability is <3>" in text
+
+
+async def test_a_bug_is_logged_and_refuses_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Door(THREE) as door:
+        monkeypatch.setattr(door.ledger, "queue_of", None)
+        said = await reviewed(door, {"metadata": {"name": "w"}})
+        assert (said.allowed, said.warnings) == (True, [])
+        assert "no word could be said of one of deployments" in caplog.text
+
+
+async def test_a_required_queue_is_spoken_of() -> None:
+    async with Door(THREE, requireQueue=True) as door:
+        (text,) = await warned(door, "deployments", a_pod().asking_for(1))
+        assert "names no queue" in text

@@ -1,0 +1,544 @@
+"""I2: each watch keeps the order of its own objects, no two watches keep step: no total may care.
+
+What depends on order by rule is left out, or asserted as the rule has it. D7: of two nodes that
+disagree on a card's resource the first stays, so no two disagree here. D8: a bound pod is charged
+by what its node was, so nodes with unstamped pods keep their cards. Q4: the last good quota stays,
+which is the order of one queue's own events.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count, permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import (
+    GPU,
+    H200,
+    H800,
+    R4090,
+    Body,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
+from builders.group import GroupBody
+from builders.namespace import NamespaceBody
+from builders.node import NodeBody
+from builders.pod import PodBody
+from builders.queue import QueueBody
+from cardquota.quota.bucket import Bucket
+from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.recount import Totals
+from cardquota.quota.release_order import queue_order
+from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.stamp import Reservation, Stamp
+
+XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
+QUEUES = ("red", "blue")
+NAMESPACES = ("team", "other")
+GROUPS = ("gang-a", "gang-b")
+CLASSES = ("urgent", "usual")
+CARDS = (H200, H800, XPU)
+PRODUCT = f"{GPU}.product"
+
+FIXED = {
+    "h200-1": a_node("h200-1").with_cards(H200, 8),
+    "h200-2": a_node("h200-2").with_cards(H200, 8),
+    "h800-1": a_node("h800-1").with_cards(H800, 8),
+    "h800-2": a_node("h800-2").with_cards(H800, 8),
+    "xpu-1": a_node("xpu-1").with_cards(XPU, 8, XPU_RESOURCE),
+}
+"""Nodes that unstamped pods are bound to: they come some time, and keep their cards."""
+CHANGING = (
+    a_node("n").with_cards(H200, 4),
+    a_node("n").with_cards(H800, 2),
+    a_node("n").with_cards(R4090, 8),
+    a_node("n").with_cards(XPU, 4, XPU_RESOURCE),
+    a_node("n").showing(H200),
+    a_node("n"),
+)
+
+
+@dataclass(frozen=True)
+class Class:
+    """A priority class."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a watch tells of one object: as it is now, or that it is gone."""
+
+    of: Body | Class
+    gone: bool = False
+
+    def tell(self, ledger: Ledger) -> None:
+        if not self.gone:
+            if isinstance(self.of, Class):
+                ledger.priority_class_seen(self.of.name, self.of.value)
+            else:
+                see(ledger, self.of)
+            return
+        match self.of:
+            case PodBody():
+                ledger.pod_gone(self.of.uid)
+            case NodeBody():
+                ledger.node_gone(self.of.name)
+            case QueueBody():
+                ledger.queue_gone(self.of.name)
+            case GroupBody():
+                ledger.group_gone(self.of.key)
+            case NamespaceBody():
+                ledger.namespace_gone(self.of.name)
+            case Class():
+                ledger.priority_class_gone(self.of.name)
+
+    def __repr__(self) -> str:
+        what = self.of if isinstance(self.of, Class) else (type(self.of).__name__, self.of.body)
+        return f"{'gone ' if self.gone else ''}{what}"
+
+
+History = tuple[Event, ...]
+"""The events of all that ever had one name, in their order."""
+
+
+def told(events: Iterable[Event], **options: Any) -> Ledger:
+    ledger = a_ledger(**options)
+    for event in events:
+        event.tell(ledger)
+    return ledger
+
+
+def merged(histories: Sequence[History], turns: Sequence[int]) -> list[Event]:
+    """All events, each history in its own order; `turns` says whose next one comes."""
+    rest = [iter(history) for history in histories]
+    return [next(rest[turn]) for turn in turns]
+
+
+def one_after_the_other(histories: Sequence[History]) -> list[Event]:
+    return [event for history in histories for event in history]
+
+
+def totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
+    assert drift(ledger) == {}
+    return ledger_totals(ledger)
+
+
+def books(ledger: Ledger) -> dict[str, Any]:
+    """Everything that anybody is told of a ledger, comparable."""
+    assert drift(ledger) == {}
+    return {
+        "rows": {
+            (account.name, dimension): (
+                row.by_bucket[Bucket.ALLOCATED],
+                row.by_bucket[Bucket.OPEN],
+                row.by_bucket[Bucket.GATED_DENY],
+                row.by_bucket[Bucket.GATED_GATE],
+                row.reserved,
+                row.elastic,
+            )
+            for account in ledger.accounts()
+            for dimension, row in account.rows.items()
+        },
+        "pods": {
+            uid: (
+                record.queue,
+                record.bucket,
+                record.charge,
+                record.request,
+                record.turn if record.releasable else None,
+            )
+            for uid, record in ledger.pods.items()
+        },
+        "groups": {
+            key: (
+                book.facts,
+                book.reservation,
+                book.missing,
+                book.there,
+                book.bound,
+                sorted(book.members),
+                sorted(book.succeeded),
+                {d: (book.held("red", d), book.outstanding(d)) for d in (*CARDS, "cpu")},
+            )
+            for key, book in ledger.groups.items()
+        },
+        "queues": {a.name: (dict(a.quota), a.facts, sorted(a.loose)) for a in ledger.accounts()},
+        "waiting": {a.name: sorted(a.waiting.uids()) for a in ledger.accounts()},
+        "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
+        "nodes": ledger.nodes.totals(),
+        "namespaces": ledger.namespaces,
+    }
+
+
+def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:
+    """What opens, in order and with which cards, and what the others are told. Charges it."""
+    opened: list[Any] = []
+    refused: dict[str, Any] = {}
+    for queue in queue_order(ledger, [account.name for account in ledger.accounts()]):
+        for found in openings(ledger, queue):
+            if isinstance(found, Refusal):
+                words = found.verdict.reason, found.verdict.text
+                refused |= {record.facts.uid: words for record in found.pods}
+                continue
+            if found.gang is not None:
+                ledger.reserve(found.gang.key, Reservation(queue, "t", found.reservation))
+            for record, cards in found.pods:
+                ledger.assume(record.facts.uid, Stamp(queue, cards, "t"))
+            pods = [(record.facts.uid, cards) for record, cards in found.pods]
+            opened.append((queue, pods, found.reservation))
+    assert drift(ledger) == {}
+    return opened, refused
+
+
+# --- histories of a small cluster -----------------------------------------------------------
+
+revisions = count(2)
+amounts = st.integers(1, 3)
+
+
+@st.composite
+def pods(draw: st.DrawFn, name: str) -> History:
+    """One or two lives under one name, each cut off anywhere."""
+    events: list[Event] = []
+    for life in range(draw(st.integers(1, 2))):
+        steps = draw(lives(name, f"{name}-{life}"))
+        events += steps[: draw(st.integers(1, len(steps)))]
+        if not events[-1].gone:
+            break
+    return tuple(events)
+
+
+@st.composite
+def lives(draw: st.DrawFn, name: str, uid: str) -> list[Event]:
+    """A pod from the gate to its end: let through by us or somebody else, bound, finished, gone."""
+    group = draw(st.sampled_from((None, *GROUPS)))
+    pod = (
+        a_pod(name)
+        .with_uid(uid)
+        .in_namespace(draw(st.sampled_from(NAMESPACES)))
+        .in_queue(draw(st.sampled_from((None, *QUEUES))))
+        .in_group(group)
+        .naming(draw(st.sampled_from((None, None, H200, f"{H800}|{H200}", XPU, "Never-Seen"))))
+        .with_cpu(draw(st.sampled_from(("0", "500m", "4"))))
+        .with_priority(draw(st.sampled_from((0, 0, 7))))
+        .created(draw(st.sampled_from(("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"))))
+    )
+    device = draw(st.sampled_from((None, GPU, GPU, GPU, XPU_RESOURCE)))
+    if device is not None:
+        pod = pod.asking_for(draw(amounts), device)
+    if draw(st.booleans()):
+        pod = pod.owned_by("Job")
+    if draw(st.integers(0, 3)) == 0:
+        pod = pod.requiring([(PRODUCT, "In", [H800, H200])])
+    steps: list[PodBody] = []
+    if draw(st.booleans()):
+        steps.append(pod.gated())
+        if draw(st.booleans()):
+            pod = pod.in_group(draw(st.sampled_from((None, *GROUPS))))
+            steps.append(pod.gated())
+    if draw(st.booleans()):
+        card = draw(st.sampled_from(CARDS))
+        pod = pod.stamped(draw(st.sampled_from(QUEUES)), {card: draw(amounts)})
+    steps.append(pod)
+    if draw(st.booleans()):
+        at = f"2026-01-01T01:0{draw(st.integers(0, 9))}:00Z"
+        pod = pod.on_node(draw(st.sampled_from(sorted(FIXED))), at)
+        steps.append(pod)
+    if draw(st.booleans()):
+        steps.append(pod.terminating())
+    if draw(st.booleans()):
+        steps.append(pod.in_phase(draw(st.sampled_from(("Succeeded", "Failed")))))
+    events = [Event(step.at_revision(next(revisions))) for step in steps]
+    return [*events, Event(pod, gone=True)]
+
+
+def written(
+    draw: st.DrawFn, one: Callable[[str], Body | Class], most: int = 3
+) -> tuple[Event, ...]:
+    """Written a few times, perhaps deleted, perhaps made again under another uid."""
+    events: list[Event] = []
+    for life in range(draw(st.integers(1, 2))):
+        events += [Event(one(f"uid-{life}")) for _ in range(draw(st.integers(1, most)))]
+        if not draw(st.booleans()):
+            break
+        events.append(Event(events[-1].of, gone=True))
+    return tuple(events)
+
+
+@st.composite
+def queues(draw: st.DrawFn, name: str) -> History:
+    quotas = st.dictionaries(st.sampled_from(CARDS), st.integers(0, 5))
+
+    def one(uid: str) -> QueueBody:
+        queue = a_queue(name).with_uid(uid).with_policy(draw(st.sampled_from((None, "Gate"))))
+        queue = queue.limited_to(cpu=draw(st.sampled_from((None, None, "6"))))
+        if draw(st.booleans()):
+            queue = queue.having_reported(XPU, draw(amounts), XPU_RESOURCE)
+        if draw(st.integers(0, 3)) == 0:
+            queue = queue.fifo()
+        broken = draw(st.integers(0, 4)) == 0  # Q4
+        return queue.with_quota_text("{") if broken else queue.with_quota(draw(quotas))
+
+    return written(draw, one)
+
+
+@st.composite
+def groups(draw: st.DrawFn, namespace: str, name: str) -> History:
+    def one(uid: str) -> GroupBody:
+        group = a_group(name).in_namespace(namespace).with_uid(uid).at_revision(next(revisions))
+        group = group.in_queue(draw(st.sampled_from((None, *QUEUES)))).of(draw(st.integers(0, 3)))
+        group = group.put(draw(st.sampled_from((None, *CLASSES))), "spec", "priorityClassName")
+        if draw(st.booleans()):
+            held = {draw(st.sampled_from(CARDS)): draw(amounts), "cpu": 1_000}
+            group = group.reserving(draw(st.sampled_from(QUEUES)), held)
+        return group
+
+    return written(draw, one)
+
+
+@st.composite
+def namespaces(draw: st.DrawFn, name: str) -> History:
+    def one(uid: str) -> NamespaceBody:
+        found = a_namespace(name).with_uid(uid)
+        found = found.with_default_queue(draw(st.sampled_from((None, *QUEUES))))
+        return found.in_mode(draw(st.sampled_from((None, "off", "enforced", "audit"))))
+
+    return written(draw, one)
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> History:
+    """One that no unstamped pod is bound to: it may become anything."""
+    return written(draw, lambda uid: draw(st.sampled_from(CHANGING)).with_uid(uid))
+
+
+@st.composite
+def classes(draw: st.DrawFn, name: str) -> History:
+    return written(draw, lambda _: Class(name, draw(st.sampled_from((0, 5, 100)))), most=2)
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> list[History]:
+    return [
+        *(draw(pods(f"pod-{number}")) for number in range(draw(st.integers(1, 6)))),
+        *(draw(queues(name)) for name in QUEUES),
+        *(draw(groups(namespace, name)) for namespace in NAMESPACES for name in GROUPS),
+        *(draw(namespaces(name)) for name in NAMESPACES),
+        *(draw(classes(name)) for name in CLASSES),
+        *((Event(node), Event(node.at_revision(2))) for node in FIXED.values()),
+        draw(nodes()),
+    ]
+
+
+def turns_of(histories: Sequence[History]) -> list[int]:
+    return [number for number, history in enumerate(histories) for _ in history]
+
+
+@settings(max_examples=150)
+@given(st.data(), clusters(), st.sampled_from(("", "blue")), st.booleans())
+def test_i2_watches_that_do_not_keep_step_give_the_same_books(
+    data: st.DataObject, histories: list[History], default: str, free: bool
+) -> None:
+    options = {"default_queue": default, "free_cpu_memory": free}
+    one = told(one_after_the_other(histories), **options)
+    turns = data.draw(st.permutations(turns_of(histories)))
+    other = told(merged(histories, turns), **options)
+    assert books(other) == books(one)
+    assert releases(other) == releases(one)
+
+
+@settings(max_examples=100)
+@given(st.data(), clusters())
+def test_i2_who_lists_the_end_has_the_same_books_as_who_saw_the_whole_story(
+    data: st.DataObject, histories: list[History]
+) -> None:
+    """A watch that was cut, or a replica that starts now, sees no short-lived states.
+
+    Nodes and queues are told in full: which cards ever were (D8) and which quota was good last (Q4)
+    is history by rule.
+    """
+    saw = told(merged(histories, data.draw(st.permutations(turns_of(histories)))))
+    remembered = (NodeBody, QueueBody)
+    ends = [
+        history if isinstance(history[0].of, remembered) else history[-1:] for history in histories
+    ]
+    lists = told(merged(ends, data.draw(st.permutations(turns_of(ends)))))
+    assert books(lists) == books(saw)
+    assert releases(lists) == releases(saw)
+
+
+# --- the same by name -----------------------------------------------------------------------
+
+
+def in_every_order(*things: Body | Class) -> dict[tuple[str, str], Totals]:
+    """The totals, which are the same whichever is seen first."""
+    found = [totals(told(map(Event, order))) for order in permutations(things)]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+def test_d8_a_bound_pod_is_charged_by_its_node_whichever_is_seen_first() -> None:
+    queue = a_queue("red").with_quota({H200: 1, H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).on_node("h200-2")
+    # Its node is of a card that another one has shown before, or not.
+    found = in_every_order(pod, FIXED["h200-1"], FIXED["h200-2"], FIXED["h800-1"], queue)
+    assert found == {("red", H200): Totals(requested=2, allocated=2)}
+
+
+def test_a_pod_seen_before_its_queue_is_charged_by_the_queues_quota() -> None:
+    queue = a_queue("red").with_quota({H200: 1, H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    found = in_every_order(pod, FIXED["h200-1"], FIXED["h800-1"], queue)
+    assert found == {("red", H800): Totals(requested=2)}
+
+
+def test_a_pod_seen_before_its_group_is_the_groups_queues() -> None:
+    group = a_group("gang-a").in_queue("red").of(2)
+    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
+    found = in_every_order(pod, group, a_namespace("team").with_default_queue("blue"))
+    assert found == {("red", H200): Totals(requested=1)}
+
+
+def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elastic_part() -> None:
+    members = [
+        a_pod(f"p{number}")
+        .in_queue("red")
+        .in_group("gang-a")
+        .asking_for(1)
+        .on_node("h200-1", f"2026-01-01T01:0{number}:00Z")
+        for number in range(3)
+    ]
+    reserving = a_group("gang-a").in_queue("red").of(2).reserving("red", {H200: 4})
+    found = in_every_order(*members, reserving, FIXED["h200-1"])
+    assert found == {("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1)}
+
+
+def test_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
+    urgent = a_group("gang-a").put("urgent", "spec", "priorityClassName").of(1).in_queue("red")
+    early = a_pod("a-early").in_queue("red").naming(H200).asking_for(1).gated()
+    late = a_pod("b-urgent").in_group("gang-a").naming(H200).asking_for(1).gated()
+    queue = a_queue("red").with_quota({H200: 1})
+    things: tuple[Body | Class, ...] = (urgent, Class("urgent", 100), early, late)
+    for order in permutations(things):
+        opened, _ = releases(a_ledger_of(FIXED["h200-1"], queue, *order))
+        assert opened == [("red", [(late.uid, ((H200, 1),))], ())]
+
+
+def a_ledger_of(*things: Body | Class) -> Ledger:
+    return told(map(Event, things))
+
+
+def test_another_pod_of_the_same_name_is_another_pod_whichever_end_is_told_first() -> None:
+    old = a_pod("p").with_uid("old").in_queue("red").asking_for(1).on_node("h200-1")
+    new = a_pod("p").with_uid("new").in_queue("blue").asking_for(3).on_node("h200-1")
+    ends = [Event(old, gone=True), Event(new)]
+    for order in permutations(ends):
+        ledger = told([Event(FIXED["h200-1"]), Event(old), *order])
+        assert totals(ledger) == {("blue", H200): Totals(requested=3, allocated=3)}
+
+
+def test_d8_a_node_made_again_with_another_card_charges_only_who_is_bound_to_it_then() -> None:
+    old, new = (a_node("n").with_cards(card, 8).with_uid(card) for card in (H200, H800))
+    before = a_pod("before").in_queue("red").asking_for(1).on_node("n")
+    after = a_pod("after").in_queue("red").asking_for(2).on_node("n")
+    queue = a_queue("red").with_quota({R4090: 9})
+    expected = {
+        ("red", H200): Totals(requested=1, allocated=1),
+        ("red", H800): Totals(requested=2, allocated=2),
+    }
+    first = [(Event(before), Event(old)), (Event(old), Event(before))]
+    then = [Event(old, gone=True), Event(new)]
+    for beginning in first:
+        for place in range(3):
+            for last in permutations((Event(after), Event(queue))):
+                events = [*beginning, *then]
+                events.insert(2 + place, Event(before.at_revision(2)))
+                assert totals(told([*events, *last])) == expected
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> None:
+    first = a_queue("red").with_uid("1").with_quota({H200: 5}).with_policy("Gate")
+    again = a_queue("red").with_uid("2").with_quota({H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    events = [Event(first), Event(first, gone=True), Event(again)]
+    events.insert(place, Event(pod))
+    ledger = told([Event(FIXED["h200-1"]), Event(FIXED["h800-1"]), *events])
+    assert totals(ledger) == {("red", H800): Totals(requested=2)}
+    assert ledger.pods[pod.uid].bucket is Bucket.GATED_DENY
+    assert not ledger.in_any_quota(H200)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_group_made_again_holds_nothing_of_the_one_before(place: int) -> None:
+    first = a_group("gang-a").with_uid("1").in_queue("red").of(2).reserving("red", {H200: 4})
+    again = a_group("gang-a").with_uid("2").in_queue("blue").of(1)
+    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
+    events = [Event(first), Event(first, gone=True), Event(again)]
+    events.insert(place, Event(pod))
+    assert totals(told(events)) == {("blue", H200): Totals(requested=1)}
+
+
+def test_q4_a_broken_quota_leaves_the_last_good_one_whatever_else_is_seen_between() -> None:
+    good = a_queue("red").with_quota({H800: 5})
+    broken = a_queue("red").with_quota_text("{")
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    others = [Event(pod), Event(FIXED["h200-1"]), Event(FIXED["h800-1"])]
+    for place in range(4):
+        events = [*others[:place], Event(good), *others[place:], Event(broken)]
+        assert totals(told(events)) == {("red", H800): Totals(requested=2)}
+
+
+def test_d7_of_two_nodes_that_disagree_the_first_one_stays() -> None:
+    ours = a_node("a").with_cards(H200, 8)
+    theirs = a_node("b").with_cards(H200, 4, "other.example/gpu")
+    for first, second in permutations((ours, theirs)):
+        ledger = a_ledger_of(first, second)
+        card, amount = first.facts().cards[0]
+        assert ledger.catalog.resource(H200) == card.resource
+        assert ledger.nodes.total(H200) == amount
+        assert [node for node, _ in ledger.nodes.problems()] == [second.name]
+
+
+# --- where order matters and no rule says so -------------------------------------------------
+
+
+def test_a_bound_pod_with_two_devices_is_charged_the_same_in_every_order() -> None:
+    """Such pods are refused, but static ones and those from before the installation are there."""
+    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
+    in_every_order(FIXED["h200-1"], FIXED["xpu-1"], pod)
+
+
+def test_d8_a_kind_of_card_learned_later_changes_nothing_for_a_bound_pod() -> None:
+    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
+    ledger = a_ledger_of(FIXED["h200-1"], pod)
+    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
+    see(ledger, FIXED["xpu-1"])
+    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
+
+
+def test_a_resource_that_only_an_old_status_knows_counts_the_same_in_every_order() -> None:
+    queue = a_queue("red").having_reported(XPU, 3, "example.com/old")
+    pod = a_pod("p").asking_for(2, "example.com/old").with_cpu("1")
+    in_every_order(queue, FIXED["xpu-1"], pod, a_namespace("team").with_default_queue("red"))
+
+
+def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> None:
+    ended = a_pod("p").in_group("gang-a").on_node("h200-1").in_phase("Succeeded")
+    moved = ended.in_group("gang-b").at_revision(2)
+    groups = [Event(a_group(name).of(2).in_queue("red")) for name in GROUPS]
+    assert books(told([*groups, Event(ended), Event(moved)])) == books(
+        told([*groups, Event(moved)])
+    )
