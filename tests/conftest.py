@@ -6,7 +6,13 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from cardquota_dev.discovery import existing_cluster
-from cardquota_dev.testing import Cluster, fresh_namespace, running_plane, shared_cluster
+from cardquota_dev.testing import (
+    Cluster,
+    eventually,
+    fresh_namespace,
+    running_plane,
+    shared_cluster,
+)
 
 LONGEST_TEST = 3.0
 """Seconds a test may take without a marker that says so; fixtures are not counted."""
@@ -30,7 +36,17 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         pytest.skip("the product is started on planes of our own only")
     with running_plane(tmp_path_factory.mktemp("product-plane")) as cluster:
         cluster.warm()
+        # A leader settles for some seconds before it decides: no test is charged for that.
+        eventually(lambda: decides(cluster), "a leader that decides", 30)
         yield cluster
+
+
+def decides(cluster: Cluster) -> bool:
+    """Whether a replica opens gates."""
+    replicas = [p for p in cluster.state.processes if p.name.startswith("cardquota-")]
+    http = cluster.admin.rest_client.pool_manager
+    pages = (http.request("GET", f"{p.address}/metrics").data.decode() for p in replicas)
+    return any("\ncardquota_leader 1.0" in page for page in pages)
 
 
 @pytest.fixture

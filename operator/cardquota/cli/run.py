@@ -29,6 +29,7 @@ from ..cluster.client import Client
 from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.feed import Pulse, watched
+from ..cluster.find_access import find_access
 from ..cluster.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queue_metrics import measure_drift
@@ -65,17 +66,22 @@ def run(settings: Settings) -> int:
 
 
 async def _run(settings: Settings) -> int:
-    client = await Client.connect()
+    access = await find_access()
+    # The Lease has connections of its own: a renewal that waits for one that others have taken is
+    # a leadership lost.
+    client, lease_client = Client(access), Client(access)
     try:
-        return await Operator(settings, client).main()
+        return await Operator(settings, client, lease_client).main()
     finally:
         await client.close()
+        await lease_client.close()
 
 
 class Operator:
     """One replica: everything in one event loop but Kopf."""
 
-    def __init__(self, settings: Settings, client: Client) -> None:
+    def __init__(self, settings: Settings, client: Client, lease_client: Client) -> None:
+        """`lease_client` is used for the Lease and nothing else. Both stay the caller's."""
         self._settings = settings
         self._client = client
         self._metrics = Metrics()
@@ -94,7 +100,7 @@ class Operator:
         ]
         lease = settings.leader_election
         self._elector = Elector(
-            client,
+            lease_client,
             namespace=settings.namespace,
             name=LEASE,
             identity=identity,
@@ -200,7 +206,7 @@ class Operator:
         return AdmissionServer(
             pods,
             queues,
-            WorkloadReviews(self._ledger),
+            WorkloadReviews(self._ledger, require_queue=self._settings.require_queue),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )

@@ -9,6 +9,7 @@ exception, hands out its own models where we decode partial structs, and costs 0
 import. It runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
 """
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -29,6 +30,7 @@ __all__ = [
     "Client",
     "OutcomeUnknown",
     "drop",
+    "in_words",
 ]
 
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -36,9 +38,9 @@ JSON_PATCH: Final = "application/json-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 
 _JSON: Final = "application/json"
-_CONNECTIONS: Final = 512
-"""Enough for a watch per kind, 256 patches in flight and the Lease: nobody ever queues behind
-the patches, for a renewal that waits in our own queue is a leadership lost."""
+_CONNECTIONS: Final = 1_100
+"""Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and
+the events. Whoever must not wait for those in any case (the Lease) has a client of its own."""
 _KEEP_ALIVE: Final = 30.0
 """Seconds; less than the API server keeps an idle connection (a lost race would turn a write's
 outcome into an unknown one)."""
@@ -47,8 +49,9 @@ outcome into an unknown one)."""
 class Client:
     """A connection pool to one API server. Belongs to the event loop it was made in.
 
-    Guarantees: every call ends within its timeout (seconds, all in all) with the body of a 2xx
-    answer, `ApiError` or `OutcomeUnknown`; a request is sent at most once; no redirects.
+    Guarantees: every call ends within its timeout (seconds, all in all: credentials, connection
+    and answer) with the body of a 2xx answer, `ApiError` or `OutcomeUnknown`; a request is sent at
+    most once, and never after its timeout; no redirects; no error's text holds a header we sent.
     Not guaranteed: that a cancelled call did not happen. The clock of the timeouts stands still
     while the machine sleeps.
     """
@@ -138,7 +141,9 @@ class Client:
         params: Mapping[str, str] | None,
         timeout: float,
     ) -> bytes:
-        headers = await self._headers()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        headers = await self._headers(f"{method} {path}", timeout)
         data: bytes | None = None
         if body is not None:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
@@ -151,7 +156,11 @@ class Client:
                 data=data,
                 headers=headers,
                 # Without the ceiling aiohttp rounds 5 s and more up to the next whole second.
-                timeout=aiohttp.ClientTimeout(total=timeout, ceil_threshold=float("inf")),
+                timeout=aiohttp.ClientTimeout(
+                    # None and 0 would mean for ever.
+                    total=max(0.001, end - loop.time()),
+                    ceil_threshold=float("inf"),
+                ),
                 allow_redirects=False,
                 ssl=self._tls,
                 server_hostname=self._access.server_hostname,
@@ -164,7 +173,7 @@ class Client:
         except TimeoutError as error:
             raise OutcomeUnknown(f"{method} {path}: no answer within {timeout:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise OutcomeUnknown(f"{method} {path}: {error!r}") from error
+            raise OutcomeUnknown(f"{method} {path}: {in_words(error)}") from error
 
     @asynccontextmanager
     async def watch(
@@ -176,11 +185,12 @@ class Client:
         iterating `aiohttp.ClientError`, and TimeoutError once nothing came for `read_timeout`
         seconds. Lines are cut anywhere. Leaving the context closes the connection.
         """
+        headers = await self._headers(f"watch {path}", read_timeout)
         try:
             response = await self._session.get(
                 self._access.server + path,
                 params={**params, "watch": "true"},
-                headers=await self._headers(),
+                headers=headers,
                 timeout=aiohttp.ClientTimeout(
                     total=None, connect=read_timeout, sock_read=read_timeout
                 ),
@@ -192,21 +202,24 @@ class Client:
         except TimeoutError as error:
             raise OutcomeUnknown(f"watch {path}: no answer within {read_timeout:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise OutcomeUnknown(f"watch {path}: {error!r}") from error
+            raise OutcomeUnknown(f"watch {path}: {in_words(error)}") from error
         try:
             if response.status != 200:
                 try:
                     answer = await response.read()
                 except (TimeoutError, aiohttp.ClientError) as error:
-                    raise OutcomeUnknown(f"watch {path}: {error!r}") from error
+                    raise OutcomeUnknown(f"watch {path}: {in_words(error)}") from error
                 raise read_failure(response.status, response.headers, answer)
             yield response
         finally:
             drop(response)
 
-    async def _headers(self) -> dict[str, str]:
+    async def _headers(self, what: str, timeout: float) -> dict[str, str]:
         try:
-            authorization = await self._access.authorization()
+            async with asyncio.timeout(timeout):
+                authorization = await self._access.authorization()
+        except TimeoutError as error:
+            raise OutcomeUnknown(f"{what}: no credentials within {timeout:g} s") from error
         except AccessError as error:
             raise OutcomeUnknown(str(error)) from error
         return {} if authorization is None else {"Authorization": authorization}
@@ -214,6 +227,23 @@ class Client:
     async def close(self) -> None:
         """Close all connections; running calls end with OutcomeUnknown."""
         await self._session.close()
+
+
+def in_words(error: Exception) -> str:
+    """What happened to a connection, for logs and messages: type and text, and never a header.
+
+    Never print these errors by `repr`: aiohttp's hold the whole request, our token with it, and
+    the key of the connection, a proxy's password with it.
+    """
+    name = type(error).__name__
+    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+        # Their text quotes the answer, in which anything may stand; the cause's type says enough.
+        cause = error.__cause__
+        return f"{name}: unusable answer" + (f" ({type(cause).__name__})" if cause else "")
+    if isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str):
+        return f"{name}: in the middle of an answer"  # its text is the headers of that answer
+    text = str(error)
+    return f"{name}: {text}" if text else name
 
 
 def drop(response: aiohttp.ClientResponse) -> None:

@@ -88,7 +88,7 @@ class Elector:
 
     @property
     def term(self) -> str | None:
-        """The Lease's holderIdentity while we hold it, else None."""
+        """The Lease's holderIdentity while we hold it, else None. None for good once it ended."""
         return self._term if self.time_left() > 0 else None
 
     def time_left(self) -> float:
@@ -237,10 +237,15 @@ class Elector:
                 raise _LostError("the Lease was deleted") from error
             log.warning("renewing the Lease: %s", error)
             return False
+        self._observed_at = sent
+        # Whoever looked in between has seen that the term was over, and acts on it: an answer that
+        # comes after the deadline (the machine slept while it was under way) revives nothing.
+        if self.time_left() <= 0:
+            raise _LostError("the answer to a renewal came after the deadline")
         now = self._clock()
         if now - sent > HEALTHY or sent - self._renewal_sent > self._retry_period + HEALTHY:
             self._healthy_since = now
-        self._renewal_sent = self._observed_at = sent
+        self._renewal_sent = sent
         return True
 
     async def _read_own(self, timeout: float) -> Lease:

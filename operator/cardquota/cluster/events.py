@@ -20,6 +20,10 @@ log = logging.getLogger(__name__)
 MESSAGE_BYTES: Final = 1024
 """What the API server takes of a message."""
 _TRIES: Final = 5
+_WRITERS: Final = 8
+"""Events written at the same time, each of another namespace: so many namespaces less one may have
+events that fail and are tried again, before those of all others wait. Few, because when the API
+server is away for long, each of these loses one event after the other."""
 _NAME_CHARACTERS: Final = 220
 """Of the object's name; with our suffix the event's name stays under the limit of 253."""
 
@@ -40,10 +44,12 @@ class EventRecorder:
     """Records events without holding anybody up.
 
     Guarantees: per object (uid) one event per change of the reason, whatever the message;
-    `record` never blocks and never raises; memory is bounded.
-    Not guaranteed: that an event is written (a full queue drops its oldest; so does an API server
-    that refuses it or cannot be reached in 5 tries), nor that a reason is not repeated after a
-    restart or once `remembered` other objects had events since. See `dropped`.
+    `record` never blocks and never raises; memory is bounded; the events of a namespace are written
+    in order, and those of up to 7 namespaces that fail hold up none of the others.
+    Not guaranteed: that an event is written (a full queue drops the oldest of a namespace whose
+    events fail, or else the oldest; and one that is refused, or not taken in 5 tries, is lost), nor
+    that a reason is not repeated after a restart or once `remembered` other objects had events
+    since. See `dropped`.
     """
 
     def __init__(
@@ -70,6 +76,10 @@ class EventRecorder:
         self._remembered = remembered
         self._backoff = backoff
         self._wake = asyncio.Event()
+        self._busy: set[str] = set()
+        """Paths of which an event is being written."""
+        self._failing: set[str] = set()
+        """Paths whose last event was not taken at its last try; only of what is queued or busy."""
         self.written = 0
         """Events the API server has taken."""
         self.dropped = 0
@@ -92,8 +102,7 @@ class EventRecorder:
         if repeated:
             return
         if len(self._queue) >= self._queue_size:
-            self._queue.popleft()
-            self.dropped += 1
+            self._drop_one()
         self._queue.append(self._event(ref, type, reason, message))
         self._wake.set()
 
@@ -106,13 +115,40 @@ class EventRecorder:
         self._reasons.pop(uid, None)
 
     async def run(self) -> None:
-        """Write what is queued, one at a time and in order, until cancelled."""
+        """Write what is queued until cancelled."""
+        async with asyncio.TaskGroup() as writers:
+            for _ in range(_WRITERS):
+                writers.create_task(self._write_all())
+
+    def _drop_one(self) -> None:
+        failing = (n for n, (path, _) in enumerate(self._queue) if path in self._failing)
+        # Looked for only where there is something to find: this is every event of a burst.
+        del self._queue[next(failing, 0) if self._failing else 0]
+        self.dropped += 1
+
+    async def _write_all(self) -> None:
         while True:
-            while self._queue:
-                path, body = self._queue.popleft()
+            taken = self._take()
+            if taken is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            path, body = taken
+            self._busy.add(path)
+            try:
                 await self._write(path, body)
-            self._wake.clear()
-            await self._wake.wait()
+            finally:
+                self._busy.discard(path)
+            if path in self._failing and not any(path == queued for queued, _ in self._queue):
+                self._failing.discard(path)
+
+    def _take(self) -> tuple[str, dict[str, object]] | None:
+        """The oldest event of which no other of its namespace is being written."""
+        for number, event in enumerate(self._queue):
+            if event[0] not in self._busy:
+                del self._queue[number]
+                return event
+        return None
 
     async def _write(self, path: str, body: dict[str, object]) -> None:
         backoff = self._backoff()
@@ -133,11 +169,13 @@ class EventRecorder:
                 retry_after = error.retry_after
             else:
                 break
+            self._failing.add(path)
             if attempt == _TRIES:
                 log.warning("an event was not written in %d tries", _TRIES)
                 self.dropped += 1
                 return
             await asyncio.sleep(backoff.next(retry_after))
+        self._failing.discard(path)
         self.written += 1
 
     def _event(

@@ -4,18 +4,22 @@ The common cases are read here, because importing `kubernetes_asyncio` costs 0.4
 It is imported only for users with an `exec` or `auth-provider` entry, for whom it runs the plugin.
 """
 
+import asyncio
 import base64
 import binascii
 import os
 import ssl
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from .access import Access, AccessError, Authorization, TokenFile
+
+_PLUGIN_TIMEOUT: Final = 60.0
+"""Seconds after which a plugin that says nothing is given up."""
 
 
 class _Wire(msgspec.Struct, rename="kebab", kw_only=True):
@@ -172,7 +176,10 @@ def _authorization(user: _User) -> Authorization:
 async def _with_plugin(paths: Sequence[Path], cluster: _Cluster) -> Access:
     """Let `kubernetes_asyncio` run the plugin, now and whenever its token is about to end.
 
-    Not guaranteed: client certificates of a plugin are renewed; that takes a restart.
+    Guarantees: one run at a time, whoever asks, and one that is slow goes on when who asked for it
+    gave up: its token is there for the next who asks.
+    Not guaranteed: client certificates of a plugin are renewed; that takes a restart. Nor that a
+    plugin which hangs is ended: after 60 s it is left alone, and the next request runs another.
     """
     from kubernetes_asyncio.client.configuration import Configuration
     from kubernetes_asyncio.config import load_kube_config
@@ -192,13 +199,40 @@ async def _with_plugin(paths: Sequence[Path], cluster: _Cluster) -> Access:
 
     async def refreshed() -> str | None:
         try:
-            if loader.provider == "gcp":
-                await loader.load_gcp_token()
-            elif loader.provider is None:
-                await loader.load_from_exec_plugin()
+            async with asyncio.timeout(_PLUGIN_TIMEOUT):
+                if loader.provider == "gcp":
+                    await loader.load_gcp_token()
+                elif loader.provider is None:
+                    await loader.load_from_exec_plugin()
+        except TimeoutError as error:
+            raise AccessError("the kubeconfig's plugin said nothing for 60 s") from error
         except Exception as error:
             raise AccessError(f"the kubeconfig's plugin failed: {error}") from error
         token: str | None = getattr(loader, "token", None)
         return token
 
-    return _access(cluster, tls, refreshed)
+    return _access(cluster, tls, Shared(refreshed))
+
+
+class Shared:
+    """An authorization that is worked out once for all who ask at the same time.
+
+    Guarantees: whoever is cancelled while waiting cancels nobody else's answer. Errors are those
+    of the call. Belongs to one event loop.
+    """
+
+    def __init__(self, call: Callable[[], Coroutine[Any, Any, str | None]]) -> None:
+        self._call = call
+        self._running: asyncio.Task[str | None] | None = None
+
+    async def __call__(self) -> str | None:
+        """The value of the header."""
+        if self._running is None:
+            self._running = asyncio.create_task(self._call())
+            self._running.add_done_callback(self._over)
+        return await asyncio.shield(self._running)
+
+    def _over(self, task: "asyncio.Task[str | None]") -> None:
+        self._running = None
+        if not task.cancelled():
+            task.exception()  # Nobody may be waiting any more; that is no error.

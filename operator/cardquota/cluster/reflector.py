@@ -16,7 +16,7 @@ import msgspec
 from . import wire
 from .api_error import ApiError, OutcomeUnknown, read_status
 from .backoff import Backoff
-from .client import Client, drop
+from .client import Client, drop, in_words
 from .clock import boottime
 from .delivery import Delivery, Sink
 from .known import Known
@@ -36,10 +36,16 @@ _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
 _LIST_AGAIN = frozenset({400, 410})
 """Answers to a watch that say its revision is of no use any more."""
+_OVERLOAD = frozenset({429, 503, 504})
+"""Errors on a stream that a list would only make worse."""
 
 
 class _BrokenError(Exception):
     """The stream cannot be followed from here: list again."""
+
+
+class _StreamError(ApiError):
+    """An ERROR event on a stream that had been opened."""
 
 
 class Reflector(Generic[T]):
@@ -101,6 +107,8 @@ class Reflector(Generic[T]):
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
+        self._failed_at: int | None = None
+        """The revision at which the last stream ended in an error, if no list followed."""
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
@@ -148,7 +156,7 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                usable = usable and error.status not in _LIST_AGAIN
+                usable = usable and not self._is_of_no_use(error)
                 retry_after = error.retry_after
                 log.log(
                     logging.INFO if error.status == 410 else logging.WARNING,
@@ -163,11 +171,28 @@ class Reflector(Generic[T]):
                 retry_after = error.retry_after
                 log.warning("%s: %s", self.kind, error)
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                log.warning("%s: stream lost: %r", self.kind, error)
+                log.warning("%s: stream lost: %s", self.kind, in_words(error))
             except Exception as error:
                 usable = False
                 log.exception("%s: %s; listing again", self.kind, type(error).__name__)
             await asyncio.sleep(self._backoff.next(retry_after))
+
+    def _is_of_no_use(self, error: ApiError) -> bool:
+        """Whether the revision we watch from leads nowhere, so that only a list helps.
+
+        An error on an open stream may be about the very next event ("unable to decode an object
+        in the watch stream"): a watch from the same revision meets it for ever, and sees nothing.
+        The first one may as well be a change of etcd's leader, which all streams of all replicas
+        meet at once: lists from everybody would be the worst answer to that. So at the second in a
+        row without progress. Only a stream that makes progress or lasts resets the back-off, and no
+        list does: where lists do not help either, there is one for two of its longest delays.
+        """
+        if error.status in _LIST_AGAIN:
+            return True
+        if not isinstance(error, _StreamError) or error.status in _OVERLOAD:
+            return False
+        again, self._failed_at = self._failed_at == self.revision, self.revision
+        return again
 
     async def _list(self) -> None:
         if self.synced:
@@ -202,14 +227,14 @@ class Reflector(Generic[T]):
         )
         self.synced = True
         self._synced_event.set()
-        self._backoff.reset()
+        self._failed_at = None
         self._told_up_to(revision, asked)
 
     async def _watch(self) -> bool:
         """Follow one stream to its end. Returns whether to go on at once."""
         probing = self._is_awaited()
         seconds = _PROBE_SECONDS if probing else self._length()
-        opened = self._clock()
+        opened, begun_at = self._clock(), self.revision
         params = {
             **self._params,
             "resourceVersion": str(self.revision),
@@ -229,15 +254,18 @@ class Reflector(Generic[T]):
                     for line in lines.feed(chunk):
                         self._event(line)
                         told = True
-                    if told:
-                        self._backoff.reset()
             except (aiohttp.ClientError, OSError):
                 if not self._cut:
                     raise
             finally:
                 self._stream = None
+                if self.revision > begun_at:
+                    self._backoff.reset()
+        lasted = self._clock() - opened >= 1.0
+        if lasted:
+            self._backoff.reset()
         # A stream that ends at once and empty, again and again, must not become a busy loop.
-        return told or self._cut or self._clock() - opened >= 1.0
+        return told or self._cut or lasted
 
     def _event(self, line: bytes) -> None:
         try:
@@ -252,7 +280,7 @@ class Reflector(Generic[T]):
             elif event.type == wire.ERROR:
                 status = read_status(event.object)
                 after = status.details.retry_after_seconds if status.details else None
-                raise ApiError(status.code, status.reason, status.message, retry_after=after)
+                raise _StreamError(status.code, status.reason, status.message, retry_after=after)
             else:
                 raise _BrokenError(f"unknown event type {event.type[:40]!r}")
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -25,10 +25,11 @@ class TooLateError(Exception):
 
 
 class FencedWriter:
-    """Sends patches under the current term.
+    """Sends patches under the current term, and reads what became of them.
 
-    Each has its own bound, so that what is slow or stuck holds up nothing of another kind, and the
-    renewals of the Lease never queue for a connection.
+    Guarantees: at most `at_a_time` requests at once, so that what is slow or stuck holds up nothing
+    of another writer; no patch is sent, however long credentials or a connection take, after
+    `timeout` plus the margin for the answer have passed since the check of the renew deadline.
     """
 
     def __init__(
@@ -39,7 +40,10 @@ class FencedWriter:
         timeout: float,
         at_a_time: int,
     ) -> None:
-        """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch."""
+        """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch.
+
+        `client` keeps the time-out it is given for a patch, all in all.
+        """
         self._client = client
         self._time_left = time_left
         self._timeout = timeout
@@ -62,5 +66,6 @@ class FencedWriter:
             )
 
     async def get(self, path: str) -> bytes:
-        """A quorum read. Raises ApiError or OutcomeUnknown."""
-        return await self._client.get(path)
+        """A quorum read, when its turn has come. Raises ApiError or OutcomeUnknown."""
+        async with self._slots:
+            return await self._client.get(path)

@@ -35,8 +35,9 @@ _STATUS_EVERY: Final = 0.1
 class Leadership:
     """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks.
 
-    `failed` is called with an error that nobody has thought of: nothing is decided any more, and
-    the process had better end.
+    `failed` is called with an error that nobody has thought of, and where the deciding ended by
+    itself while the Lease is still ours: nothing is decided any more, and the process had better
+    end, for nobody else may decide either.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Leadership:
     def acquired(self, term: str) -> None:
         """The Lease is ours."""
         self._term = asyncio.get_running_loop().create_task(self._lead(term))
-        self._term.add_done_callback(self._ended)
+        self._term.add_done_callback(lambda task: self._ended(term, task))
 
     def lost(self, term: str) -> None:
         """The term is over: decide nothing any more."""
@@ -94,8 +95,13 @@ class Leadership:
             await asyncio.gather(self._term, return_exceptions=True)
         return not self._unsettled
 
-    def _ended(self, term: asyncio.Task[None]) -> None:
-        if not term.cancelled() and (error := term.exception()) is not None:
+    def _ended(self, term: str, task: "asyncio.Task[None]") -> None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None and self._elector.term == term:
+            error = RuntimeError(f"term {term} is still ours, but nothing decides in it")
+        if error is not None:
             self._unsettled = True
             self._failed(error)
 

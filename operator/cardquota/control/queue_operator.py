@@ -36,6 +36,8 @@ class QueueOperator:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writer: StatusWriter | None = None
         self._stop = threading.Event()
+        self._end: asyncio.Event | None = None
+        """Ends Kopf; of the Kopf loop."""
 
     def start(self) -> None:
         """Begin to reconcile."""
@@ -54,6 +56,12 @@ class QueueOperator:
     async def stop(self, timeout: float = 5.0) -> None:
         """End it; returns when the thread is gone or `timeout` seconds have passed."""
         self._stop.set()
+        loop, end = self._loop, self._end
+        if loop is not None and end is not None:
+            try:
+                loop.call_soon_threadsafe(end.set)
+            except RuntimeError:
+                _LOG.debug("the Kopf loop is closed already")
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.to_thread(thread.join, timeout)
@@ -78,17 +86,23 @@ class QueueOperator:
             self._stop.wait(_RESTART)
 
     async def _reconcile(self) -> None:
+        # Of this loop, and not `_stop` itself: Kopf waits for an event of threads in the loop's
+        # executor, the end of the loop waits for the executor, and so an error that ends Kopf
+        # would be followed by nothing until the term is over.
+        end = self._end = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        if self._stop.is_set():  # before there was anything to set
+            return
         client = await Client.connect()
         writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
-        self._loop = asyncio.get_running_loop()
-        self._ask_all()
         try:
+            self._ask_all()
             await kopf.operator(
                 registry=_registry(writer),
                 settings=_settings(),
                 standalone=True,
                 clusterwide=True,
-                stop_flag=self._stop,
+                stop_flag=end,
             )
         finally:
             self._writer = None
@@ -129,13 +143,13 @@ def _registry(writer: StatusWriter) -> kopf.OperatorRegistry:
             return kopf.login_with_kubeconfig(**kwargs)
         return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
 
-    async def seen(event: Any, name: str | None, status: Any, **_: Any) -> None:
+    async def seen(event: Any, name: str | None, uid: str | None, status: Any, **_: Any) -> None:
         if name is None:
             return
         if event["type"] == "DELETED":
-            writer.drop(name)
+            writer.drop(name, uid or "")
         else:
-            writer.see(name, dict(status))
+            writer.see(name, dict(status), uid or "")
 
     kopf.on.login(registry=registry)(login)
     kopf.on.event(v.GROUP, v.VERSION, "queues", registry=registry)(seen)

@@ -72,7 +72,7 @@ class ReleaseDoor:
         self._draining = False
         self._kept: set[str] = set()
         """Groups whose phase is being written."""
-        self._suspects = Suspects(in_flight)
+        self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
         self._keeps = Retries[str](self._look_again, first=_TRY_AGAIN, cap=_AT_MOST)

@@ -1,7 +1,8 @@
 """Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
 
 Lives in the loop of the Kopf thread. What is wanted comes from the ledger's loop, what is stored
-from Kopf's watch; a difference is written, so an edit by hand does not last.
+from Kopf's watch; a difference is written, so an edit by hand does not last. The two do not hear of
+a queue's end and of a namesake's beginning in the same order: each takes back only what it said.
 """
 
 import asyncio
@@ -33,6 +34,8 @@ class _Entry:
     report: QueueReport | None = None
     stored: dict[str, Any] | None = None
     """The status as last seen or written; None: nothing has been seen yet."""
+    uid: str = ""
+    """Of the queue whose status is in `stored`; empty: not known."""
     next_write: float = 0.0
     """On the loop's clock."""
     writing: bool = field(default=False)
@@ -57,15 +60,30 @@ class StatusWriter:
         entry.report = report
         self._start(report.name, entry)
 
-    def see(self, name: str, status: dict[str, Any]) -> None:
+    def see(self, name: str, status: dict[str, Any], uid: str = "") -> None:
         """The status as the API server has it."""
         entry = self._entries.setdefault(name, _Entry())
-        entry.stored = status
+        entry.stored, entry.uid = status, uid
         self._start(name, entry)
 
-    def drop(self, name: str) -> None:
-        """The queue is gone."""
-        self._entries.pop(name, None)
+    def drop(self, name: str, uid: str = "") -> None:
+        """The queue with this uid is gone; without it, the one that was reported last.
+
+        What is known of another of the same name stays.
+        """
+        entry = self._entries.get(name)
+        if entry is None:
+            return
+        if not uid:
+            if entry.report is None:
+                return
+            uid = entry.report.uid
+        if entry.report is not None and entry.report.uid == uid:
+            entry.report = None
+        if _same(entry.uid, uid):
+            entry.stored = None
+        if entry.report is None and entry.stored is None:
+            del self._entries[name]
 
     def close(self) -> None:
         """Write no more."""
@@ -83,7 +101,7 @@ class StatusWriter:
 
     def _difference(self, entry: _Entry) -> dict[str, Any] | None:
         """The status to write, or None while there is nothing to write or nothing was seen."""
-        if entry.report is None or entry.stored is None:
+        if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
             return None
         wanted = queue_status(
             entry.report, entry.stored, now=self._now(), standalone=self._standalone
@@ -122,4 +140,10 @@ class StatusWriter:
         except OutcomeUnknown as error:
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
-            entry.stored = {**(entry.stored or {}), **wanted}
+            # By now another of the same name may have been seen.
+            if entry.stored is not None and _same(entry.uid, report.uid):
+                entry.stored = {**entry.stored, **wanted}
+
+
+def _same(uid: str, other: str) -> bool:
+    return uid == other or not uid or not other

@@ -1,15 +1,19 @@
-"""A client of the plane, the same through a proxy that can be cut, and waits by condition."""
+"""A client of the plane, the same through doors that fail as told, and waits by condition."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import replace
 from selectors import BaseSelector
 from urllib.parse import urlsplit
 
+import aiohttp
 import msgspec
 import pytest
+from aiohttp import web
 
+from cardquota.cluster.access import Access
 from cardquota.cluster.client import Client
 from cardquota.cluster.find_access import find_access
 from cardquota_dev.testing import Cluster
@@ -75,8 +79,8 @@ class Proxy:
                 async with asyncio.TaskGroup() as pumps:
                     pumps.create_task(self._pump(reader, forth))
                     pumps.create_task(self._pump(back, writer))
-        except asyncio.CancelledError:
-            pass  # by `stop`; the streams module would log it as an error
+        except (asyncio.CancelledError, OSError):
+            pass  # by `stop`, or the target is away; the streams module would log it as an error
         finally:
             self._writers -= ends
             self._tasks.discard(task)
@@ -90,6 +94,97 @@ class Proxy:
                 writer.write(data)
                 await writer.drain()
         writer.transport.abort()
+
+
+class Front:
+    """A plain HTTP door before the real API server, which spoils some of its answers.
+
+    A fake in this alone: a healthy API server cannot be told to cut a line in half, to send it in
+    single bytes, to say nothing on one stream, or to answer 429. All that is answered is its own.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self.port = 0
+        self.refuse: Callable[[web.BaseRequest], bool] = lambda _: False
+        """Whether to answer a request with 429 and `Retry-After: 1`."""
+        self.cut_after: int | None = None
+        """The next watch dies after so many bytes of its body, and then this is None again."""
+        self.cuts = 0
+        self.single_bytes = False
+        self.silent_watches = 0
+        """So many of the next watches are opened, and then nothing comes on them."""
+        self.watched_from: list[int] = []
+        """The revision of every watch that was asked for."""
+        self.refused_at: list[float] = []
+        self.asked_at: list[float] = []
+
+    async def start(self) -> None:
+        tls: ssl.SSLContext | bool = self._access.tls if self._access.tls is not None else True
+        self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, ssl=tls))
+        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        await self._runner.cleanup()
+        await self._session.close()
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        watch = "watch" in request.query
+        self.asked_at.append(asyncio.get_running_loop().time())
+        if watch:
+            self.watched_from.append(int(request.query["resourceVersion"]))
+        if self.refuse(request):
+            self.refused_at.append(self.asked_at[-1])
+            return web.json_response(
+                {"kind": "Status", "reason": "TooManyRequests", "code": 429},
+                status=429,
+                headers={"Retry-After": "1"},
+            )
+        async with self._session.request(
+            request.method,
+            self._access.server + request.path_qs,
+            data=await request.read(),
+            headers={
+                "Authorization": await self._access.authorization() or "",
+                "Content-Type": request.headers.get("Content-Type", "application/json"),
+            },
+            timeout=aiohttp.ClientTimeout(total=None),
+        ) as theirs:
+            ours = web.StreamResponse(status=theirs.status)
+            ours.content_type = theirs.content_type
+            await ours.prepare(request)
+            await (self._spoil if watch else self._copy)(theirs, ours, request)
+        return ours
+
+    async def _copy(
+        self, theirs: aiohttp.ClientResponse, ours: web.StreamResponse, _: web.BaseRequest
+    ) -> None:
+        await ours.write(await theirs.read())
+
+    async def _spoil(
+        self, theirs: aiohttp.ClientResponse, ours: web.StreamResponse, request: web.BaseRequest
+    ) -> None:
+        left, self.cut_after = self.cut_after, None
+        silent, self.silent_watches = self.silent_watches > 0, max(0, self.silent_watches - 1)
+        if silent:
+            await asyncio.Event().wait()
+        with suppress(OSError):
+            async for chunk in theirs.content.iter_any():
+                found = chunk if left is None else chunk[:left]
+                size = 1 if self.single_bytes else len(found)
+                for start in range(0, len(found), size or 1):
+                    await ours.write(found[start : start + size])
+                if left is not None:
+                    left -= len(found)
+                    if left <= 0:
+                        break
+        if left is not None and left <= 0 and request.transport is not None:
+            self.cuts += 1
+            request.transport.close()  # after what was written, in the middle of the body
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +219,22 @@ async def proxy(client: Client) -> AsyncIterator[Proxy]:
 async def proxied(proxy: Proxy) -> AsyncIterator[Client]:
     access = await find_access()
     client = Client(replace(access, server=f"https://127.0.0.1:{proxy.port}"))
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def front(client: Client) -> AsyncIterator[Front]:
+    front = Front(await find_access())
+    await front.start()
+    yield front
+    await front.stop()
+
+
+@pytest.fixture
+async def fronted(front: Front) -> AsyncIterator[Client]:
+    access = await find_access()
+    client = Client(replace(access, server=f"http://127.0.0.1:{front.port}", tls=None))
     yield client
     await client.close()
 

@@ -1,3 +1,4 @@
+import asyncio
 import base64
 import os
 import ssl
@@ -9,7 +10,7 @@ import pytest
 from cardquota.cluster.access import AccessError, TokenFile
 from cardquota.cluster.certificates import ServingCertificate, issue
 from cardquota.cluster.find_access import find_access, in_cluster
-from cardquota.cluster.kubeconfig import from_kubeconfig
+from cardquota.cluster.kubeconfig import Shared, from_kubeconfig
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +128,41 @@ async def test_a_plugin_is_asked(tmp_path: Path) -> None:
     )
     access = await from_kubeconfig([_file(tmp_path / "config", user)])
     assert await access.authorization() == "Bearer plugged"
+
+
+async def test_a_slow_plugin_goes_on_for_the_next_who_asks() -> None:
+    """Its token outlives the patience of one request, and it runs once for all."""
+    runs, answer = 0, asyncio.Event()
+
+    async def run() -> str:
+        nonlocal runs
+        runs += 1
+        await answer.wait()
+        return f"Bearer {runs}"
+
+    plugin = Shared(run)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(plugin(), 0.01)
+    asking = [asyncio.create_task(plugin()) for _ in range(3)]
+    await asyncio.sleep(0)
+    answer.set()
+    assert await asyncio.gather(*asking) == ["Bearer 1"] * 3
+    assert await plugin() == "Bearer 2"
+
+
+async def test_a_plugin_that_failed_is_run_again() -> None:
+    answers: list[Exception | str] = [AccessError("no"), "Bearer a"]
+
+    async def run() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    plugin = Shared(run)
+    with pytest.raises(AccessError):
+        await plugin()
+    assert await plugin() == "Bearer a"
 
 
 async def test_kubeconfig_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 
 from cardquota.cluster.access import Access, AccessError
-from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.client import ApiError, Client, OutcomeUnknown, in_words
 
 
 class Server:
@@ -16,11 +17,16 @@ class Server:
         self.requests: list[bytes] = []
         self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
         self.answers = 1
+        self.closes = False
+        """Whether to end the connection after the answers."""
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(self.answers):
             self.requests.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(self.answer)
+        if self.closes:
+            writer.close()
+            return
         if await reader.read(1):
             self.requests.append(b"unanswered")
         writer.transport.abort()
@@ -28,6 +34,15 @@ class Server:
 
 async def _anonymous() -> None:
     return None
+
+
+async def _secret() -> str:
+    return "Bearer SECRET"
+
+
+async def _never() -> str:
+    await asyncio.Event().wait()
+    raise AssertionError
 
 
 @pytest.fixture
@@ -91,4 +106,94 @@ async def test_without_credentials_nothing_is_sent(access: Access, server: Serve
     with pytest.raises(OutcomeUnknown, match="the plugin failed"):
         await client.post("/", {})
     assert server.requests == []
+    await client.close()
+
+
+async def ask(client: Client, how: str, *, timeout: float) -> None:
+    """Get, patch, or follow a watch to its end."""
+    if how == "watch":
+        async with client.watch("/", params={}, read_timeout=timeout) as stream:
+            async for _ in stream.content.iter_any():
+                pass
+    elif how == "patch":
+        await client.patch("/", {}, timeout=timeout)
+    else:
+        await client.get("/", timeout=timeout)
+
+
+ECHO = b"HTTP/1.1 200 OK\r\nAuthorization: Bearer SECRET\r\n"
+"""An answer that holds what was sent, as some proxies' do."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"GET / HTTP/1.1 Bearer SECRET\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"SECRET" * 2_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBearer SECRET\r\n\r\n",
+        b"HTTP/1.1 200 SECRET\r\nContent-Length: SECRET\r\n\r\n",
+        ECHO + b"Transfer-Encoding: chunked\r\n\r\nSECRET",
+        ECHO + b"Content-Encoding: gzip\r\nContent-Length: 6\r\n\r\nSECRET",
+        ECHO + b"Content-Length: 9\r\n\r\nSECRET",
+        ECHO,
+        b"",
+    ],
+)
+@pytest.mark.parametrize("how", ["get", "watch"])
+async def test_what_a_bad_answer_leads_to_never_tells_our_token(
+    access: Access, server: Server, answer: bytes, how: str
+) -> None:
+    """aiohttp's own text of these errors holds the headers that were sent."""
+    server.answer, server.closes = answer, True
+    client = Client(Access(access.server, None, _secret))
+    with pytest.raises((OutcomeUnknown, aiohttp.ClientError)) as failure:
+        await ask(client, how, timeout=1)
+    assert b"Bearer SECRET" in server.requests[0]
+    told = failure.value
+    text = str(told) if isinstance(told, OutcomeUnknown) else in_words(told)
+    assert len(text) > len("GET /: ")
+    assert "SECRET" not in text
+    await client.close()
+
+
+async def test_no_error_tells_the_password_of_a_proxy() -> None:
+    nobody_s = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    port = nobody_s.sockets[0].getsockname()[1]
+    nobody_s.close()
+    await nobody_s.wait_closed()
+    proxy = f"http://me:SECRET@127.0.0.1:{port}"
+    client = Client(Access("http://h:1", None, _anonymous, proxy=proxy))
+    with pytest.raises(OutcomeUnknown, match="Cannot connect") as failure:
+        await client.get("/")
+    assert "SECRET" not in str(failure.value)
+    await client.close()
+
+
+@pytest.mark.parametrize("how", ["patch", "watch"])
+async def test_waiting_for_credentials_is_part_of_the_timeout(
+    access: Access, server: Server, how: str
+) -> None:
+    """A patch that is sent after its time-out could come after the end of the term."""
+    client = Client(Access(access.server, None, _never))
+    async with asyncio.timeout(1):
+        with pytest.raises(OutcomeUnknown, match=r"no credentials within 0\.05 s"):
+            await ask(client, how, timeout=0.05)
+    assert server.requests == []
+    await client.close()
+
+
+async def test_slow_credentials_leave_less_time_for_the_answer(
+    access: Access, server: Server
+) -> None:
+    async def slow() -> str:
+        await asyncio.sleep(0.3)
+        return "Bearer late"
+
+    server.answer = b""
+    client = Client(Access(access.server, None, slow))
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    with pytest.raises(OutcomeUnknown, match=r"within 0\.5 s"):
+        await client.get("/", timeout=0.5)
+    assert loop.time() - begun < 0.75
     await client.close()

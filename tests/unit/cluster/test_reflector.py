@@ -79,7 +79,21 @@ class Names:
         self.seen_names.append(f"?{name}")
 
 
-async def _play(lists: list[int], *streams: list[bytes] | Exception) -> tuple[Any, Names, Scripted]:
+class Noted(Backoff):
+    """Waits for nothing, and keeps what it would have waited."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 16.0, random=lambda: 1.0)
+        self.delays: list[float] = []
+
+    def next(self, retry_after: float | None = None) -> float:
+        self.delays.append(super().next(retry_after))
+        return 0.0
+
+
+async def _play(
+    lists: list[int], *streams: list[bytes] | Exception, backoff: Backoff | None = None
+) -> tuple[Any, Names, Scripted]:
     client, sink = Scripted(lists, list(streams)), Names()
     reflector = Reflector(
         cast("Client", client),
@@ -87,7 +101,7 @@ async def _play(lists: list[int], *streams: list[bytes] | Exception) -> tuple[An
         kind="Thing",
         decoder=Thing,
         sink=sink,
-        backoff=Backoff(0.001, 0.002),
+        backoff=backoff or Backoff(0.001, 0.002),
     )
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
@@ -144,6 +158,46 @@ async def test_what_is_only_a_pause(passing: list[bytes] | Exception) -> None:
     reflector, _, client = await _play([5], [_line("ADDED", "a", 6)], passing, [])
     assert reflector.relists == 0
     assert client.watched_from == ["5", "6", "6", "6"]
+
+
+async def test_a_stream_that_fails_twice_at_one_revision_leads_to_a_new_list() -> None:
+    """What cannot be decoded is in the way for ever; a list goes round it."""
+    reflector, sink, client = await _play(
+        [5, 9], [_line("ADDED", "a", 6)], [_error(500)], [_error(500)], [_line("ADDED", "b", 10)]
+    )
+    assert reflector.relists == 1
+    assert client.watched_from == ["5", "6", "6", "9", "10"]
+    assert sink.seen_names == ["a@6", "-a", "b@10"]
+
+
+async def test_a_stream_that_fails_but_goes_on_is_no_reason_to_list() -> None:
+    streams = [[_line("ADDED", "a", revision) + _error(500)] for revision in range(6, 10)]
+    reflector, _, client = await _play([5], *streams)
+    assert reflector.relists == 0
+    assert client.watched_from == ["5", "6", "7", "8", "9"]
+
+
+@pytest.mark.parametrize("code", [429, 503, 504])
+async def test_an_overloaded_server_is_not_asked_for_a_list(code: int) -> None:
+    reflector, _, client = await _play([5], *[[_error(code)]] * 4)
+    assert reflector.relists == 0
+    assert client.watched_from == ["5"] * 5
+
+
+async def test_lists_that_do_not_help_become_rare() -> None:
+    """One for two waits, and the waits grow although every list succeeds."""
+    backoff = Noted()
+    bookmark = b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"5"}}}\n'
+    reflector, _, _ = await _play([5], *[[bookmark, _error(500)]] * 8, backoff=backoff)
+    assert reflector.relists == 4
+    assert backoff.delays == [1, 2, 4, 8, 16, 16, 16, 16]
+
+
+async def test_progress_makes_the_waits_short_again() -> None:
+    backoff = Noted()
+    streams = [[_error(500)], [_error(500)], [_line("ADDED", "a", 6), _error(500)], [_error(500)]]
+    await _play([5, 5, 6], *streams, backoff=backoff)
+    assert backoff.delays == [1, 2, 1, 2]
 
 
 async def test_a_list_from_the_past_is_refused() -> None:

@@ -45,10 +45,11 @@ class Replica:
         self.script = Script()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
+        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
         self.leadership = Leadership(
             self.ledger,
             self.script,  # type: ignore[arg-type]
-            SimpleNamespace(time_left=lambda: 60.0),  # type: ignore[arg-type]
+            self.elector,  # type: ignore[arg-type]
             [],
             Told(),  # type: ignore[arg-type]
             self.metrics,
@@ -106,6 +107,18 @@ async def test_an_error_before_it_decides_ends_the_process_too(
     monkeypatch.setattr(module, "settle_and_catch_up", failing(KeyError("a bug")))
     replica.leadership.acquired("term")
     await until(lambda: replica.failures)
+
+
+async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renewed and unused, it would keep all others from leading."""
+    monkeypatch.setattr(module, "settle_and_catch_up", failing(module.LeadershipLost("flickered")))
+    replica.elector.term = "term"
+    replica.leadership.acquired("term")
+    await until(lambda: replica.failures)
+    assert "term is still ours" in str(replica.failures[0])
+    assert not await replica.leadership.stop(1.0)
 
 
 async def test_a_term_that_is_lost_ends_nothing_else(

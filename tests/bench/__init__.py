@@ -1,0 +1,1 @@
+"""Benchmarks: ratios taken in one run, no tests. `make bench`, or `python -m bench NAME...`."""

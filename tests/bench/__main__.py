@@ -1,0 +1,100 @@
+"""`python -m bench [NAME...] [--write FILE]`: run benchmarks, print one table.
+
+Ends with 1 if a figure breaks its bound. The machine is shared and noisy: ratios are taken within
+one run, turn by turn, and single figures say so by their spread.
+"""
+
+import argparse
+import datetime as dt
+import importlib
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+from .figure import Figure
+
+BENCHES = {
+    "ledger": "the ledger's cost per event",
+    "decisions": "whose gate opens next, with many waiting",
+    "start": "from nothing to ready with 100,000 pods",
+    "review": "one admission review",
+    "creates": "pods created through the API server",
+    "freed": "quota freed to gate opened",
+    "soak": "one million pod lives",
+}
+"""Modules of this package, each with `run(report)`."""
+
+
+def main() -> int:
+    """Run those named, or all."""
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
+    parser.add_argument("--write", type=Path, help="also write the table, as Markdown")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(BENCHES):
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
+    tables: dict[str, list[Figure]] = {}
+    for name in options.names or BENCHES:
+        print(f"\n{name}: {BENCHES[name]}", flush=True)
+        figures = tables[name] = []
+        begun = time.monotonic()
+
+        def report(figure: Figure, into: list[Figure] = figures) -> None:
+            into.append(figure)
+            print("  " + "  ".join(_cells(figure)), flush=True)
+
+        importlib.import_module(f"bench.{name}").run(report)
+        print(f"  ({time.monotonic() - begun:.0f} s)", flush=True)
+    if options.write:
+        options.write.write_text(_markdown(tables))
+    return 0 if all(figure.holds for figures in tables.values() for figure in figures) else 1
+
+
+def _cells(figure: Figure) -> tuple[str, str, str, str, str]:
+    unit = f" {figure.unit}" if figure.unit else ""
+    spread = ""
+    if figure.low is not None and figure.high is not None:
+        spread = f"{_number(figure.low)} to {_number(figure.high)}{unit}"
+    bound = "" if figure.bound is None else f"{figure.side} {_number(figure.bound)}{unit}"
+    kept = "" if figure.bound is None else "yes" if figure.holds else "NO"
+    return (figure.what, f"{_number(figure.value)}{unit}", spread, bound, kept)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _markdown(tables: dict[str, list[Figure]]) -> str:
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`. Every ratio is taken within one run; the spread is the least and",
+        "the largest of its rounds.",
+        "",
+        f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, {machine()}",
+    ]
+    for name, figures in tables.items():
+        lines += ["", f"## {name}: {BENCHES[name]}", ""]
+        lines += ["| what | figure | spread | bound | kept |", "|---|---|---|---|---|"]
+        lines += [f"| {' | '.join(_cells(figure))} |" for figure in figures]
+    return "\n".join(lines) + "\n"
+
+
+def machine() -> str:
+    """What the figures were taken on."""
+    model = ""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        found = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = found[0].partition(":")[2].strip() if found else ""
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"{os.cpu_count()} cores ({model or platform.machine()}), {platform.system()}, "
+        f"Python {platform.python_version()}, load {load}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Our admission door as a process of its own, over a ledger that is not empty.
+
+`python -m bench.admission_process PORT CERTIFICATE KEY` serves the real `AdmissionServer` on
+127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues
+with 5 quota rows, 5,000 pods in them, and two queues with room that differ in nothing but the
+number of rows in their quota. All other rows are of cards that a queue's status remembers: as
+after a restart in a cluster whose pools are scaled to zero. All are of one resource name, so that
+none of them can be passed over.
+"""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from builders import a_ledger, see
+from builders.names import GPU
+from builders.node import a_node
+from builders.pod import a_pod
+from builders.queue import QueueBody, a_queue
+from cardquota.cluster.feed import Pulse
+from cardquota.metrics import Metrics
+from cardquota.quota.ledger import Ledger
+from cardquota.settings import Settings
+from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.server import AdmissionServer, serve
+from cardquota_webhooks.tls import server_context
+from cardquota_webhooks.workloads import WorkloadReviews
+
+PRODUCTS: Final = tuple(f"NVIDIA-MODEL-{number}" for number in range(5))
+"""What the nodes have."""
+FEW: Final = 5
+MANY: Final = 1_000
+_QUEUES: Final = 20
+_PODS: Final = 5_000
+_ROOM: Final = 1_000_000
+
+
+def queue_with(rows: int) -> str:
+    """The name of the queue with that many rows."""
+    return f"rows-{rows}"
+
+
+def ledger() -> Ledger:
+    """As the module says."""
+    found = a_ledger(
+        *(a_node(f"node-{p}-{n}").with_cards(p, 8) for p in PRODUCTS for n in range(200)),
+        *(
+            a_queue(f"team-{n}").with_quota(dict.fromkeys(PRODUCTS, _PODS)).limited_to("100k")
+            for n in range(_QUEUES)
+        ),
+        _queue(FEW),
+        _queue(MANY),
+    )
+    for number in range(_PODS):
+        queue, product = f"team-{number % _QUEUES}", PRODUCTS[number % len(PRODUCTS)]
+        pod = a_pod(f"pod-{number}").in_queue(queue).naming(product).asking_for(1).owned_by("Job")
+        pod = pod.with_cpu("8").with_memory("32Gi").stamped(queue, {product: 1})
+        see(found, pod.on_node(f"node-{product}-{number % 200}"))
+    return found
+
+
+def _queue(rows: int) -> QueueBody:
+    others = [f"NVIDIA-PAST-{number}" for number in range(rows - len(PRODUCTS))]
+    quota = dict.fromkeys((*PRODUCTS, *others), _ROOM)
+    recorded = [{"name": name, "quota": _ROOM, "resource": GPU} for name in others]
+    found = a_queue(queue_with(rows)).with_quota(quota).limited_to("1M", "1Ei")
+    return found.put(recorded, "status", "cards")
+
+
+async def _main(port: int, certificate: bytes, key: bytes) -> None:
+    settings, pulse, metrics, held = Settings(), Pulse(), Metrics(), ledger()
+    pods = PodReviews(held, settings, pulse, lambda: True, time.monotonic)
+    server = AdmissionServer(pods, QueueReviews(held), WorkloadReviews(held), metrics, audit=False)
+    tls = server_context(certificate, key)
+    application = server.application()
+    runner = await serve(application, host="127.0.0.1", port=port, tls=tls, grace=0.1)
+    print("serving", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    pair = [Path(name).read_bytes() for name in sys.argv[2:4]]
+    asyncio.run(_main(int(sys.argv[1]), *pair))

@@ -1,0 +1,3 @@
+module cardquota.dev/constant-webhook
+
+go 1.26

@@ -1,0 +1,124 @@
+"""Whose gate opens next: what a decision costs with many queues and with many pods waiting.
+
+One card is freed at a time; what is timed is the whole decision: which queue, who in it, charging
+it. The patch that opens the gate is not part of it.
+"""
+
+import time
+
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_order import queue_order
+from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.stamp import Reservation, Stamp
+
+from .figure import Report, median
+
+WAITING = (10, 1_000, 10_000)
+QUEUES = (10, 100, 1_000)
+FREED = 40
+"""Cards that become free in a round, two at a time."""
+ROUNDS = 5
+QUOTA = 10**6
+
+
+def run(report: Report) -> None:
+    """Costs by who waits and by how many queues there are; ratios of the most to the least."""
+    for what, crowd in (
+        ("pods alike", _alike),
+        ("pods all unlike", _unlike),
+        ("gangs of two", _gangs),
+    ):
+        worlds = [_world(crowd(number)) for number in WAITING]
+        _compare(report, what, WAITING, worlds, "q0")
+    worlds = [_world(_alike(100), queues=number) for number in QUEUES]
+    _compare(report, "queues", QUEUES, worlds, "q0")
+
+
+def _compare(
+    report: Report, what: str, sizes: tuple[int, ...], worlds: list[Ledger], queue: str
+) -> None:
+    idle: list[list[float]] = [[] for _ in worlds]
+    freed: list[list[float]] = [[] for _ in worlds]
+    for ledger in worlds:
+        _decide(ledger)
+    for turn in range(ROUNDS):
+        for number, ledger in enumerate(worlds):
+            ledger.news.stir(queue)
+            idle[number].append(_timed(ledger))
+            freed[number].append(_release(ledger, queue, turn))
+    least, most = sizes[0], sizes[-1]
+    report(median(f"{what}: nothing free, {most:,}", idle[-1], "us"))
+    report(median(f"{what}: two cards freed, {most:,}", freed[-1], "us"))
+    ratios = [b / a for a, b in zip(freed[0], freed[-1], strict=True)]
+    report(median(f"{what}: two cards freed, {most:,} against {least:,}", ratios, "", 3.0))
+
+
+def _release(ledger: Ledger, queue: str, turn: int) -> float:
+    """Microseconds for each time that two cards become free."""
+    spent = 0.0
+    for step in range(FREED // 2):
+        held = QUOTA - 2 * (turn * FREED // 2 + step + 1)
+        see(ledger, _holder(queue, H200, held).at_revision(10 + turn * FREED + step))
+        spent += _timed(ledger)
+    return spent / (FREED // 2)
+
+
+def _timed(ledger: Ledger) -> float:
+    begun = time.perf_counter()
+    _decide(ledger)
+    return (time.perf_counter() - begun) * 1e6
+
+
+def _decide(ledger: Ledger) -> None:
+    """As the release door does, without the patches."""
+    for queue in queue_order(ledger, ledger.news.take_stirred()):
+        for found in openings(ledger, queue):
+            if isinstance(found, Refusal):
+                continue
+            if found.gang is not None:
+                reservation = Reservation(found.queue, "term", found.reservation)
+                ledger.reserve(found.gang.key, reservation)
+            for record, cards in found.pods:
+                ledger.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
+    ledger.news.take_stirred()
+
+
+def _world(waiting: list[Body], *, queues: int = 1) -> Ledger:
+    """Full queues; in the first of them somebody waits."""
+    things: list[Body] = [*CARDS]
+    for number in range(queues):
+        name = f"q{number}"
+        things.append(a_queue(name).with_quota({H200: QUOTA, H800: QUOTA}))
+        things += [_holder(name, H200, QUOTA), _holder(name, H800, QUOTA)]
+    return a_ledger(*things, *waiting)
+
+
+def _holder(queue: str, card: str, amount: int) -> PodBody:
+    pod = a_pod(f"{queue}-{card}").in_queue(queue).naming(card).asking_for(amount)
+    return pod.stamped(queue, {card: amount}).on_node("h200-a")
+
+
+def _gated(name: str) -> PodBody:
+    return a_pod(name).in_queue("q0").naming(H200).asking_for(1).gated()
+
+
+def _alike(number: int) -> list[Body]:
+    # More than will ever be let through, so that somebody waits in every round.
+    return [_gated(f"p{n}") for n in range(number + ROUNDS * FREED)]
+
+
+def _unlike(number: int) -> list[Body]:
+    return [_gated(f"p{n}").with_cpu(f"{n}m") for n in range(number + ROUNDS * FREED)]
+
+
+def _gangs(number: int) -> list[Body]:
+    """Every other one has a choice of cards."""
+    found: list[Body] = []
+    for gang in range((number + ROUNDS * FREED) // 2):
+        found.append(a_group(f"g{gang}").in_queue("q0").of(2))
+        card = f"{H200}|{H800}" if gang % 2 else H200
+        members = (_gated(f"g{gang}-{half}").in_group(f"g{gang}") for half in "ab")
+        found += [member.naming(card) for member in members]
+    return found
