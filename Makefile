@@ -6,7 +6,7 @@ STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast lint crds up down
+.PHONY: help setup build demo test test-fast bench lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ test: build ## All tests
 
 test-fast: $(STAMP) ## The tests that need no control plane
 	$(PYTEST) -m "not plane and not disruptive"
+
+bench: build ## Benchmarks: ratios taken in one run (NAMES="ledger review" for some, WRITE=FILE for a table)
+	PYTHONPATH=tests $(BIN)/python -m bench $(NAMES) $(if $(WRITE),--write $(WRITE))
 
 lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
 	$(BIN)/ruff check .

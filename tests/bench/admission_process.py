@@ -16,6 +16,7 @@ from typing import Final
 
 from builders import a_ledger, see
 from builders.names import GPU
+from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
@@ -46,6 +47,7 @@ def queue_with(rows: int) -> str:
 def ledger() -> Ledger:
     """As the module says."""
     found = a_ledger(
+        a_namespace("team"),
         *(a_node(f"node-{p}-{n}").with_cards(p, 8) for p in PRODUCTS for n in range(200)),
         *(
             a_queue(f"team-{n}").with_quota(dict.fromkeys(PRODUCTS, _PODS)).limited_to("100k")
@@ -73,7 +75,8 @@ def _queue(rows: int) -> QueueBody:
 async def _main(port: int, certificate: bytes, key: bytes) -> None:
     settings, pulse, metrics, held = Settings(), Pulse(), Metrics(), ledger()
     pods = PodReviews(held, settings, pulse, lambda: True, time.monotonic)
-    server = AdmissionServer(pods, QueueReviews(held), WorkloadReviews(held), metrics, audit=False)
+    workloads = WorkloadReviews(held, settings, pulse)
+    server = AdmissionServer(pods, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)
     application = server.application()
     runner = await serve(application, host="127.0.0.1", port=port, tls=tls, grace=0.1)

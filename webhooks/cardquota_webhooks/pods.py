@@ -20,6 +20,7 @@ from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
+from .patience import Patience
 from .review import Answer, Request, ReviewError, deny, try_again
 from .unseen import Unseen
 
@@ -43,6 +44,7 @@ class PodReviews:
         self._settings = settings
         self._pulse = pulse
         self._synced = synced
+        self._patience = Patience(ledger, settings, pulse)
         self._unseen = Unseen(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
@@ -56,7 +58,7 @@ class PodReviews:
             return self._unjudged(facts, can_gate=True)
         verdict, effect = await self._judge(facts)
         gated = facts.state is State.GATED
-        if effect is not Effect.GATE and self._namespace_unknown(facts):
+        if effect is not Effect.GATE and self._patience.namespace_unknown(facts):
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
@@ -77,7 +79,7 @@ class PodReviews:
         verdict, effect = await self._judge(facts)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
-        if not (effect is Effect.GATE and gated) and self._namespace_unknown(facts):
+        if not (effect is Effect.GATE and gated) and self._patience.namespace_unknown(facts):
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
@@ -102,37 +104,8 @@ class PodReviews:
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
-        """Judge; what was created a moment ago gets the chance to be seen before we say no."""
-        if self._namespace_unknown(facts):
-            await self._pulse.wait_for(
-                lambda: not self._namespace_unknown(facts), self._settings.webhook.unseen_wait
-            )
-        verdict = self._verdict(facts)
-        if verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue:
-            await self._pulse.wait_for(
-                lambda: self._verdict(facts).reason is not v.Reason.QUEUE_NOT_FOUND,
-                self._settings.webhook.unseen_wait,
-            )
-            verdict = self._verdict(facts)
+        verdict = await self._patience.judge(facts)
         return verdict, self._effect(facts, verdict)
-
-    def _namespace_unknown(self, facts: PodFacts) -> bool:
-        """Whether the pod's namespace, which may have a queue and a mode, has not been seen.
-
-        Then only a gate is a safe answer: the leader opens it by what holds in the namespace. What
-        has nothing to do with cards is the same in every namespace, and so is audit mode.
-        """
-        ledger = self._ledger
-        return (
-            facts.namespace not in ledger.namespaces
-            and ledger.mode_in(facts.namespace) is v.Mode.ENFORCE
-            and bool(
-                facts.own_queue or facts.group or facts.claims_devices or ledger.uses_cards(facts)
-            )
-        )
-
-    def _verdict(self, facts: PodFacts) -> Verdict:
-        return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from cardquota.cluster.feed import Pulse
 from cardquota.quota import messages
 from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket
@@ -18,7 +19,9 @@ from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import CPU, MEMORY, Policy
+from cardquota.settings import Settings
 
+from .patience import Patience
 from .review import Answer, Request
 
 _LOG = logging.getLogger(__name__)
@@ -84,9 +87,10 @@ _DECODER = msgspec.json.Decoder(_Workload)
 class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
-    def __init__(self, ledger: Ledger, *, require_queue: bool = False) -> None:
+    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse) -> None:
         self._ledger = ledger
-        self._require_queue = require_queue
+        self._require_queue = settings.require_queue
+        self._patience = Patience(ledger, settings, pulse)
 
     async def validate(self, request: Request) -> Answer:
         """Always allowed; a Warning says how many of the pods fit, and why not more.
@@ -94,20 +98,20 @@ class WorkloadReviews:
         A template that cannot be read is the affair of its pods, and of the API server.
         """
         try:
-            return self._look(request)
+            return await self._look(request)
         except (msgspec.DecodeError, ValueError, RecursionError):
             return Answer()
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of one of %s", request.resource.resource)
             return Answer()
 
-    def _look(self, request: Request) -> Answer:
+    async def _look(self, request: Request) -> Answer:
         workload = _DECODER.decode(request.object)
         spec = workload.spec.job_template.spec if workload.spec.job_template else workload.spec
         facts = _pod_of(spec.template, request)
         asked = _asked(request.resource.resource, spec)
         own = _own(request)
-        verdict = judge_create(self._ledger, facts, require_queue=self._require_queue)
+        verdict = await self._patience.judge(facts)
         if verdict.outcome is Outcome.UNMANAGED:
             return Answer(warnings=verdict.warnings)
         if verdict.outcome is Outcome.NEVER:

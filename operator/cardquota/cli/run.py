@@ -206,7 +206,7 @@ class Operator:
         return AdmissionServer(
             pods,
             queues,
-            WorkloadReviews(self._ledger, require_queue=self._settings.require_queue),
+            WorkloadReviews(self._ledger, self._settings, self._pulse),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )

@@ -96,6 +96,8 @@ class QueueOperator:
         client = await Client.connect()
         writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
         try:
+            if self._stop.is_set():
+                return
             self._ask_all()
             await kopf.operator(
                 registry=_registry(writer),

@@ -25,7 +25,7 @@ from integration.admission.team import Object
 
 CARDQUOTA = (sys.executable, "-m", "cardquota.cli")
 QUICK = {
-    "leaderElection": {"duration": 5, "renewDeadline": 4, "retryPeriod": 0.5, "settle": 0.5},
+    "leaderElection": {"duration": 3, "renewDeadline": 2.5, "retryPeriod": 0.3, "settle": 0.3},
     "release": {"patchTimeout": 1},
 }
 """A short term, so that a test does not wait long for the next one."""

@@ -6,13 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import yaml
 
 from builders.pod import PodBody
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.admission.team import T1000, Reply, Team, add_roomy_nodes, let_through
 from integration.release.test_burst import most_at_once
 
-from .running import tracebacks
+from .running import QUICK, tracebacks
 from .test_life import holder
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
@@ -38,7 +39,9 @@ def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:
 
     Only what the dead one was just being asked breaks: at most one review per client.
     """
-    with running_plane(tmp_path / "plane", replicas=2) as cluster:
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump(QUICK))
+    with running_plane(tmp_path / "plane", replicas=2, config=config) as cluster:
         add_roomy_nodes(cluster)
         with fresh_namespace(cluster, unique) as namespace:
             team = Team(cluster, namespace, unique)

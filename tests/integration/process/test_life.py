@@ -125,8 +125,9 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     assert answer["response"]["status"]["reason"] == v.Reason.QUEUE_NOT_FOUND
     assert holder(bare) == ""
     assert tracebacks(operator.log) == []
-    levels = {line["level"] for line in json_lines(operator.log)}
-    assert "error" not in levels
+    for line in json_lines(operator.log):
+        assert set(line) >= {"time", "level", "logger", "message"}
+        assert line["level"] != "error"
 
 
 def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
@@ -204,14 +205,6 @@ def answered(team: Team) -> bool:
         return False
 
 
-def test_every_log_line_is_a_json_object(bare: Cluster, tmp_path: Path) -> None:
-    with running(bare, tmp_path / "o") as operator:
-        operator.signal(signal.SIGINT)
-        assert operator.ended() == 0
-    for line in json_lines(operator.log):
-        assert set(line) >= {"time", "level", "logger", "message"}
-
-
 def test_audit_refuses_and_gates_nothing(bare: Cluster, tmp_path: Path, unique: str) -> None:
     """A Warning at create, an event on the pod, a metric; and the queue shows what is used."""
     config = {**QUICK, "mode": "audit"}
@@ -256,8 +249,12 @@ def test_a_crash_in_the_middle_of_gangs_loses_nothing(
                 for half in ("a", "b"):
                     pod = team.a_pod(f"g{number}-{half}", 1, T1000).in_group(f"g{number}")
                     assert team.create(pod).ok
+            authority = published_ca(bare)
             operator.kill()
         with running(bare, tmp_path / "second") as operator:
+            # The same Secret for every replica and every restart: the CA does not change.
+            assert published_ca(bare) == authority
+            operator.review(bare, "/validate", a_review("nobody-s"))
             team.until_row(T1000, allocated=6, inqueue=0, requested=10)
             by_gang: dict[str, set[bool]] = {}
             for pod in team.pods():
@@ -268,15 +265,3 @@ def test_a_crash_in_the_middle_of_gangs_loses_nothing(
             team.until_row(T1000, allocated=10, inqueue=0, requested=10)
             assert operator.metric("cardquota_ledger_drift") == 0
         assert tracebacks(operator.log) == []
-
-
-def test_published_ca_is_the_one_that_is_served(bare: Cluster, tmp_path: Path) -> None:
-    """The same Secret for every replica and every restart: the CA does not change."""
-    found = set()
-    for number in range(2):
-        with running(bare, tmp_path / f"{number}") as operator:
-            operator.review(bare, "/validate", a_review("nobody-s"))
-            found.add(published_ca(bare))
-            operator.signal(signal.SIGTERM)
-            assert operator.ended() == 0
-    assert len(found) == 1

@@ -87,7 +87,7 @@ class Door:
             self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
         )
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger, require_queue=self.settings.require_queue)
+        workloads = WorkloadReviews(self.ledger, self.settings, self.pulse)
         self.server = AdmissionServer(pods, queues, workloads, self.metrics, audit=audit)
         self._client = TestClient(TestServer(self.server.application()))
 

@@ -1,5 +1,6 @@
 """A word to those who write workloads; never a refusal."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -61,6 +62,17 @@ async def test_three_of_four_fit(resource: str) -> None:
             f"Queue <queue> has insufficient <{H200}> quota: "
             "requested <1>, total would be <4>, but capability is <3>"
         )
+
+
+async def test_a_queue_that_was_created_a_moment_ago_is_waited_for() -> None:
+    """`kubectl apply` of queue and workload in one file."""
+    async with Door() as door:
+        review = asyncio.create_task(warned(door, "deployments", pod(), replicas=4))
+        await asyncio.sleep(0.05)
+        assert not review.done()
+        door.see(THREE)
+        how_many, _ = await review
+        assert "3 of 4 pods fit" in how_many
 
 
 async def test_what_others_hold_does_not_fit() -> None:

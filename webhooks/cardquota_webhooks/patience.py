@@ -1,0 +1,49 @@
+"""What was created a moment ago gets the chance to be seen before we say no."""
+
+from cardquota.cluster.feed import Pulse
+from cardquota.quota import vocabulary as v
+from cardquota.quota.judgement import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.verdict import Verdict
+from cardquota.settings import Settings
+
+
+class Patience:
+    """Judges pods as at create, at most `webhook.unseenWait` seconds later per thing unseen."""
+
+    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse) -> None:
+        self._ledger = ledger
+        self._settings = settings
+        self._pulse = pulse
+
+    async def judge(self, facts: PodFacts) -> Verdict:
+        """The verdict, once the pod's namespace and queue have been seen or the time is over."""
+        wait = self._settings.webhook.unseen_wait
+        if self.namespace_unknown(facts):
+            await self._pulse.wait_for(lambda: not self.namespace_unknown(facts), wait)
+        verdict = self._verdict(facts)
+        if verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue:
+            await self._pulse.wait_for(
+                lambda: self._verdict(facts).reason is not v.Reason.QUEUE_NOT_FOUND, wait
+            )
+            verdict = self._verdict(facts)
+        return verdict
+
+    def namespace_unknown(self, facts: PodFacts) -> bool:
+        """Whether the pod's namespace, which may have a queue and a mode, has not been seen.
+
+        Then only a gate is a safe answer: the leader opens it by what holds in the namespace. What
+        has nothing to do with cards is the same in every namespace, and so is audit mode.
+        """
+        ledger = self._ledger
+        return (
+            facts.namespace not in ledger.namespaces
+            and ledger.mode_in(facts.namespace) is v.Mode.ENFORCE
+            and bool(
+                facts.own_queue or facts.group or facts.claims_devices or ledger.uses_cards(facts)
+            )
+        )
+
+    def _verdict(self, facts: PodFacts) -> Verdict:
+        return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
