@@ -82,17 +82,19 @@ class ReleaseJudge:
             return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
-        if not verdict.fits and book.missing < book.minimum:
+        runs_already = book.missing < book.minimum
+        if not verdict.fits and runs_already:
             chosen = self._others(candidate, book.missing)
         if len(chosen) == book.missing:
             reservation = self._reservation(book, chosen)
             return Opening(first.queue, tuple(chosen), book, reservation)
-        if verdict.outcome is not Outcome.WAITS:
-            return Wait(verdict, book)
-        if book.missing == book.minimum:
+        if runs_already:
+            # Whatever the first of them lacks, others may fit once anything is free.
+            needs = self._more(self._members(candidate, len(book.members)))
+        elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
-            needs = self._more(self._members(candidate, len(book.members)))
+            return Wait(verdict, book)
         return Wait(verdict, book, self.signature(candidate), needs)
 
     def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:

@@ -96,8 +96,8 @@ class ReleasePass:
         if found.needs is None:
             self._line.park(candidate)
         else:
-            self._block(candidate)
             self._line.shelve(candidate, found.signature, found.needs, found.verdict.reason)
+            self._block(candidate, found.verdict)
         if found.verdict.reason is None:
             return ()
         uids = candidate.to_tell(found.verdict.reason)
@@ -117,8 +117,8 @@ class ReleasePass:
             # Another reason than they were told: each has to hear it.
             self._line.wake(shelf)
         else:
-            self._block(candidate)
             self._line.shelves.note(shelf, found.needs)
+            self._block(candidate, found.verdict)
         return ()
 
     # --- fifo ---------------------------------------------------------------------------------
@@ -137,9 +137,15 @@ class ReleasePass:
         text = messages.behind(self._account.name, who)
         return Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND, text)
 
-    def _block(self, candidate: Candidate) -> None:
-        """What lacks room holds up those behind it; what waits for anything else, nobody."""
-        if self._fifo:
+    def _block(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
+        """What lacks room holds up those behind it; what can never fit as it is, nobody.
+
+        `verdict` is the new one, if it has just been tried.
+        """
+        shelf = candidate.shelf
+        if shelf is not None and verdict is not None:
+            shelf.holds_up = verdict.outcome is Outcome.WAITS
+        if self._fifo and shelf is not None and shelf.holds_up:
             facts = self._ledger.pods[candidate.turn[-1]].facts
             who = f"{facts.namespace}/{facts.name}"
             self._blocked.update(dict.fromkeys(self._cards(candidate) - self._blocked.keys(), who))

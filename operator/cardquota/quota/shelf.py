@@ -17,13 +17,15 @@ Needs = Mapping[str, int]
 class Shelf:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_row", "needs", "reason", "signature")
+    __slots__ = ("_row", "holds_up", "needs", "reason", "signature")
 
     def __init__(self, signature: Hashable) -> None:
         self.signature = signature
         self.needs: Needs = {}
         self.reason: Reason | None = None
         """What all of them have been told."""
+        self.holds_up = True
+        """In a fifo queue: whether those behind have to wait."""
         self._row: list[tuple[Turn, Candidate]] = []
 
     def __bool__(self) -> bool:

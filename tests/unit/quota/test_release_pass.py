@@ -324,6 +324,14 @@ def test_e2_lost_members_are_replaced_together_or_not_at_all() -> None:
     assert release(ledger)[0] == [["new-1", "new-2"]]
 
 
+def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    ledger = a_cluster(FIVE, GANG, held, runs("a"), member("extra", 9), later(member("new", 2)))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["new"]]
+
+
 def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
     gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
     opened, refusals = release(a_cluster(FIVE, GANG, *gang))
