@@ -16,7 +16,7 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
 from ..quota.group_facts import GroupFacts
-from ..quota.judgement import judge_presence
+from ..quota.judgement import judge_release
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.pod_record import PodRecord
@@ -230,8 +230,8 @@ class ReleaseDoor:
         """Some time has passed: who still waits is told how it stands now."""
         for record in refusal.pods:
             if self._ledger.pods.get(record.facts.uid) is record and record.releasable:
-                verdict = judge_presence(self._ledger, record)
-                if verdict is not None:
+                verdict = judge_release(self._ledger, record)
+                if verdict.outcome is Outcome.UNSEEN:
                     self._record(verdict, (record,), refusal.gang)
 
     def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:

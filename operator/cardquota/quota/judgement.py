@@ -11,7 +11,7 @@ from .bucket import Bucket
 from .ledger import Ledger
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices, objection
+from .pod_request import PodRequest, card_devices, lacks_node, objection
 from .stamp import Charge
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
@@ -202,6 +202,9 @@ def _judge(
     if barred is not None or account is None:
         return barred or Verdict(Outcome.NEVER, queue)
     request = request or ledger.request_of(facts, queue)
+    if lacks_node(facts, request, ledger) and not facts.problem:
+        text = messages.node_without_card(queue, request.resource, request.amount)
+        return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     wrong = objection(facts, request, account.quota, ledger)
     if wrong is not None:
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)

@@ -211,6 +211,15 @@ def group_not_seen(group: str) -> str:
     )
 
 
+def node_without_card(queue: str, resource: str, amount: int) -> str:
+    """The pod names its nodes by affinity, and none of them has a card for it."""
+    return (
+        f"Queue <{show(queue)}>, requested <{amount}> of <{show(resource)}>: no node that the pod "
+        "names has such a card; it waits until one has. Let the pod, or its DaemonSet, select "
+        "nodes with cards"
+    )
+
+
 def gang_incomplete(group: str, there: int, minimum: int) -> str:
     """The gang waits for members that have not been created."""
     return (

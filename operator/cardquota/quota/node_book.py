@@ -117,6 +117,10 @@ class NodeBook:
         """
         return self._pins.picked(selector) if _picks_nodes(selector) else ()
 
+    def named_by(self, selector: bytes) -> bool:
+        """Whether a selector can be met by single nodes alone, which it names."""
+        return bool(selector) and _names_nodes(selector)
+
     def pin(self, facts: PodFacts) -> None:
         """A pod's reading depends on which nodes its selector picks."""
         if facts.card_text is None and facts.devices and _picks_nodes(facts.selector):
@@ -150,3 +154,8 @@ class NodeBook:
 def _picks_nodes(selector: bytes) -> bool:
     """Most pods select nothing, or the same as thousands of others: the answer is kept."""
     return bool(selector) and decode(selector).says_more_than_products
+
+
+@lru_cache(maxsize=4096)
+def _names_nodes(selector: bytes) -> bool:
+    return decode(selector).places() is not None

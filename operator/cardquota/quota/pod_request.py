@@ -116,7 +116,8 @@ def _derived(
     """The alternatives of a pod that names no card (P3).
 
     What its selector says of other labels than the cards' is asked of the nodes that are there.
-    Where none of those is selected, a pool is at zero, and such labels say nothing.
+    Where none of those is selected, a pool is at zero, and such labels say nothing; but where it
+    names single nodes, as pods of a DaemonSet do, there is no card for it elsewhere.
     """
     if selected:
         selector = decode(selected)
@@ -127,6 +128,8 @@ def _derived(
             left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
             allowed = [card.name for card in _in_named_order(left, selector, quota)]
             return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
+        if known.nodes.named_by(selected):
+            return ()
     rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
     return tuple(name for _, name in sorted(rows))
 
@@ -155,6 +158,17 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
         return tuple(ranks), -quota.get(card.name, 0), card.name
 
     return sorted(cards, key=place)
+
+
+def lacks_node(facts: PodFacts, request: PodRequest, known: Knowledge) -> bool:
+    """Whether all nodes that the pod names are without a card for it, so far."""
+    return (
+        facts.card_text is None
+        and request.amount > 0
+        and not request.cards
+        and bool(known.nodes.named_by(facts.selector))
+        and not known.nodes.picked(facts.selector)
+    )
 
 
 def objection(

@@ -72,6 +72,7 @@ class Reason(StrEnum):
     GROUP_NOT_FOUND = "PodGroupNotFound"
     GANG_INCOMPLETE = "PodGroupIncomplete"
     BEHIND = "BehindInQueue"
+    NODE_WITHOUT_CARD = "NodeWithoutCard"
 
 
 RELEASED: Final = "QuotaReleased"

@@ -62,12 +62,17 @@ def test_p3_where_nodes_of_several_cards_are_picked_most_quota_comes_first() -> 
 
 @pytest.mark.parametrize(
     "pinned",
-    [STOCK.on_nodes_labelled({"pool": "new"}), on_node_named("new"), on_node_named("cpu")],
+    [on_node_named("new"), on_node_named("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
 )
-def test_p3_where_no_node_with_cards_is_picked_other_labels_say_nothing(pinned: PodBody) -> None:
+def test_p3_a_pod_that_names_nodes_without_cards_gets_none_of_others(pinned: PodBody) -> None:
+    """It would hold quota of a card that it can never run on."""
+    assert cards_of(a_ledger(BIG, SMALL, a_node("cpu"), QUEUE), pinned) == ()
+
+
+def test_p3_where_no_node_with_cards_is_picked_other_labels_say_nothing() -> None:
     """A pool at zero: its nodes will come, and nobody can know yet with which cards."""
     ledger = a_ledger(BIG, SMALL, a_node("cpu"), QUEUE)
-    assert cards_of(ledger, pinned) == (H200, H800)
+    assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new"})) == (H200, H800)
     assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new", PRODUCT: H800})) == (H800,)
 
 
@@ -96,7 +101,7 @@ def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
     ):
         assert cards_of(ledger, pinned) == (H800,)
     ledger.node_gone("small")
-    assert cards_of(ledger, on_node_named("small")) == (H200, H800)
+    assert cards_of(ledger, on_node_named("small")) == ()
 
 
 # --- who has to be read anew ------------------------------------------------------------------

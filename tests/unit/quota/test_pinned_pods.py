@@ -4,6 +4,10 @@ import pytest
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota.judgement import judge_create
+from cardquota.quota.release_pass import Opening, Refusal, openings
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import Reason
 
 QUEUE = a_queue("red").with_quota({H200: 4, H800: 2})
 BIG = a_node("big").with_cards(H200, 8).labelled("pool", "h200")
@@ -20,12 +24,14 @@ NAMED = POOL.with_spec(
 
 @pytest.mark.parametrize("pod", [POOL, NAMED, POOL.gated(), NAMED.gated()])
 def test_p3_a_waiting_pod_follows_the_nodes_that_are_there(pod: PodBody) -> None:
+    # At zero: labels of a pool say nothing, while a node that is named is the only one.
+    none = {} if "affinity" in pod.body["spec"] else {H200: 1}
     ledger = a_ledger(BIG, SPARE, QUEUE, pod)
-    assert dict(ledger.pods[pod.uid].charge) == {H200: 1}
+    assert dict(ledger.pods[pod.uid].charge) == none
     see(ledger, SMALL)
     assert dict(ledger.pods[pod.uid].charge) == {H800: 1}
     ledger.node_gone("small")
-    assert dict(ledger.pods[pod.uid].charge) == {H200: 1}
+    assert dict(ledger.pods[pod.uid].charge) == none
     see(ledger, SMALL)
     assert dict(ledger.pods[pod.uid].charge) == {H800: 1}
     see(ledger, SMALL.labelled(f"{GPU}.product", H200))
@@ -39,3 +45,29 @@ def test_p3_a_pod_that_is_bound_or_gone_depends_on_no_node() -> None:
     see(ledger, SMALL.labelled("pool", "other"))
     assert dict(ledger.pods[POOL.uid].charge) == {H800: 1}
     assert ledger.nodes.take_moved() == []
+
+
+def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card() -> None:
+    """On every node without cards there is one: together they would take the whole quota."""
+    bare = a_node("small")
+    ledger = a_ledger(BIG, bare, QUEUE, NAMED.gated())
+    at_create = judge_create(ledger, NAMED.facts())
+    assert (at_create.outcome, at_create.reason) == (Outcome.UNSEEN, Reason.NODE_WITHOUT_CARD)
+    assert at_create.text == (
+        "Queue <red>, requested <1> of <nvidia.com/gpu>: no node that the pod names has such a "
+        "card; it waits until one has. Let the pod, or its DaemonSet, select nodes with cards"
+    )
+    (refusal,) = openings(ledger, "red")
+    assert isinstance(refusal, Refusal)
+    assert refusal.verdict.reason is Reason.NODE_WITHOUT_CARD
+    assert list(openings(ledger, "red")) == []
+    see(ledger, SMALL)
+    (opening,) = openings(ledger, "red")
+    assert isinstance(opening, Opening)
+    assert opening.pods[0][1] == ((H800, 1),)
+
+
+def test_p3_a_pod_of_a_daemon_set_on_a_card_outside_the_quota_is_told_so() -> None:
+    other = a_node("small").with_cards("NVIDIA-L4", 8)
+    verdict = judge_create(a_ledger(BIG, other, QUEUE), NAMED.facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
