@@ -6,7 +6,7 @@ STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast bench lint crds up down
+.PHONY: help setup build demo test test-fast coverage bench lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -26,10 +26,13 @@ demo: build ## The story of the README, on a real control plane (KEEP=1 leaves i
 	$(BIN)/python -m cardquota_dev demo $(if $(KEEP),--keep)
 
 test: build ## All tests
-	$(PYTEST)
+	$(PYTEST) --durations=15 --durations-min=3
 
 test-fast: $(STAMP) ## The tests that need no control plane
 	$(PYTEST) -m "not plane and not disruptive"
+
+coverage: $(STAMP) ## The lines of the domain that its own tests do not reach: none, or it fails
+	$(PYTEST) -q tests/unit/quota --cov=cardquota.quota --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 bench: build ## Benchmarks: ratios taken in one run (NAMES="ledger review" for some, WRITE=FILE for a table)
 	PYTHONPATH=tests $(BIN)/python -m bench $(NAMES) $(if $(WRITE),--write $(WRITE))

@@ -39,11 +39,15 @@ class PodReviews:
         pulse: Pulse,
         synced: Callable[[], bool],
         clock: Callable[[], float],
+        *,
+        late: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`synced`: whether the cluster was read; `late`: whether it was too long ago."""
         self._ledger = ledger
         self._settings = settings
         self._pulse = pulse
         self._synced = synced
+        self._late = late
         self._patience = Patience(ledger, settings, pulse)
         self._unseen = Unseen(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
@@ -105,7 +109,12 @@ class PodReviews:
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
         verdict = await self._patience.judge(facts)
-        return verdict, self._effect(facts, verdict)
+        effect = self._effect(facts, verdict)
+        if effect is Effect.DENY and self._late() and verdict.reason is not v.Reason.NODE_NAMED:
+            # What we know is old: a gate is safe, a no might be wrong. One that names its node
+            # cannot be gated.
+            effect = Effect.GATE
+        return verdict, effect
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)

@@ -11,9 +11,6 @@ from ..control.queue_metrics import refresh
 from ..metrics import Metrics
 from ..quota.ledger import Ledger
 
-_LATE = 90.0
-"""Seconds of lag from which on the text of `/readyz` names a kind."""
-
 
 class Probes:
     """Answers from the state of the moment; `serving` and `draining` are set by the process."""
@@ -56,7 +53,7 @@ class Probes:
         why = self.not_ready()
         if why:
             return web.Response(status=503, text=why + "\n")
-        late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.lag() > _LATE]
+        late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.late]
         text = "ok" + (", leading" if self._term() else "")
         return web.Response(text=text + (f", lagging: {', '.join(late)}" if late else "") + "\n")
 

@@ -30,6 +30,8 @@ T = TypeVar("T", bound=wire.Watched)
 
 _LIST_TIMEOUT = 60.0
 """Seconds for one page of a list."""
+_LATE = 90.0
+"""Seconds of lag from which on what is known is called old."""
 _BATCH = 100
 """Objects of a list told in one go, before others in the loop get their turn."""
 _PROBE_SECONDS = 3
@@ -120,6 +122,11 @@ class Reflector(Generic[T]):
         In a quiet cluster this goes up to `watch_seconds` and back: no news is no proof.
         """
         return self._clock() - self._current_at
+
+    @property
+    def late(self) -> bool:
+        """Whether its stream has not been known current for longer than a quiet one ever is."""
+        return self.lag() > _LATE
 
     async def wait_synced(self) -> None:
         """Return once everything was told at least once."""

@@ -4,7 +4,7 @@ Candidates that ask for the same share a shelf. A shelf notes, per dimension, ho
 before its first could fit: more in one of them is necessary, though perhaps not sufficient.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from .candidate import Candidate, Turn
@@ -114,9 +114,7 @@ class Shelves:
             for need, row in rows.items():
                 if need > room:
                     continue
-                place = 0 if after is None else bisect_left(row, (after,))
-                if place < len(row) and row[place][0] == after:
-                    place += 1
+                place = bisect_right(row, after, key=_turn) if after else 0
                 if place < len(row) and (found is None or row[place][0] < found[0]):
                     found = row[place]
         return found[1] if found else None
@@ -137,3 +135,7 @@ class Shelves:
                 del rows[need]
                 if not rows:
                     del self._rows[dimension]
+
+
+def _turn(entry: tuple[Turn, Shelf]) -> Turn:
+    return entry[0]

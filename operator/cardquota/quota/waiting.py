@@ -93,6 +93,8 @@ class WaitingLine:
             self._drop(lane.candidate)
             if lane.turns:
                 self._wake(lane.candidate)
+            else:
+                lane.candidate = None  # no circle is left for the collector to find
 
     def regroup(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
@@ -104,11 +106,9 @@ class WaitingLine:
         `epoch` differs from the last one if what is known of cards changed.
         """
         for gang in self._stale:
-            lanes = list(self._by_gang.get(gang, {}).values())
+            lanes = list(self._by_gang[gang].values())
             for candidate in {lane.candidate: None for lane in lanes if lane.candidate}:
                 self._drop(candidate)
-            if not lanes:
-                continue
             together = [Candidate([lane]) for lane in lanes] if gang.started else [
                 Candidate(lanes, gang)
             ]  # fmt: skip
@@ -152,6 +152,7 @@ class WaitingLine:
             return
         if lane.candidate is not None:
             self._drop(lane.candidate)
+            lane.candidate = None
         lanes = self._by_gang[gang]
         del lanes[key]
         if not lanes:

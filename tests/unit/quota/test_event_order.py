@@ -12,7 +12,7 @@ from itertools import count, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import (
@@ -346,7 +346,6 @@ def turns_of(histories: Sequence[History]) -> list[int]:
     return [number for number, history in enumerate(histories) for _ in history]
 
 
-@settings(max_examples=150)
 @given(st.data(), clusters(), st.sampled_from(("", "blue")), st.booleans())
 def test_i2_watches_that_do_not_keep_step_give_the_same_books(
     data: st.DataObject, histories: list[History], default: str, free: bool
@@ -359,7 +358,6 @@ def test_i2_watches_that_do_not_keep_step_give_the_same_books(
     assert releases(other) == releases(one)
 
 
-@settings(max_examples=100)
 @given(st.data(), clusters())
 def test_i2_who_lists_the_end_has_the_same_books_as_who_saw_the_whole_story(
     data: st.DataObject, histories: list[History]

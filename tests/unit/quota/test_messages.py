@@ -119,3 +119,10 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(function) -
     names = ["x" * 10_000 + "\x1b\n"] * len(inspect.signature(function).parameters)
     assert function(*names).isprintable()
     assert len(function(*names)) < 600
+
+
+def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
+    assert messages.not_counted("node-1", ["one", "two"]) == (
+        "cards of node <node-1> are not counted: one; two; "
+        "correct the node's labels or its device plugin"
+    )

@@ -494,3 +494,73 @@ def test_fifo_goes_on_in_order_when_there_is_room() -> None:
     assert release(ledger)[0] == [["p0"], ["p1"]]
     ledger.pod_gone("uid-p1")
     assert release(ledger)[0] == [["p2"]]
+
+
+def two_gangs_alike() -> list[Body]:
+    found: list[Body] = []
+    for gang in ("g1", "g2"):
+        found.append(a_group(gang).in_queue("red").of(2))
+        found += [waiting(f"{gang}-{half}").in_group(gang) for half in "ab"]
+    return found
+
+
+@pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])
+def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == [["g1-a", "g1-b"]]
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["g2-a", "g2-b"]]
+
+
+def test_fifo_gangs_alike_go_in_one_pass_when_there_is_room_for_both() -> None:
+    queue = QUEUE.with_quota({H200: 4}).fifo()
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["g1-a", "g1-b"], ["g2-a", "g2-b"]]
+
+
+def test_fifo_those_behind_stay_behind_when_too_little_comes() -> None:
+    queue = QUEUE.with_quota({H200: 4}).fifo()
+    held = waiting("held", 4).stamped("red", {H200: 4})
+    ledger = a_cluster(queue, held, *two_gangs_alike(), waiting("z"))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 4).stamped("red", {H200: 3}).at_revision(2))
+    assert release(ledger) == ([], [])
+
+
+def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
+    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-g1-a")
+    ledger.pod_gone("uid-held")
+    opened, refusals = release(ledger)
+    assert opened == [["g2-a", "g2-b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]
+
+
+def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:
+    ledger = a_cluster(waiting("a"), waiting("b"))
+    for found in openings(ledger, "red"):
+        assert isinstance(found, Opening)
+        ((record, cards),) = found.pods
+        if record.facts.name == "a":
+            ledger.hold_back("uid-a")
+        else:
+            ledger.assume("uid-b", Stamp("red", cards, "t"))
+    assert release(ledger) == ([], [])
+    ledger.put_back("uid-a")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_who_lacks_cpu_lets_those_behind_have_the_card() -> None:
+    queue = QUEUE.limited_to(cpu="2")
+    held = waiting("held", 3).with_cpu("1").stamped("red", {H200: 3})
+    ledger = a_cluster(queue, held, waiting("a").with_cpu("2"), waiting("b").with_cpu("1"))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).with_cpu("1").stamped("red", {H200: 2}).at_revision(2))
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.INSUFFICIENT_CPU]

@@ -44,3 +44,19 @@ def test_section_9_one_that_left_is_told_nothing() -> None:
     lane.join(first.turn)
     lane.leave(first.turn)
     assert lane.to_tell(None) == []
+
+
+def test_a_line_that_nobody_looks_at_remembers_no_more_than_who_waits() -> None:
+    """On a replica that does not lead."""
+    line, pods = WaitingLine(), [record(f"p{number}") for number in range(3)]
+    for _ in range(500):
+        for pod in pods:
+            line.join(pod, pod.facts.name)
+        for pod in pods:
+            line.leave(pod)
+    assert len(line) == 0
+    assert len(line._order) <= 64 + 2 * 3
+    line.join(pods[0], "p0")
+    first = line.next_awake()
+    assert first is not None
+    assert first.turn == pods[0].turn

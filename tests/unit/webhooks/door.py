@@ -82,9 +82,15 @@ class Door:
         self.metrics = Metrics()
         self.pulse = Pulse()
         self.synced = True
+        self.late = False
         self.now = 100.0
         pods = PodReviews(
-            self.ledger, self.settings, self.pulse, lambda: self.synced, lambda: self.now
+            self.ledger,
+            self.settings,
+            self.pulse,
+            lambda: self.synced,
+            lambda: self.now,
+            late=lambda: self.late,
         )
         queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger, self.settings, self.pulse)

@@ -438,3 +438,25 @@ async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
     async with Door(THREE) as door:
         request: dict[str, Any] = {**request_of(pod()), "uid": uid}
         assert (await door.review("/mutate", request)).response["uid"] == uid
+
+
+# --- with an old view ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "asked", [pod(9), pod(1, "NVIDIA-NEW"), pod().in_queue("no such queue"), pod().asking_for("x")]
+)
+async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked: PodBody) -> None:
+    """The watches stand still: a no might be wrong, a gate is safe."""
+    async with Door(THREE, webhook={"unseen_wait": 0}) as door:
+        assert not (await door.mutate(asked)).allowed
+        door.late = True
+        assert patched(asked.body, (await door.mutate(asked)).patch) == [v.GATE]
+        assert (await door.validate(asked.gated())).allowed
+
+
+async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -> None:
+    """E9."""
+    async with Door(THREE) as door:
+        door.late = True
+        assert not (await door.mutate(pod().on_node("h200-a"))).allowed

@@ -1,0 +1,66 @@
+"""What `/readyz` says: not ready before everything is read and served; old news do not end it."""
+
+from dataclasses import dataclass
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from builders import a_ledger
+from cardquota.cli.probes import Probes
+from cardquota.metrics import Metrics
+
+
+@dataclass
+class Watch:
+    """A reflector as far as it is asked here; the real one is in tests/integration/cluster."""
+
+    kind: str
+    synced: bool = True
+    seconds: float = 1.0
+
+    @property
+    def late(self) -> bool:
+        return self.seconds > 90
+
+    def lag(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def watches() -> list[Watch]:
+    return [Watch("pods"), Watch("nodes")]
+
+
+async def ready(probes: Probes) -> tuple[int, str]:
+    async with TestClient(TestServer(probes.application())) as client:
+        answer = await client.get("/readyz")
+        return answer.status, (await answer.text()).strip()
+
+
+def of(watches: list[Watch]) -> Probes:
+    return Probes(a_ledger(), Metrics(), watches, lambda: None)  # type: ignore[arg-type]
+
+
+async def test_not_ready_before_all_is_read_and_served(watches: list[Watch]) -> None:
+    probes = of(watches)
+    watches[1].synced = False
+    assert await ready(probes) == (503, "not synced: nodes")
+    watches[1].synced = True
+    assert await ready(probes) == (503, "not serving yet")
+    probes.serving = True
+    assert await ready(probes) == (200, "ok")
+
+
+async def test_who_lags_is_named_and_stays_ready(watches: list[Watch]) -> None:
+    """Leaving the Service would turn gates into refusals."""
+    probes = of(watches)
+    probes.serving = True
+    watches[0].seconds = 120.4
+    assert await ready(probes) == (200, "ok, lagging: pods 120 s")
+
+
+async def test_the_lag_is_exported(watches: list[Watch]) -> None:
+    probes = of(watches)
+    async with TestClient(TestServer(probes.application())) as client:
+        page = await (await client.get("/metrics")).text()
+    assert 'cardquota_reflector_lag_seconds{kind="nodes"} 1.0' in page
