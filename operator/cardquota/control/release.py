@@ -158,9 +158,8 @@ class ReleaseDoor:
             self._ledger.assume(record.facts.uid, stamp)
             pods.append((record.facts, stamp, resource))
         if opening.gang is None or reservation is None:
-            self._sending += len(pods)
-            for facts, stamp, resource in pods:
-                self._start(self._open_one(facts, stamp, resource, since))
+            for work in self._send(pods, since):
+                self._start(work)
         else:
             self._start(self._open_gang(opening.gang, reservation, pods, since))
 
@@ -179,11 +178,20 @@ class ReleaseDoor:
             self._ledger.retract_reservation(gang.key, reservation)
             return
         self._events.forget(facts.uid)
-        self._sending += len(pods)
-        await asyncio.gather(*(self._open_one(*pod, since) for pod in pods))
+        await asyncio.gather(*self._send(pods, since))
 
-    async def _open_one(self, facts: PodFacts, stamp: Stamp, resource: str, since: float) -> None:
-        begun, worked = self._suspects.begin(facts.namespace), None
+    def _send(
+        self, pods: list[tuple[PodFacts, Stamp, str]], since: float
+    ) -> list[Coroutine[Any, Any, None]]:
+        """Take the slots now: the rest of this pass must see them taken."""
+        self._sending += len(pods)
+        begun = [self._suspects.begin(facts.namespace) for facts, _, _ in pods]
+        return [self._open_one(*pod, since, begun=b) for pod, b in zip(pods, begun, strict=True)]
+
+    async def _open_one(
+        self, facts: PodFacts, stamp: Stamp, resource: str, since: float, *, begun: bool
+    ) -> None:
+        worked = None
         try:
             opened = await self._gate.open(facts, stamp, resource)
             if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):

@@ -81,19 +81,17 @@ class Ledger(LedgerView):
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
         version = self.nodes.version
         learned = self.nodes.see(facts)
-        if self.nodes.version != version:
-            self._learn_anew()
-            self.news.show(self._accounts)  # what is deserved, and what is oversold
+        self._cards_changed(version)
         self._reassess(self.nodes.take_unresolved(facts.name))
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
+        version = self.nodes.version
         self.nodes.drop(name)
+        self._cards_changed(version)
         self._reassess(self.nodes.take_moved())
-        self._learn_anew()
-        self.news.show(self._accounts)
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
@@ -216,9 +214,9 @@ class Ledger(LedgerView):
         for uid in [uid for uid, record in self.pods.items() if record.assumed or record.held_back]:
             self.retract(uid)
             self.put_back(uid)
-        for key in [key for key, book in self.groups.items() if book.assumed]:
-            self._set_assumed(self.groups[key], None)
-            self.groups[key].settled_revision = 0
+        for key, book in list(self.groups.items()):
+            if book.assumed is not None:
+                self.retract_reservation(key, book.assumed)
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
@@ -380,6 +378,12 @@ class Ledger(LedgerView):
             self._learn_anew()
         account.quota = quota
         self.news.show(self._accounts)  # what is deserved, and what is oversold
+
+    def _cards_changed(self, since: int) -> None:
+        """After an event about a node; most say nothing new about cards."""
+        if self.nodes.version != since:
+            self._learn_anew()
+            self.news.show(self._accounts)  # what is deserved, and what is oversold
 
     def _learn_anew(self) -> None:
         """What is known of cards changed: a name may mean something now, or nothing any more."""

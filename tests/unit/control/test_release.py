@@ -312,6 +312,22 @@ async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -
         await until(lambda: len({path for path in sent if "/bad/" in path}) == 60, 10)
 
 
+async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() -> None:
+    """Not even of those that one pass hands out."""
+    pods = [waiting(f"p{n:02}") for n in range(40)]
+    async with leading(a_queue().with_quota({H200: 500}), in_flight=16) as leader:
+        suspects = leader.door._suspects
+        for _ in range(3):
+            suspects.end("team", begun=suspects.begin("team"), worked=False)
+        leader.script.hold = asyncio.Event()
+        leader.see(*pods)
+        await until(lambda: leader.script.in_flight >= 4)
+        await asyncio.sleep(0.01)
+        assert leader.script.in_flight == 4
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 40)
+
+
 async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
