@@ -22,11 +22,10 @@ from ..quota.vocabulary import (
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, gated, literal, user_is
 from .matching import managed, no_mirror_pod
-from .namespaces import watched
-from .policy import Check, Policy, Rule
+from .namespaces import in_watched, watched
+from .policy import Check, Clause, Policy, Rule
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
-_UPDATE: Final = Rule("pods", ("UPDATE",))
 
 
 def born_gated(settings: Settings) -> Policy:
@@ -66,7 +65,7 @@ def born_gated(settings: Settings) -> Policy:
     )
 
 
-def gate_owner(settings: Settings) -> Policy:
+def gate_owner(settings: Settings) -> Clause:
     """Nobody but the operator opens a gate, and what it decided is on the pod."""
     wait = (
         "it opens by itself when the queue has quota; `kubectl describe pod` says what it waits for"
@@ -88,10 +87,11 @@ def gate_owner(settings: Settings) -> Policy:
             f"{charged}.hasValue() && {audited}",
         ),
     )
-    return Policy(
-        "gate-owner",
-        _UPDATE,
-        conditions={"gate-dropped": _DROPPED},
+    return Clause(
+        "gateDropped",
+        ("UPDATE",),
+        _DROPPED,
+        where=in_watched(settings),
         checks=(
             Check(
                 user_is(settings.service_account_user),
@@ -107,7 +107,6 @@ def gate_owner(settings: Settings) -> Policy:
                 "empty in audit mode alone)",
             ),
         ),
-        namespaces=watched(settings),
     )
 
 
@@ -123,7 +122,7 @@ def gate_term(settings: Settings) -> Policy:
     )
     return Policy(
         "gate-term",
-        _UPDATE,
+        Rule("pods", ("UPDATE",)),
         conditions={
             "by-us": user_is(settings.service_account_user),
             "gate-dropped": _DROPPED,

@@ -12,7 +12,7 @@ from ..quota.vocabulary import LEASE, OURS_ON_PODS
 from ..settings import Settings
 from .cel import same_but, user_is
 from .namespaces import own
-from .policy import PREFIX, Check, Policy, Rule
+from .policy import PREFIX, Check, Clause, Policy, Rule
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
@@ -56,15 +56,15 @@ def lease(settings: Settings) -> Policy:
     )
 
 
-def service_account(settings: Settings) -> Policy:
+def service_account(settings: Settings) -> Clause:
     """The operator changes of a pod only gates, affinity and its own annotations."""
     what = "of a pod cardquota may change nothing but spec.schedulingGates, spec.affinity and "
     what += ", ".join(OURS_ON_PODS)
     fault = "; this is a fault of cardquota or a misuse of its service account: please report it"
-    return Policy(
-        "service-account",
-        Rule("pods", ("UPDATE",)),
-        conditions={"by-us": user_is(settings.service_account_user)},
+    return Clause(
+        "byUs",
+        ("UPDATE",),
+        user_is(settings.service_account_user),
         checks=(
             Check(
                 same_but("object.spec", "oldObject.spec", ["schedulingGates", "affinity"]),

@@ -21,8 +21,8 @@ from ..quota.vocabulary import (
 )
 from ..settings import Settings
 from .cel import all_of, annotation, changed, gated, literal, literals, user_is
-from .namespaces import watched
-from .policy import Check, Policy, Rule
+from .namespaces import in_watched
+from .policy import Check, Clause, Policy, Rule
 
 GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
 """User names that begin so may give a group to a running pod that has none.
@@ -34,14 +34,14 @@ other controllers yet.
 _GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), GROUP, VERSION)
 
 
-def keys(settings: Settings) -> Policy:
+def keys(settings: Settings) -> Clause:
     """The operator's annotations on pods are its own, and no pod is created with them."""
     names = ", ".join(OURS_ON_PODS)
     leave = "leave them out; they are written when the pod's gate opens"
-    return Policy(
-        "keys",
-        Rule("pods", ("CREATE", "UPDATE")),
-        conditions={"our-keys-changed": changed(OURS_ON_PODS)},
+    return Clause(
+        "keysChanged",
+        ("CREATE", "UPDATE"),
+        changed(OURS_ON_PODS),
         checks=(
             Check(
                 "request.operation != 'CREATE'",
@@ -64,7 +64,7 @@ def keys(settings: Settings) -> Policy:
     )
 
 
-def fixed(settings: Settings) -> Policy:
+def fixed(settings: Settings) -> Clause:
     """Card, queue and group of a pod do not change once its gate is open.
 
     Adding, changing and removing are all changes. Not in namespaces in audit mode: there pods
@@ -81,10 +81,11 @@ def fixed(settings: Settings) -> Policy:
         f"{annotation('oldObject', GROUP_NAME)} == ''",
         f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})",
     )
-    return Policy(
-        "fixed",
-        Rule("pods", ("UPDATE",)),
-        conditions={"no-gate": f"!{gated('oldObject')}", "changed": changed(FIXED_ONCE_OPEN)},
+    return Clause(
+        "fixedChanged",
+        ("UPDATE",),
+        all_of(f"!{gated('oldObject')}", changed(FIXED_ONCE_OPEN)),
+        where=in_watched(settings, Mode.AUDIT),
         checks=(
             Check(
                 group_given,
@@ -95,7 +96,6 @@ def fixed(settings: Settings) -> Policy:
                 f"+ ' of pod <' + object.metadata.name + '>: ' + {literal(again)}",
             ),
         ),
-        namespaces=watched(settings, Mode.AUDIT),
     )
 
 

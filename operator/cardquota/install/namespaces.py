@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..quota.vocabulary import NAMESPACE_MODE, Mode
 from ..settings import Settings
+from .cel import all_of, literal, literals
 
 NAME: Final = "kubernetes.io/metadata.name"
 """The label with a namespace's own name, which the API server maintains."""
@@ -29,6 +30,15 @@ def watched(settings: Settings, *without: Mode) -> dict[str, Any]:
             _expression(NAMESPACE_MODE, "NotIn", [str(mode) for mode in (Mode.OFF, *without)]),
         ]
     }
+
+
+def in_watched(settings: Settings, *without: Mode) -> str:
+    """`watched` as CEL, for the validations of a policy."""
+    modes = literals(str(mode) for mode in (Mode.OFF, *without))
+    return all_of(
+        f"!(namespaceObject.metadata.name in {literals(settings.unwatched_namespaces)})",
+        f"!(namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('') in {modes})",
+    )
 
 
 def opted_in(settings: Settings) -> dict[str, Any]:

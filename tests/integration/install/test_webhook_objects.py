@@ -199,6 +199,6 @@ def test_audit_mode_lets_by_with_a_warning(asking: Stage) -> None:
     eventually(lambda: asking.create(queue("x"), dry=True).returncode == 0)
     drop = {"spec": {"schedulingGates": None}}
     eventually(lambda: asking.patch("gated", drop, dry=True).returncode == 0)
-    warning = "Warning: Validation failed for ValidatingAdmissionPolicy 'cardquota-gate-owner'"
+    warning = "Warning: Validation failed for ValidatingAdmissionPolicy 'cardquota-pods'"
     assert warning in asking.patch("gated", drop, dry=True).stderr
     allowed(asking.plane.kubectl("delete", "queue", "before"))

@@ -188,7 +188,7 @@ def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
         (policy,) = (
             p
             for p in of_kind("ValidatingAdmissionPolicy", settings)
-            if p["metadata"]["name"] == "cardquota-gate-owner"
+            if p["metadata"]["name"] == "cardquota-pods"
         )
         expression: str = policy["spec"]["validations"][1]["expression"]
         return expression
@@ -200,4 +200,4 @@ def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
     assert f'[?"{CHARGED_QUEUE}"].hasValue() && {in_audit}' in written(DEFAULTS)
     everywhere = written(Settings(mode=InstallationMode.AUDIT))
     assert f'[?"{CHARGED_QUEUE}"].hasValue() && true' in everywhere
-    assert "namespaceObject" not in everywhere
+    assert in_audit not in everywhere
