@@ -9,6 +9,7 @@ none of them can be passed over.
 """
 
 import asyncio
+import gc
 import sys
 import time
 from pathlib import Path
@@ -80,6 +81,8 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
     tls = server_context(certificate, key)
     application = server.application()
     runner = await serve(application, host="127.0.0.1", port=port, tls=tls, grace=0.1)
+    gc.collect()
+    gc.freeze()  # as the operator does once it knows the cluster
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await runner.cleanup()

@@ -21,12 +21,15 @@ from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
 from .patience import Patience
-from .review import Answer, Request, ReviewError, deny, try_again
+from .review import Answer, Request, ReviewError, deny, json_patch, try_again
 from .unseen import Unseen
 
 _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)
 _GATES = "/spec/schedulingGates"
+_GATE = {"name": v.GATE}
+_SET_GATE = json_patch({"op": "add", "path": _GATES, "value": [_GATE]})
+_ADD_GATE = json_patch({"op": "add", "path": f"{_GATES}/-", "value": _GATE})
 
 
 class PodReviews:
@@ -55,7 +58,7 @@ class PodReviews:
 
     async def mutate(self, request: Request) -> Answer:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""
-        facts = _read(request)
+        pod, facts = _read(request)
         if _is_mirror(facts, request):
             return Answer()
         if not self._synced():
@@ -66,15 +69,14 @@ class PodReviews:
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
-        if effect is Effect.GATE and not gated:
-            return Answer(patch=_add_gate(facts), warnings=_warnings(verdict, effect, request))
-        if effect is not Effect.GATE and gated:
-            return Answer(patch=_drop_gate(facts), warnings=_warnings(verdict, effect, request))
-        return Answer(warnings=_warnings(verdict, effect, request))
+        patch = ""
+        if (effect is Effect.GATE) != gated:
+            patch = _drop_gate(facts) if gated else _add_gate(facts)
+        return Answer(patch=patch, warnings=_warnings(verdict, effect, pod))
 
     async def validate(self, request: Request) -> Answer:
         """The same answer on the final object; it must carry the gate where one is due."""
-        facts = _read(request)
+        _, facts = _read(request)
         if _is_mirror(facts, request):
             return Answer()
         gated = facts.state is State.GATED
@@ -104,7 +106,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return Answer()
         if can_gate and (facts.own_queue or facts.group):
-            return Answer(patch=() if facts.state is State.GATED else _add_gate(facts))
+            return Answer(patch="" if facts.state is State.GATED else _add_gate(facts))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
@@ -142,11 +144,11 @@ class PodReviews:
             self._unseen.add(facts.uid, verdict.queue, charge)
 
 
-def _read(request: Request) -> PodFacts:
+def _read(request: Request) -> tuple[Pod, PodFacts]:
     try:
         pod = _DECODER.decode(request.object)
         pod.metadata.namespace = request.namespace or pod.metadata.namespace
-        return pod_facts(pod)
+        return pod, pod_facts(pod)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ReviewError(f"the request's object is not a pod: {error}") from None
 
@@ -160,23 +162,20 @@ def _refusal(verdict: Verdict) -> Answer:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _warnings(verdict: Verdict, effect: Effect, request: Request) -> tuple[str, ...]:
-    warnings = list(verdict.warnings)
+def _warnings(verdict: Verdict, effect: Effect, pod: Pod) -> tuple[str, ...]:
+    warnings = verdict.warnings
     if effect is Effect.WARN:
-        warnings.append(messages.audited(verdict.text))
-    if f'"{v.CARD_NAME_ALIAS}"'.encode() in bytes(request.object):
-        warnings.append(messages.alias_used())
-    return tuple(warnings)
+        warnings += (messages.audited(verdict.text),)
+    if pod.metadata.annotations and pod.metadata.annotations.card_alias is not None:
+        warnings += (messages.alias_used(),)
+    return warnings
 
 
-def _add_gate(facts: PodFacts) -> tuple[dict[str, object], ...]:
-    gate = {"name": v.GATE}
-    if facts.foreign_gates:
-        return ({"op": "add", "path": f"{_GATES}/-", "value": gate},)
-    return ({"op": "add", "path": _GATES, "value": [gate]},)
+def _add_gate(facts: PodFacts) -> str:
+    return _ADD_GATE if facts.foreign_gates else _SET_GATE
 
 
-def _drop_gate(facts: PodFacts) -> tuple[dict[str, object], ...]:
+def _drop_gate(facts: PodFacts) -> str:
     """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit."""
     kept = [{"name": name} for name in facts.foreign_gates]
-    return ({"op": "replace", "path": _GATES, "value": kept},)
+    return json_patch({"op": "replace", "path": _GATES, "value": kept})

@@ -5,14 +5,17 @@ says what is wrong.
 """
 
 import base64
-from dataclasses import dataclass
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
+
+
+_ENCODER = msgspec.json.Encoder()
 
 
 class ReviewError(Exception):
@@ -54,18 +57,23 @@ class _Review(msgspec.Struct, rename="camel"):
     request: Request | None = None
 
 
-@dataclass(slots=True, frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """Allowed, perhaps changed and with warnings; or denied with a reason and a text."""
 
     allowed: bool = True
-    patch: tuple[dict[str, Any], ...] = ()
+    patch: str = ""
+    """As `json_patch` encodes it."""
     warnings: tuple[str, ...] = ()
     code: int = HTTPStatus.FORBIDDEN
     reason: str = "Forbidden"
     text: str = ""
     retry_after: int = 0
     """Seconds after which the client should try again by itself."""
+
+
+def json_patch(*operations: Mapping[str, object]) -> str:
+    """A JSON patch as it stands in an answer."""
+    return base64.b64encode(_ENCODER.encode(operations)).decode()
 
 
 def deny(text: str, *, reason: str = "Forbidden", code: int = HTTPStatus.FORBIDDEN) -> Answer:
@@ -85,7 +93,6 @@ def try_again(text: str, *, seconds: int = 1) -> Answer:
 
 
 _DECODER = msgspec.json.Decoder(_Review)
-_ENCODER = msgspec.json.Encoder()
 
 
 def decode(body: bytes) -> Request:
@@ -118,5 +125,5 @@ def encode(uid: str, answer: Answer) -> bytes:
         response["status"] = status
     elif answer.patch:
         response["patchType"] = "JSONPatch"
-        response["patch"] = base64.b64encode(_ENCODER.encode(answer.patch)).decode()
+        response["patch"] = answer.patch
     return _ENCODER.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})

@@ -185,6 +185,7 @@ class ReleaseDoor:
     ) -> list[Coroutine[Any, Any, None]]:
         """Take the slots now: the rest of this pass must see them taken."""
         self._sending += len(pods)
+        self._events.give_way()
         begun = [self._suspects.begin(facts.namespace) for facts, _, _ in pods]
         return [self._open_one(*pod, since, begun=b) for pod, b in zip(pods, begun, strict=True)]
 
@@ -199,6 +200,8 @@ class ReleaseDoor:
         finally:
             self._suspects.end(facts.namespace, begun=begun, worked=worked)
             self._sending -= 1
+            if not self._sending:
+                self._events.go_on()
             self.wake()
         if opened is Opened.UNKNOWN:
             opened = await self._gate.settle(facts, stamp)

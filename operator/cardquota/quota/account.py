@@ -8,6 +8,7 @@ from typing import Final
 
 from .bucket import Bucket
 from .queue_facts import QueueFacts
+from .reading import Readings
 from .vocabulary import CPU, MEMORY
 from .waiting import WaitingLine
 
@@ -38,7 +39,8 @@ class Row:
     @property
     def charged(self) -> int:
         """Allocated and inqueue: what counts against the quota (E2)."""
-        return self.allocated + self.inqueue
+        buckets = self.by_bucket
+        return buckets[Bucket.ALLOCATED] + buckets[Bucket.OPEN] + self.reserved
 
     @property
     def requested(self) -> int:
@@ -60,16 +62,28 @@ class Account:
     It exists while the queue does or while anything is charged to its name.
     """
 
-    __slots__ = ("facts", "loose", "name", "quota", "rows", "waiting")
+    __slots__ = ("_quota", "cards", "facts", "loose", "name", "readings", "rows", "waiting")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.facts: QueueFacts | None = None
-        self.quota: Mapping[str, int] = {}
-        """Cards, the last good one (Q4)."""
+        self._quota: Mapping[str, int] = {}
+        self.cards: tuple[str, ...] = ()
+        """The cards of the quota, sorted."""
+        self.readings = Readings()
         self.rows: dict[str, Row] = {}
         self.loose: set[str] = set()
         self.waiting = WaitingLine()
+
+    @property
+    def quota(self) -> Mapping[str, int]:
+        """Cards, the last good one (Q4)."""
+        return self._quota
+
+    @quota.setter
+    def quota(self, quota: Mapping[str, int]) -> None:
+        self._quota, self.cards = quota, tuple(sorted(quota))
+        self.readings.clear()
 
     def row(self, dimension: str) -> Row:
         """The counters of a dimension, to read; all zero where nothing was ever charged."""

@@ -23,12 +23,15 @@ class Catalog:
         self._recorded: dict[str, str] = {}
         self._rows: Counter[str] = Counter()
         """How many recorded cards have a resource name."""
+        self.version = 0
+        """Goes up whenever something is learned."""
         self._resources: dict[str, dict[str, None]] = {}
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
         """Take in a card of a node: whether it is new, and what is wrong with it, if anything."""
         known = self._cards.get(card.name)
         if known is None:
+            self.version += 1
             self._cards[card.name] = card
             self._resources.setdefault(card.resource, {})[card.name] = None
             # Overruled: or what counts would depend on which of the two was read first.
@@ -50,6 +53,7 @@ class Catalog:
         """
         if name in (CPU, MEMORY) or name in self._cards or name in self._recorded:
             return False
+        self.version += 1
         self._recorded[name] = resource
         self._rows[resource] += 1
         return True

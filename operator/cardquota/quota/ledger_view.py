@@ -22,8 +22,9 @@ from .news import News
 from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices, read_request
+from .pod_request import PodRequest, card_devices
 from .quota_totals import QuotaTotals
+from .reading import Reading, read
 from .stamp import Charge, canonical
 from .vendor import Vendor, vendor_behind
 from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
@@ -120,9 +121,15 @@ class LedgerView:
 
     def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
         """What an unbound pod asks of a queue."""
-        account = self._accounts.get(queue)
-        quota = account.quota if account else {}
-        return read_request(facts, quota, self, free_cpu_memory=self._free_cpu_memory)
+        return self.reading_of(facts, self._accounts.get(queue)).request
+
+    def reading_of(self, facts: PodFacts, account: Account | None) -> Reading:
+        """What an unbound pod asks of a queue, and what is wrong with that."""
+        free = self._free_cpu_memory
+        if account is None:
+            return read(facts, {}, self, free_cpu_memory=free)
+        version = (self.catalog.version, self._quotas.version, self.nodes.picks_version)
+        return account.readings.of(facts, account.quota, self, version, free_cpu_memory=free)
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""

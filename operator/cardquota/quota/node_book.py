@@ -131,6 +131,11 @@ class NodeBook:
         if facts.selector:
             self._pins.leave(facts.selector, facts.uid)
 
+    @property
+    def picks_version(self) -> int:
+        """Different whenever a selector may pick other cards."""
+        return self._pins.version
+
     def take_moved(self) -> list[str]:
         """The pinned pods whose selector picks other cards since the last call, sorted."""
         return self._pins.take_moved()

@@ -71,6 +71,8 @@ class NodePins:
         self._idle: set[bytes] = set()
         """Those of all of them that no pod waits on."""
         self._moved: set[str] = set()
+        self.version = 0
+        """Goes up whenever an answer may have changed."""
 
     def put(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
         """A node is as told; one without cards picks none, so it need not be known."""
@@ -106,6 +108,7 @@ class NodePins:
         old = self._spots.get(name)
         if spot == old:
             return
+        self.version += 1
         for selector in self._idle:
             self._forget(selector)
         self._idle.clear()

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from . import vocabulary as v
 from .card import show
-from .objects import Owner, Pod, PodAnnotations
+from .objects import Owner, Pod, PodAnnotations, PodSpec
 from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
@@ -129,7 +129,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         memory=memory,
         controller=_controller(meta.owner_references),
         priority=spec.priority or 0,
-        selector=b"" if bound else _shared(encode(Selector.of(spec))),
+        selector=b"" if bound else _selector(spec),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=_stamp(notes) if state is not State.GATED else None,
         scheduled=_scheduled(pod) if bound else "",
@@ -166,7 +166,16 @@ def _card_text(notes: PodAnnotations) -> str | None:
 
 
 def _controller(owners: tuple[Owner, ...]) -> str:
-    return next((intern(owner.kind) for owner in owners if owner.controller), "")
+    for owner in owners:
+        if owner.controller:
+            return intern(owner.kind)
+    return ""
+
+
+def _selector(spec: PodSpec) -> bytes:
+    if spec.affinity is None and not spec.node_selector:
+        return b""
+    return _shared(encode(Selector.of(spec)))
 
 
 def _stamp(notes: PodAnnotations) -> Stamp | None:

@@ -10,6 +10,8 @@ class QuotaTotals:
     def __init__(self) -> None:
         self._rows: Counter[str] = Counter()
         self._cards: Counter[str] = Counter()
+        self.version = 0
+        """Goes up whenever a card has a row that had none, or none any more."""
 
     def replace(self, old: Mapping[str, int], new: Mapping[str, int]) -> bool:
         """One queue's quota is another now; whether a card has a row that had none, or none now."""
@@ -22,7 +24,9 @@ class QuotaTotals:
         for card in old:
             if not self._rows[card]:
                 del self._rows[card], self._cards[card]
-        return had != {card for card in changed if self.has(card)}
+        moved = had != {card for card in changed if self.has(card)}
+        self.version += moved
+        return moved
 
     def has(self, card: str) -> bool:
         """Whether some queue has a row for this card."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from .account import Account
 from .candidate import Candidate
+from .gang_judgement import judge_gang, judge_member
 from .group_book import GroupBook
-from .judgement import judge_gang, judge_member, judge_presence, judge_release
+from .judgement import judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
 from .shelf import Needs

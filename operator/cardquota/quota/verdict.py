@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from .stamp import Charge
 from .vocabulary import Reason
@@ -36,8 +37,7 @@ class Shortfall:
         return self.requested > self.capability
 
 
-@dataclass(slots=True, frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.
 
     `cards` is the choice among alternatives that would be charged. `text` is empty where there is

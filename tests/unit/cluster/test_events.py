@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from cardquota.cluster import events
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.events import EventRecorder, ObjectReference
@@ -145,3 +146,24 @@ async def test_a_full_queue_drops_its_oldest_where_nothing_fails() -> None:
     record(recorder, "a", "1", "2")
     record(recorder, "b", "3")
     assert [event[1]["involvedObject"]["name"] for event in recorder._queue] == ["2", "3"]  # type: ignore[index]
+
+
+async def test_events_give_way_to_what_is_more_urgent(
+    recorder: EventRecorder, server: Server
+) -> None:
+    recorder.give_way()
+    record(recorder, "team", "a", "b")
+    await until(lambda: len(recorder._goes._waiters) > 0)  # type: ignore[attr-defined]
+    assert server.taken == []
+    recorder.go_on()
+    await until(lambda: server.names("team") == ["a", "b"])
+
+
+async def test_but_not_for_longer_than_two_seconds(
+    recorder: EventRecorder, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many gates are opened one after the other."""
+    monkeypatch.setattr(events, "_GIVES_WAY", 0.05)
+    recorder.give_way()
+    record(recorder, "team", "a", "b")
+    await until(lambda: server.names("team") == ["a", "b"])

@@ -111,6 +111,13 @@ class Told:
     def __init__(self) -> None:
         self.events: list[tuple[str, str, str]] = []
         self._last: dict[str, str] = {}
+        self.gives_way = False
+
+    def give_way(self) -> None:
+        self.gives_way = True
+
+    def go_on(self) -> None:
+        self.gives_way = False
 
     def record(self, ref: ObjectReference, *, type: str, reason: str, message: str) -> None:  # noqa: A002
         if self._last.get(ref.uid) != reason:

@@ -312,6 +312,17 @@ async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -
         await until(lambda: len({path for path in sent if "/bad/" in path}) == 60, 10)
 
 
+async def test_events_give_way_while_gates_are_on_their_way() -> None:
+    """Each event is a request to the API server, as an opened gate is."""
+    async with leading(a_queue().with_quota({H200: 500}), in_flight=2) as leader:
+        leader.script.hold = asyncio.Event()
+        leader.see(*(waiting(f"p{n}") for n in range(4)))
+        await until(lambda: leader.script.in_flight == 2)
+        assert leader.told.gives_way
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
+
+
 async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() -> None:
     """Not even of those that one pass hands out."""
     pods = [waiting(f"p{n:02}") for n in range(40)]

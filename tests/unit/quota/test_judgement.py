@@ -19,7 +19,8 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota import messages
-from cardquota.quota.judgement import judge_create, judge_gang, judge_presence, judge_release
+from cardquota.quota.gang_judgement import judge_gang
+from cardquota.quota.judgement import judge_create, judge_presence, judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Reason

@@ -43,6 +43,7 @@ from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket
 from cardquota.quota.drift import drift, ledger_totals
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.reading import read
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.stamp import Reservation, Stamp, canonical
 from cardquota.quota.waiting import WaitingLine
@@ -585,6 +586,19 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def the_ledger_equals_a_recount_of_itself(self) -> None:
         assert drift(self.ledger) == {}
+
+    @invariant()
+    def what_was_read_before_is_what_would_be_read_now(self) -> None:
+        """Readings are kept: nothing may change that they follow from without their being lost."""
+        for record in self.ledger.pods.values():
+            account = self.ledger.account(record.queue)
+            if record.request is None or account is None:
+                continue
+            anew = read(
+                record.facts, account.quota, self.ledger, free_cpu_memory=self.plain.free_cpu_memory
+            )
+            assert self.ledger.reading_of(record.facts, account) == anew
+            assert record.request == anew.request
 
     @invariant()
     def exactly_the_gated_pods_wait(self) -> None:

@@ -1,0 +1,76 @@
+"""The arithmetic of one request against one queue's totals (E2, E4)."""
+
+from collections.abc import Mapping
+
+from .account import Account
+from .bucket import Bucket
+from .group_book import GroupBook
+from .pod_request import PodRequest
+from .stamp import Charge
+from .verdict import Shortfall
+from .vocabulary import CPU, MEMORY
+
+
+class Asking:
+    """What of a request is short, and of which card there is enough.
+
+    `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods count
+    as let through. `book`: the pod's group, if it has one.
+    """
+
+    __slots__ = ("_account", "_at_create", "_beside", "_book")
+
+    def __init__(
+        self,
+        account: Account,
+        book: GroupBook | None,
+        beside: Mapping[str, int],
+        *,
+        at_create: bool,
+    ) -> None:
+        self._account = account
+        self._book = book
+        self._at_create = at_create
+        self._beside = beside
+
+    def cards(self, request: PodRequest) -> tuple[Charge, list[Shortfall]]:
+        """The first alternative that fits, or what is short of each."""
+        if not request.amount:
+            return (), []
+        shorts = []
+        for card in request.cards:
+            short = self._short_of(card, request.amount)
+            if short is None:
+                return ((card, request.amount),), []
+            shorts.append(short)
+        return (), shorts
+
+    def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
+        """What is short of cpu and memory."""
+        facts = self._account.facts
+        if facts is None or not facts.limits:
+            return []
+        amounts = ((CPU, request.cpu), (MEMORY, request.memory))
+        found = [self._short_of(name, amount) for name, amount in amounts]
+        return [short for short in found if short is not None]
+
+    def _short_of(self, dimension: str, amount: int) -> Shortfall | None:
+        limit = self._account.limit(dimension)
+        if limit is None or amount <= 0:  # E4
+            return None
+        row = self._account.row(dimension)
+        would_be = row.charged + amount + self._beside.get(dimension, 0)
+        if self._book is not None:
+            would_be -= self._covered(self._book, dimension, amount)
+        if self._at_create:
+            would_be += row.by_bucket[Bucket.GATED_DENY]
+        return Shortfall(dimension, amount, would_be, limit) if would_be > limit else None
+
+    def _covered(self, book: GroupBook, dimension: str, amount: int) -> int:
+        """How much of the request, and of what was judged with it, its own group's reservation
+        already holds: the request takes its place and is not added to it (E2).
+        """
+        reservation = book.reservation
+        if reservation is None or reservation.queue != self._account.name:
+            return 0
+        return min(book.outstanding(dimension), amount + self._beside.get(dimension, 0))

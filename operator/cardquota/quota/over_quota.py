@@ -1,0 +1,42 @@
+"""The verdict on what does not fit: whether it ever could, why not now, and in which words."""
+
+from collections.abc import Sequence
+
+from . import messages
+from .account import Account
+from .verdict import Outcome, Shortfall, Verdict
+from .vocabulary import CPU, Reason
+
+
+def reason_of(account: Account, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
+    """Why a request does not fit: cards come first, then what could never fit."""
+    if cards:
+        outside = all(short.dimension not in account.quota for short in cards)
+        return Reason.CARD_NOT_IN_QUOTA if outside else Reason.INSUFFICIENT_CARD
+    short = next((s for s in others if s.never), others[0])
+    cpu = short.dimension == CPU
+    return Reason.INSUFFICIENT_CPU if cpu else Reason.INSUFFICIENT_MEMORY
+
+
+def over_quota(
+    queue: str,
+    reason: Reason | None,
+    shorts: Sequence[Shortfall],
+    *,
+    never: bool,
+    rows: Sequence[str] = (),
+) -> Verdict:
+    """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards."""
+    if reason is Reason.CARD_NOT_IN_QUOTA:
+        advice = messages.advice_not_in_quota(rows)
+    elif never:
+        advice = messages.advice_never([short for short in shorts if short.never])
+    else:
+        advice = messages.ADVICE_WAIT
+    return Verdict(
+        Outcome.NEVER if never else Outcome.WAITS,
+        queue,
+        reason,
+        messages.shortfalls(queue, shorts, advice),
+        tuple(shorts),
+    )
