@@ -17,24 +17,18 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Iterable
-
 from .account import Account
-from .bucket import Bucket
 from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
-from .ledger_view import LedgerView
+from .ledger_decisions import LedgerDecisions
 from .node_facts import NodeFacts
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .queue_facts import QueueFacts
-from .stamp import Reservation, Stamp
 
 
-class Ledger(LedgerView):
+class Ledger(LedgerDecisions):
     """See the module's text."""
-
-    # --- events: what was seen ------------------------------------------------------------
 
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
@@ -166,199 +160,7 @@ class Ledger(LedgerView):
         if self._priorities.pop(name, None) is not None:
             self._reassess_class(name)
 
-    # --- tells: what the release door has decided -------------------------------------------
-
-    def assume(self, uid: str, stamp: Stamp) -> None:
-        """Charge a gated pod before its gate is opened."""
-        record = self.pods[uid]
-        self._lift(record)
-        record.assumed = stamp
-        self._lay(record)
-
-    def confirm(self, uid: str, revision: int) -> None:
-        """The patch landed at `revision`: what is older is no news any more."""
-        record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
-            record.settled_revision = revision
-
-    def retract(self, uid: str, *, hold_back: bool = False) -> None:
-        """The gate was not opened, and no patch of ours can open it any more.
-
-        With `hold_back` the pod is not tried again before it changes or is `put_back`.
-        """
-        record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
-            self._lift(record)
-            record.assumed, record.settled_revision = None, 0
-            record.held_back = hold_back
-            self._lay(record)
-
-    def hold_back(self, uid: str) -> None:
-        """A gated pod is not to be tried before it changes or is `put_back`."""
-        record = self.pods.get(uid)
-        if record is not None and record.gated and not record.held_back:
-            self._lift(record)
-            record.held_back = True
-            self._lay(record)
-
-    def put_back(self, uid: str) -> None:
-        """A pod that was held back may be tried again."""
-        record = self.pods.get(uid)
-        if record is not None and record.held_back:
-            self._lift(record)
-            record.held_back = False
-            self._lay(record)
-
-    def end_term(self) -> None:
-        """We decide no longer: from here on only what is seen counts."""
-        for uid in [uid for uid, record in self.pods.items() if record.assumed or record.held_back]:
-            self.retract(uid)
-            self.put_back(uid)
-        for key, book in list(self.groups.items()):
-            if book.assumed is not None:
-                self.retract_reservation(key, book.assumed)
-
-    def begin_term(self) -> None:
-        """We decide from now on: everything is to be looked at once."""
-        self.news.begin(self._accounts, self.groups)
-        self.nodes.report_all()
-
-    def reserve(self, key: str, reservation: Reservation) -> None:
-        """Charge a gang's minimum before its reservation is written (T2)."""
-        self._set_assumed(self.groups[key], reservation)
-
-    def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
-        """The reservation that was charged last was written at `revision`.
-
-        Does nothing if another one was charged since: a group may be made again under its name.
-        """
-        book = self.groups.get(key)
-        if book is not None and book.assumed is reservation:
-            book.settled_revision = revision
-
-    def retract_reservation(self, key: str, reservation: Reservation) -> None:
-        """The reservation was not written and cannot be any more; another one is left alone."""
-        book = self.groups.get(key)
-        if book is not None and book.assumed is reservation:
-            book.settled_revision = 0
-            self._set_assumed(book, None)
-
-    def rest(self) -> None:
-        """Nobody here decides: forget what is to be looked at, since a term begins with all."""
-        self.news.clear()
-        self.nodes.take_reports()
-
-    # --- one pod's charge -----------------------------------------------------------------
-
-    def _lay(self, record: PodRecord) -> None:
-        """Work out a pod's charge and put it, and the pod, where they belong."""
-        facts, stamp = record.facts, record.stamp
-        bound = facts.state is State.BOUND
-        if stamp is not None:
-            record.queue, record.request = stamp.queue, None
-            record.charge = self._charge(facts, stamp.queue, dict(stamp.cards))
-        else:
-            record.queue = self.queue_of(facts)
-            record.charge = self._unstamped_charge(record, bound=bound)
-        record.bucket = self._bucket(record, bound=bound)
-        record.priority = self._priority(facts)
-        self._index(record)
-        self._post(record, 1)
-        if record.releasable:
-            self._account(record.queue).waiting.join(record, *self._lane(record))
-
-    def _lift(self, record: PodRecord) -> None:
-        """The inverse of `_lay`."""
-        account = self._accounts.get(record.queue)
-        if account is not None:
-            account.waiting.leave(record)
-        self._post(record, -1)
-        self._unindex(record)
-
-    def _post(self, record: PodRecord, sign: int) -> None:
-        """Add a pod's charge to its queue and group, or take it away."""
-        bucket, queue = record.bucket, record.queue
-        account = self._account(queue)
-        book = self.groups.get(record.facts.group) if record.facts.group else None
-        if sign < 0 and book is not None and bucket is Bucket.ALLOCATED:
-            book.unbind(record, self._account)
-        for dimension, amount in record.charge:
-            account.move(dimension, bucket, sign * amount)
-        if book is not None:
-            self._stir(book)
-            if sign > 0 and bucket is Bucket.ALLOCATED:
-                book.bind(record, self._account)
-            if record.held:
-                book.hold(record.queue, record.charge, sign)
-                self._settle(book.repost(self._account))
-        self.news.touch(queue)
-        self._forget_unused(account)
-
-    # --- which pods an event can change -----------------------------------------------------
-
-    def _index(self, record: PodRecord) -> None:
-        facts = record.facts
-        if facts.group:
-            self._group(facts.group).members[facts.uid] = record
-        if record.stamp is not None:
-            return
-        self._account(record.queue).loose.add(facts.uid)
-        self._loose.add(facts)
-        self.nodes.pin(facts)
-        if facts.state is State.BOUND and not record.node_cards and facts.devices:
-            self.nodes.wait_for(facts.node, facts.uid)
-
-    def _unindex(self, record: PodRecord) -> None:
-        facts = record.facts
-        if facts.group:
-            self._leave_group(self.groups[facts.group], facts.uid)
-        account = self._accounts.get(record.queue)
-        if account is not None:
-            account.loose.discard(facts.uid)
-            self._forget_unused(account)
-        self._loose.discard(facts)
-        self.nodes.unpin(facts)
-        self.nodes.forget(facts.node, facts.uid)
-
-    def _reassess(self, uids: Iterable[str]) -> None:
-        for uid in uids:
-            record = self.pods.get(uid)
-            if record is not None and record.stamp is None:
-                self._lift(record)
-                self._lay(record)
-
-    def _reassess_class(self, name: str) -> None:
-        for book in list(self.groups.values()):
-            if book.facts is not None and book.facts.priority_class == name:
-                self._reassess(sorted(book.members))
-
-    def _learned(self, resources: Iterable[str]) -> None:
-        """New kinds of cards are known: pods that ask for their resource may be read anew."""
-        for resource in set(resources):
-            self._reassess(self._loose.asking_for(resource))
-
-    # --- books --------------------------------------------------------------------------------
-
-    def _account(self, queue: str) -> Account:
-        account = self._accounts.get(queue)
-        if account is None:
-            account = self._accounts[queue] = Account(queue)
-        return account
-
-    def _forget_unused(self, account: Account | None) -> None:
-        if account is not None and account.unused and self._accounts.get(account.name) is account:
-            del self._accounts[account.name]
-
-    def _group(self, key: str) -> GroupBook:
-        book = self.groups.get(key)
-        if book is None:
-            book = self.groups[key] = GroupBook(key)
-        return book
-
-    def _leave_group(self, book: GroupBook, uid: str) -> None:
-        book.leave(uid)
-        if book.unused:
-            del self.groups[book.key]
+    # --- what more than one of them does ----
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
         self._stir(book)
@@ -366,11 +168,6 @@ class Ledger(LedgerView):
         self._settle(book.see(facts, self._account) | book.repost(self._account))
         self._reassess(sorted(record.facts.uid for record in members))
         self.news.touch(*(record.queue for record in members))
-
-    def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
-        book.assumed = reservation
-        self._stir(book)
-        self._settle(book.repost(self._account))
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
@@ -391,18 +188,6 @@ class Ledger(LedgerView):
         for account in self._accounts.values():
             if account.waiting.parked:
                 self.news.stir(account.name)
-
-    def _stir(self, book: GroupBook) -> None:
-        """Members, minimum or reservation of a group changed."""
-        self.news.stir_group(book.key)
-        for line in book.lines:
-            line.regroup(book)
-
-    def _settle(self, queues: Iterable[str]) -> None:
-        """A group changed what it has in these queues: tell, and drop what came to nothing."""
-        self.news.touch(*queues)
-        for queue in queues:
-            self._forget_unused(self._accounts.get(queue))
 
 
 def _quota_in_force(

@@ -5,13 +5,10 @@ No total changes here.
 The doors ask through this; `Ledger` builds on it and takes in events.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from .account import OUTSIDE, Account
-from .bucket import Bucket
-from .candidate import Gang
 from .card import Card
 from .catalog import Catalog
 from .effect import mode_of
@@ -144,82 +141,9 @@ class LedgerView:
         # Never without labels: an open gate that asks for no card could lead to any (P5).
         return Card(name, resource, (vendor or vendor_behind(resource)).labels_of(name))
 
-    # --- how a pod is read: for the ledger itself -------------------------------------------
-
-    def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
-        """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
-
-        Beside it the books of its gang, if it has one.
-        """
-        facts, request = record.facts, record.request
-        book = self.groups.get(facts.group) if facts.group else None
-        agrees = facts.own_queue in ("", record.queue)
-        gang = book if book is not None and book.gang else None
-        group = gang.key if gang is not None else ""
-        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
-            group = book.key
-        odd: Hashable = None
-        if request is None or not request.cards:
-            odd = (facts.card_text, facts.selector, facts.devices)
-        own = "" if agrees else facts.own_queue
-        mode = self.mode_in(facts.namespace)
-        account = self._accounts.get(record.queue)
-        kept_out = account and account.facts and not account.facts.admits(facts.namespace)
-        namespace = facts.namespace if kept_out else ""
-        return (request, mode, namespace, group, gang is None, own, facts.problem, odd), gang
-
-    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
-        """What a pod is charged that no stamp of ours charges.
-
-        Notes on the record what it asks for, and the cards of its node, which stay (D8).
-        """
-        facts = record.facts
-        if bound and not record.node_cards:
-            found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
-            record.node_cards = tuple((r, card) for r, card in found if card is not None)
-        cards: dict[str, int] = {}
-        if record.node_cards:
-            record.request, amounts = None, dict(facts.devices)
-            for resource, name in record.node_cards:
-                cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
-            return self._charge(facts, record.queue, cards)
-        record.request = self.request_of(facts, record.queue)
-        account = self._accounts.get(record.queue)
-        quota = account.quota if account else {}
-        for request in self._one_by_one(facts, record.queue, record.request):
-            for card in request.cards:
-                if quota.get(card):
-                    break
-            else:
-                card = request.cards[0] if request.cards else ""
-            if card:
-                cards[card] = cards.get(card, 0) + request.amount
-        return self._charge(facts, record.queue, cards)
-
-    def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:
-        """With two card resources a pod is refused; one that came past us is counted by each."""
-        devices = card_devices(facts, self) if len(facts.devices) > 1 else []
-        if len(devices) < 2:
-            return [whole]
-        return [self.request_of(replace(facts, devices=(one,)), queue) for one in devices]
-
     def _charge(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
         amounts = dict(cards)
         free = self._free_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:
             amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
         return canonical(amounts)
-
-    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
-        if bound:
-            return Bucket.ALLOCATED
-        if not record.gated:
-            return Bucket.OPEN
-        policy = self.policy_of(record.facts, record.queue)
-        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
-
-    def _priority(self, facts: PodFacts) -> int:
-        book = self.groups.get(facts.group) if facts.group else None
-        if book is None or book.facts is None:
-            return facts.priority
-        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))

@@ -137,7 +137,7 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     record(recorder, "good", *"defgh")
     assert recorder.dropped == 5
     assert len(recorder._queue) == QUEUE_SIZE
-    kept = Counter(path.split("/")[4] for path, _ in recorder._queue)
+    kept = Counter(path.split("/")[4] for path, _, _ in recorder._queue)
     assert kept == {"good": 8, "bad": QUEUE_SIZE - 8}
 
 

@@ -1,0 +1,219 @@
+"""How one pod is read, charged and filed, and which pods something else's news can change.
+
+`_lay` and `_lift` are inverse: whatever changes of a pod is changed between the two.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+
+from .account import Account
+from .bucket import Bucket
+from .candidate import Gang
+from .group_book import GroupBook
+from .ledger_view import LedgerView
+from .pod_facts import PodFacts, State
+from .pod_record import PodRecord
+from .pod_request import PodRequest, card_devices
+from .stamp import Charge
+from .vocabulary import Policy
+
+
+class LedgerCharges(LedgerView):
+    """The charges of pods, and the books they stand in. For the ledger itself."""
+
+    # --- one pod's charge -----------------------------------------------------------------
+
+    def _lay(self, record: PodRecord) -> None:
+        """Work out a pod's charge and put it, and the pod, where they belong."""
+        facts, stamp = record.facts, record.stamp
+        bound = facts.state is State.BOUND
+        if stamp is not None:
+            record.queue, record.request = stamp.queue, None
+            record.charge = self._charge(facts, stamp.queue, dict(stamp.cards))
+        else:
+            record.queue = self.queue_of(facts)
+            record.charge = self._unstamped_charge(record, bound=bound)
+        record.bucket = self._bucket(record, bound=bound)
+        record.priority = self._priority(facts)
+        self._index(record)
+        self._post(record, 1)
+        if record.releasable:
+            self._account(record.queue).waiting.join(record, *self._lane(record))
+
+    def _lift(self, record: PodRecord) -> None:
+        """The inverse of `_lay`."""
+        account = self._accounts.get(record.queue)
+        if account is not None:
+            account.waiting.leave(record)
+        self._post(record, -1)
+        self._unindex(record)
+
+    def _post(self, record: PodRecord, sign: int) -> None:
+        """Add a pod's charge to its queue and group, or take it away."""
+        bucket, queue = record.bucket, record.queue
+        account = self._account(queue)
+        book = self.groups.get(record.facts.group) if record.facts.group else None
+        if sign < 0 and book is not None and bucket is Bucket.ALLOCATED:
+            book.unbind(record, self._account)
+        for dimension, amount in record.charge:
+            account.move(dimension, bucket, sign * amount)
+        if book is not None:
+            self._stir(book)
+            if sign > 0 and bucket is Bucket.ALLOCATED:
+                book.bind(record, self._account)
+            if record.held:
+                book.hold(record.queue, record.charge, sign)
+                self._settle(book.repost(self._account))
+        self.news.touch(queue)
+        self._forget_unused(account)
+
+    # --- which pods an event can change -----------------------------------------------------
+
+    def _index(self, record: PodRecord) -> None:
+        facts = record.facts
+        if facts.group:
+            self._group(facts.group).members[facts.uid] = record
+        if record.stamp is not None:
+            return
+        self._account(record.queue).loose.add(facts.uid)
+        self._loose.add(facts)
+        self.nodes.pin(facts)
+        if facts.state is State.BOUND and not record.node_cards and facts.devices:
+            self.nodes.wait_for(facts.node, facts.uid)
+
+    def _unindex(self, record: PodRecord) -> None:
+        facts = record.facts
+        if facts.group:
+            self._leave_group(self.groups[facts.group], facts.uid)
+        account = self._accounts.get(record.queue)
+        if account is not None:
+            account.loose.discard(facts.uid)
+            self._forget_unused(account)
+        self._loose.discard(facts)
+        self.nodes.unpin(facts)
+        self.nodes.forget(facts.node, facts.uid)
+
+    def _reassess(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            record = self.pods.get(uid)
+            if record is not None and record.stamp is None:
+                self._lift(record)
+                self._lay(record)
+
+    def _reassess_class(self, name: str) -> None:
+        for book in list(self.groups.values()):
+            if book.facts is not None and book.facts.priority_class == name:
+                self._reassess(sorted(book.members))
+
+    def _learned(self, resources: Iterable[str]) -> None:
+        """New kinds of cards are known: pods that ask for their resource may be read anew."""
+        for resource in set(resources):
+            self._reassess(self._loose.asking_for(resource))
+
+    # --- how a pod is read -------------------------------------------
+
+    def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
+        """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
+
+        Beside it the books of its gang, if it has one.
+        """
+        facts, request = record.facts, record.request
+        book = self.groups.get(facts.group) if facts.group else None
+        agrees = facts.own_queue in ("", record.queue)
+        gang = book if book is not None and book.gang else None
+        group = gang.key if gang is not None else ""
+        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
+            group = book.key
+        odd: Hashable = None
+        if request is None or not request.cards:
+            odd = (facts.card_text, facts.selector, facts.devices)
+        own = "" if agrees else facts.own_queue
+        mode = self.mode_in(facts.namespace)
+        account = self._accounts.get(record.queue)
+        kept_out = account and account.facts and not account.facts.admits(facts.namespace)
+        namespace = facts.namespace if kept_out else ""
+        return (request, mode, namespace, group, gang is None, own, facts.problem, odd), gang
+
+    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
+        """What a pod is charged that no stamp of ours charges.
+
+        Notes on the record what it asks for, and the cards of its node, which stay (D8).
+        """
+        facts = record.facts
+        if bound and not record.node_cards:
+            found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
+            record.node_cards = tuple((r, card) for r, card in found if card is not None)
+        cards: dict[str, int] = {}
+        if record.node_cards:
+            record.request, amounts = None, dict(facts.devices)
+            for resource, name in record.node_cards:
+                cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
+            return self._charge(facts, record.queue, cards)
+        record.request = self.request_of(facts, record.queue)
+        account = self._accounts.get(record.queue)
+        quota = account.quota if account else {}
+        for request in self._one_by_one(facts, record.queue, record.request):
+            for card in request.cards:
+                if quota.get(card):
+                    break
+            else:
+                card = request.cards[0] if request.cards else ""
+            if card:
+                cards[card] = cards.get(card, 0) + request.amount
+        return self._charge(facts, record.queue, cards)
+
+    def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:
+        """With two card resources a pod is refused; one that came past us is counted by each."""
+        devices = card_devices(facts, self) if len(facts.devices) > 1 else []
+        if len(devices) < 2:
+            return [whole]
+        return [self.request_of(replace(facts, devices=(one,)), queue) for one in devices]
+
+    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
+        if bound:
+            return Bucket.ALLOCATED
+        if not record.gated:
+            return Bucket.OPEN
+        policy = self.policy_of(record.facts, record.queue)
+        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+
+    def _priority(self, facts: PodFacts) -> int:
+        book = self.groups.get(facts.group) if facts.group else None
+        if book is None or book.facts is None:
+            return facts.priority
+        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))
+
+    # --- books --------------------------------------------------------------------------------
+
+    def _account(self, queue: str) -> Account:
+        account = self._accounts.get(queue)
+        if account is None:
+            account = self._accounts[queue] = Account(queue)
+        return account
+
+    def _forget_unused(self, account: Account | None) -> None:
+        if account is not None and account.unused and self._accounts.get(account.name) is account:
+            del self._accounts[account.name]
+
+    def _group(self, key: str) -> GroupBook:
+        book = self.groups.get(key)
+        if book is None:
+            book = self.groups[key] = GroupBook(key)
+        return book
+
+    def _leave_group(self, book: GroupBook, uid: str) -> None:
+        book.leave(uid)
+        if book.unused:
+            del self.groups[book.key]
+
+    def _stir(self, book: GroupBook) -> None:
+        """Members, minimum or reservation of a group changed."""
+        self.news.stir_group(book.key)
+        for line in book.lines:
+            line.regroup(book)
+
+    def _settle(self, queues: Iterable[str]) -> None:
+        """A group changed what it has in these queues: tell, and drop what came to nothing."""
+        self.news.touch(*queues)
+        for queue in queues:
+            self._forget_unused(self._accounts.get(queue))

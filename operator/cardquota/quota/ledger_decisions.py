@@ -1,0 +1,94 @@
+"""What the release door decides, charged before it is sent and until it is seen."""
+
+from .group_book import GroupBook
+from .ledger_charges import LedgerCharges
+from .stamp import Reservation, Stamp
+
+
+class LedgerDecisions(LedgerCharges):
+    """Told by the leader's release door; on other replicas nothing is ever assumed."""
+
+    def assume(self, uid: str, stamp: Stamp) -> None:
+        """Charge a gated pod before its gate is opened."""
+        record = self.pods[uid]
+        self._lift(record)
+        record.assumed = stamp
+        self._lay(record)
+
+    def confirm(self, uid: str, revision: int) -> None:
+        """The patch landed at `revision`: what is older is no news any more."""
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is not None:
+            record.settled_revision = revision
+
+    def retract(self, uid: str, *, hold_back: bool = False) -> None:
+        """The gate was not opened, and no patch of ours can open it any more.
+
+        With `hold_back` the pod is not tried again before it changes or is `put_back`.
+        """
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is not None:
+            self._lift(record)
+            record.assumed, record.settled_revision = None, 0
+            record.held_back = hold_back
+            self._lay(record)
+
+    def hold_back(self, uid: str) -> None:
+        """A gated pod is not to be tried before it changes or is `put_back`."""
+        record = self.pods.get(uid)
+        if record is not None and record.gated and not record.held_back:
+            self._lift(record)
+            record.held_back = True
+            self._lay(record)
+
+    def put_back(self, uid: str) -> None:
+        """A pod that was held back may be tried again."""
+        record = self.pods.get(uid)
+        if record is not None and record.held_back:
+            self._lift(record)
+            record.held_back = False
+            self._lay(record)
+
+    def end_term(self) -> None:
+        """We decide no longer: from here on only what is seen counts."""
+        for uid in [uid for uid, record in self.pods.items() if record.assumed or record.held_back]:
+            self.retract(uid)
+            self.put_back(uid)
+        for key, book in list(self.groups.items()):
+            if book.assumed is not None:
+                self.retract_reservation(key, book.assumed)
+
+    def begin_term(self) -> None:
+        """We decide from now on: everything is to be looked at once."""
+        self.news.begin(self._accounts, self.groups)
+        self.nodes.report_all()
+
+    def reserve(self, key: str, reservation: Reservation) -> None:
+        """Charge a gang's minimum before its reservation is written (T2)."""
+        self._set_assumed(self.groups[key], reservation)
+
+    def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
+        """The reservation that was charged last was written at `revision`.
+
+        Does nothing if another one was charged since: a group may be made again under its name.
+        """
+        book = self.groups.get(key)
+        if book is not None and book.assumed is reservation:
+            book.settled_revision = revision
+
+    def retract_reservation(self, key: str, reservation: Reservation) -> None:
+        """The reservation was not written and cannot be any more; another one is left alone."""
+        book = self.groups.get(key)
+        if book is not None and book.assumed is reservation:
+            book.settled_revision = 0
+            self._set_assumed(book, None)
+
+    def rest(self) -> None:
+        """Nobody here decides: forget what is to be looked at, since a term begins with all."""
+        self.news.clear()
+        self.nodes.take_reports()
+
+    def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
+        book.assumed = reservation
+        self._stir(book)
+        self._settle(book.repost(self._account))
