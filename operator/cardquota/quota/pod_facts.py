@@ -123,7 +123,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         node=intern(node),
         card_text=_card_text(notes),
         own_queue=intern(queue),
-        group=intern(f"{namespace}/{notes.group}") if notes.group else "",
+        group=_shared(f"{namespace}/{notes.group}") if notes.group else "",
         devices=devices,
         cpu=cpu,
         memory=memory,
