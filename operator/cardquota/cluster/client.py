@@ -38,6 +38,7 @@ JSON_PATCH: Final = "application/json-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 
 _JSON: Final = "application/json"
+_METADATA: Final = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _CONNECTIONS: Final = 1_100
 """Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and
 the events. Whoever must not wait for those in any case (the Lease) has a client of its own."""
@@ -128,9 +129,14 @@ class Client:
         content_type: str = MERGE_PATCH,
         params: Mapping[str, str] | None = None,
         timeout: float = 10.0,
+        metadata_only: bool = False,
     ) -> bytes:
-        """Patch. APPLY_PATCH needs `fieldManager` in `params`."""
-        return await self._send("PATCH", path, body, content_type, params, timeout)
+        """Patch. APPLY_PATCH needs `fieldManager` in `params`.
+
+        `metadata_only`: the answer is the object's metadata, which costs the API server less.
+        """
+        accept = _METADATA if metadata_only else _JSON
+        return await self._send("PATCH", path, body, content_type, params, timeout, accept)
 
     async def _send(
         self,
@@ -140,10 +146,12 @@ class Client:
         content_type: str | None,
         params: Mapping[str, str] | None,
         timeout: float,
+        accept: str = _JSON,
     ) -> bytes:
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         headers = await self._headers(f"{method} {path}", timeout)
+        headers["Accept"] = accept
         data: bytes | None = None
         if body is not None:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)

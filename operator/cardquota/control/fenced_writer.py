@@ -12,7 +12,13 @@ class Writer(Protocol):
     """What is needed of a client."""
 
     async def patch(
-        self, path: str, body: object, *, params: dict[str, str] | None = ..., timeout: float = ...
+        self,
+        path: str,
+        body: object,
+        *,
+        params: dict[str, str] | None = ...,
+        timeout: float = ...,
+        metadata_only: bool = ...,
     ) -> bytes:
         """A merge patch. Raises ApiError or OutcomeUnknown."""
 
@@ -54,7 +60,10 @@ class FencedWriter:
         return self._time_left() >= self._timeout + ANSWER_MARGIN
 
     async def patch(self, path: str, body: object) -> bytes:
-        """A merge patch, when its turn has come. Raises ApiError, OutcomeUnknown, TooLateError."""
+        """A merge patch, when its turn has come; the object's metadata.
+
+        Raises ApiError, OutcomeUnknown, TooLateError.
+        """
         async with self._slots:
             if not self.in_time():
                 raise TooLateError(f"PATCH {path}: too near to the renew deadline")
@@ -63,6 +72,7 @@ class FencedWriter:
                 body,
                 params={"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER},
                 timeout=self._timeout + ANSWER_MARGIN,
+                metadata_only=True,
             )
 
     async def get(self, path: str) -> bytes:

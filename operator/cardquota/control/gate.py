@@ -52,12 +52,18 @@ class _Spec(msgspec.Struct, rename="camel"):
     scheduling_gates: tuple[_Gate, ...] | None = None
 
 
-class _Pod(msgspec.Struct):
+class _Patched(msgspec.Struct):
+    """What a patch is answered with."""
+
     metadata: _Meta
+
+
+class _Pod(_Patched):
     spec: _Spec
 
 
-_DECODER = msgspec.json.Decoder(_Pod)
+_PATCHED = msgspec.json.Decoder(_Patched)
+_POD = msgspec.json.Decoder(_Pod)
 
 
 class GateOpener:
@@ -89,7 +95,7 @@ class GateOpener:
         """
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
-            answer = _DECODER.decode(await self._writer.patch(_path(facts), body))
+            answer = _PATCHED.decode(await self._writer.patch(_path(facts), body))
             revision = int(answer.metadata.resource_version)
         except TooLateError:
             self._ledger.retract(facts.uid)
@@ -136,7 +142,7 @@ class GateOpener:
         None: nobody knows, or it has not moved on, and the 409 was somebody else's.
         """
         try:
-            pod = _DECODER.decode(await self._settler.get(_path(facts)))
+            pod = _POD.decode(await self._settler.get(_path(facts)))
             revision = int(pod.metadata.resource_version)
         except ApiError as error:
             return self._shut(facts, error) if error.status == 404 else None

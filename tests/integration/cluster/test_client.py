@@ -65,3 +65,15 @@ async def test_no_answer_is_no_knowledge(
         await lost
     with pytest.raises(OutcomeUnknown):
         await proxied.get(path)
+
+
+async def test_a_patch_may_be_answered_with_metadata_alone(client: Client, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    await client.post(path, _map("a", x="1"))
+    change = {"metadata": {"annotations": {"note": "x"}}}
+    whole = msgspec.json.decode(await client.patch(f"{path}/a", change))
+    brief = msgspec.json.decode(await client.patch(f"{path}/a", change, metadata_only=True))
+    assert whole["data"] == {"x": "1"}
+    assert "data" not in brief
+    for key in ("uid", "resourceVersion"):
+        assert brief["metadata"][key] == whole["metadata"][key]

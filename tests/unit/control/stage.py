@@ -40,6 +40,13 @@ def stored(revision: int, **more: Any) -> bytes:
     return json.dumps(body).encode()
 
 
+def _metadata(answer: bytes) -> bytes:
+    try:
+        return json.dumps({"metadata": json.loads(answer)["metadata"]}).encode()
+    except (ValueError, KeyError):
+        return answer  # not what an API server answers, and so it stays
+
+
 @dataclass
 class Call:
     """One request."""
@@ -75,8 +82,10 @@ class Script:
         *,
         params: dict[str, str] | None = None,
         timeout: float = 0.0,
+        metadata_only: bool = False,
     ) -> bytes:
-        return await self._answer(Call("PATCH", path, body, params or {}, timeout))
+        answer = await self._answer(Call("PATCH", path, body, params or {}, timeout))
+        return _metadata(answer) if metadata_only else answer
 
     async def get(self, path: str) -> bytes:
         return await self._answer(Call("GET", path))
