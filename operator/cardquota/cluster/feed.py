@@ -9,10 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..quota import objects as o
 from ..quota.group_facts import group_facts, namespace_facts
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
+from ..quota.objects.namespace import Namespace
+from ..quota.objects.node import Node
+from ..quota.objects.pod import Pod
+from ..quota.objects.pod_group import PodGroup
+from ..quota.objects.priority_class import PriorityClass
+from ..quota.objects.queue import Queue
 from ..quota.pod_facts import pod_facts
 from ..quota.queue_facts import queue_facts
 
@@ -120,42 +125,42 @@ def watched(
         kind(
             "pods",
             "/api/v1/pods",
-            o.Pod,
+            Pod,
             lambda x: ledger.pod_seen(pod_facts(x)),
             lambda _, __, uid: ledger.pod_gone(uid),
         ),
         kind(
             "nodes",
             "/api/v1/nodes",
-            o.Node,
+            Node,
             lambda x: ledger.node_seen(node_facts(x)),
             lambda _, name, __: ledger.node_gone(name),
         ),
         kind(
             "queues",
             f"{group}/queues",
-            o.Queue,
+            Queue,
             lambda x: ledger.queue_seen(queue_facts(x)),
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(
             "podgroups",
             f"{group}/podgroups",
-            o.PodGroup,
+            PodGroup,
             lambda x: ledger.group_seen(group_facts(x)),
             lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
         ),
         kind(
             "namespaces",
             "/api/v1/namespaces",
-            o.Namespace,
+            Namespace,
             lambda x: ledger.namespace_seen(namespace_facts(x)),
             lambda _, name, __: ledger.namespace_gone(name),
         ),
         kind(
             "priorityclasses",
             "/apis/scheduling.k8s.io/v1/priorityclasses",
-            o.PriorityClass,
+            PriorityClass,
             lambda x: ledger.priority_class_seen(x.metadata.name, x.value),
             lambda _, name, __: ledger.priority_class_gone(name),
         ),

@@ -12,7 +12,8 @@ from sys import intern
 from typing import TypeVar, cast
 
 from . import vocabulary as v
-from .objects import Owner, Pod, PodAnnotations
+from .objects.meta import Owner
+from .objects.pod import Pod, PodAnnotations
 from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode

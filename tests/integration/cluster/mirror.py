@@ -10,7 +10,8 @@ import msgspec
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 MAPS = "configmaps"
 PODS = "pods"

@@ -14,7 +14,8 @@ from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
 from cardquota.cluster.find_access import find_access
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 from .conftest import Proxy, until
 

@@ -11,7 +11,8 @@ import pytest
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 
 class Thing(Wire):
