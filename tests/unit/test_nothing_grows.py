@@ -20,7 +20,8 @@ from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_node, a_pod,
 from builders.body import Body
 from cardquota.cluster.delivery import Delivery
 from cardquota.cluster.events import EventRecorder, ObjectReference
-from cardquota.cluster.feed import Pulse, watched
+from cardquota.cluster.feed import watched
+from cardquota.cluster.pulse import Pulse
 from cardquota.control import release
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.effect import Effect, effect_of

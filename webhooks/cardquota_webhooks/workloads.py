@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
 from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket

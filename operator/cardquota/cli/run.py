@@ -29,8 +29,9 @@ from ..cluster.certificates import ServingCertificate
 from ..cluster.client import Client
 from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
-from ..cluster.feed import Pulse, watched
+from ..cluster.feed import watched
 from ..cluster.find_access import find_access
+from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queue_metrics import measure_drift

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
-from .candidate import Gang
 from .card import Card
 from .catalog import Catalog
 from .effect import mode_of
+from .gang import Gang
 from .group_book import GroupBook
 from .group_facts import NamespaceFacts
 from .loose_pods import LoosePods

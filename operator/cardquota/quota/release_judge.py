@@ -7,12 +7,11 @@ from itertools import groupby, islice
 from typing import Final
 
 from .account import Account
-from .candidate import Candidate
+from .candidate import Candidate, Needs
 from .group_book import GroupBook
 from .judgement import judge_gang, judge_member, judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
-from .shelf import Needs
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode
