@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.client import ApiError, Client
+from cardquota.cluster.api_error import ApiError
+from cardquota.cluster.client import Client
 from cardquota.cluster.elector import Elector
 
 DEADLINE = 8.0
