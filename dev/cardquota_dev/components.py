@@ -53,11 +53,8 @@ def api_server(binary: Path, folder: Folder, keys: Keys, store: str, port: int) 
     flags = {
         "etcd-servers": store,
         "advertise-address": "127.0.0.1",
-        "bind-address": "127.0.0.1",
-        "secure-port": port,
+        **_serving(keys, port),
         "endpoint-reconciler-type": "none",
-        "tls-cert-file": keys.certificate,
-        "tls-private-key-file": keys.key,
         "authorization-mode": "RBAC",
         "token-auth-file": token_file(folder),
         "service-account-issuer": "https://kubernetes.default.svc",
@@ -78,10 +75,7 @@ def controller_manager(
         "kubeconfig": kubeconfig,
         "authentication-kubeconfig": kubeconfig,
         "authorization-kubeconfig": kubeconfig,
-        "bind-address": "127.0.0.1",
-        "secure-port": port,
-        "tls-cert-file": keys.certificate,
-        "tls-private-key-file": keys.key,
+        **_serving(keys, port),
         "leader-elect": "false",
         "use-service-account-credentials": "true",
         "service-account-private-key-file": keys.service_account_key,
@@ -116,10 +110,7 @@ def scheduler(binary: Path, folder: Folder, kubeconfig: Path, keys: Keys, port: 
         "config": configuration,
         "authentication-kubeconfig": kubeconfig,
         "authorization-kubeconfig": kubeconfig,
-        "bind-address": "127.0.0.1",
-        "secure-port": port,
-        "tls-cert-file": keys.certificate,
-        "tls-private-key-file": keys.key,
+        **_serving(keys, port),
     }
     url = f"https://127.0.0.1:{port}"
     return Program("kube-scheduler", _command(binary, flags), url, "/readyz")
@@ -138,6 +129,16 @@ def kwok(binary: Path, folder: Folder, kubeconfig: Path, port: int) -> Program:
         "node-lease-duration-seconds": 40,
     }
     return Program("kwok", _command(binary, flags), f"http://127.0.0.1:{port}", "/readyz")
+
+
+def _serving(keys: Keys, port: int) -> dict[str, object]:
+    """Flags of whoever serves HTTPS on this machine alone."""
+    return {
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "tls-cert-file": keys.certificate,
+        "tls-private-key-file": keys.key,
+    }
 
 
 def _command(binary: Path, flags: Mapping[str, object]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings

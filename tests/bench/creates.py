@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from cardquota_dev.testing import Cluster, running_plane
-from integration.admission.team import T1000, Team, add_roomy_nodes
+from integration.roomy_nodes import T1000, add_roomy_nodes
+from integration.team import Team
 
 from .crowd import Crowd
 from .door_rates import door_rates

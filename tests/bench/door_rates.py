@@ -20,7 +20,7 @@ from typing import Final
 
 from cardquota.quota.vocabulary import GATE, LEASE, OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from cardquota_dev.testing import Cluster, eventually
-from integration.admission.team import MERGE, ask, metric
+from integration.asking import MERGE, ask, metric
 
 from .crowd import Crowd, call
 from .doors import AIOHTTP, GO, NONE, OURS, labels

@@ -26,7 +26,7 @@ from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually
 from cardquota_dev.toolchain import environment, go
-from integration.admission.team import ask
+from integration.asking import ask
 
 OURS: Final = "ours"
 AIOHTTP: Final = "aiohttp"

@@ -23,7 +23,8 @@ from typing import Any, Final
 from cardquota.quota.vocabulary import QUOTA
 from cardquota.settings import Release
 from cardquota_dev.testing import Cluster, running_plane
-from integration.admission.team import QUEUES, T1000, Team, add_roomy_nodes
+from integration.roomy_nodes import T1000, add_roomy_nodes
+from integration.team import QUEUES, Team
 
 from .crowd import MERGE, Call, Crowd, call
 from .figure import Figure, Report, median

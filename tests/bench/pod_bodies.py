@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from cardquota.quota.vocabulary import CARD_NAME, QUEUE_NAME
-from integration.admission.team import T1000
+from integration.roomy_nodes import T1000
 
 HOLD: Final = "bench.cardquota.dev/hold"
 """A gate of somebody else's: the scheduler leaves such a pod alone, whatever becomes of ours."""

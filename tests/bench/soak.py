@@ -16,7 +16,8 @@ import msgspec
 from builders import CARDS, H200, a_group, a_pod, a_queue, see
 from builders.body import Body
 from cardquota.cluster.delivery import Delivery
-from cardquota.cluster.feed import Pulse, watched
+from cardquota.cluster.feed import watched
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings

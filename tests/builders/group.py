@@ -7,7 +7,7 @@ import msgspec
 
 from cardquota.quota import vocabulary as v
 from cardquota.quota.group_facts import GroupFacts, group_facts
-from cardquota.quota.objects import PodGroup
+from cardquota.quota.objects.pod_group import PodGroup
 from cardquota.quota.stamp import Reservation, canonical, reservation_text
 
 from .body import Body, new_body

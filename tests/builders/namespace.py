@@ -6,7 +6,7 @@ import msgspec
 
 from cardquota.quota import vocabulary as v
 from cardquota.quota.group_facts import NamespaceFacts, namespace_facts
-from cardquota.quota.objects import Namespace
+from cardquota.quota.objects.namespace import Namespace
 
 from .body import Body, new_body
 

@@ -5,7 +5,7 @@ from typing import Self
 import msgspec
 
 from cardquota.quota.node_facts import NodeFacts, node_facts
-from cardquota.quota.objects import Node
+from cardquota.quota.objects.node import Node
 
 from .body import Body, new_body
 from .names import GPU

@@ -7,7 +7,7 @@ from typing import Any, Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects import Pod
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 
 from .body import Body, new_body

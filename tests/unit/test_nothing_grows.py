@@ -1,26 +1,18 @@
 """What is remembered is bounded by what exists: after thousands of lives nothing is left of them.
 
-Every container that can be reached from the objects is measured, so that one added later is too.
 What may grow is said where it is measured: the kinds of cards, and caches with a bound.
 """
 
 import asyncio
-import json
 import sys
-from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import count
-from types import FunctionType, ModuleType
 from typing import Any
 
-import msgspec
 import pytest
 
-from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
-from builders.body import Body
-from cardquota.cluster.delivery import Delivery
+from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from cardquota.cluster.events import EventRecorder, ObjectReference
-from cardquota.cluster.feed import Pulse, watched
 from cardquota.control import release
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
@@ -29,178 +21,15 @@ from cardquota.control.release import ReleaseDoor
 from cardquota.control.status_writer import StatusWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.drift import drift
-from cardquota.quota.ledger import Ledger
 from cardquota.quota.queue_report import report
-from cardquota.quota.stamp import Stamp
 from cardquota_webhooks.unseen import Unseen
 
+from .containers import assert_nothing_grew, containers
 from .control.stage import Call, Script, lost, refused, stored, until
+from .lives import Feed, a_life_of_everything, a_team_at_the_gate, through_the_gate
 
 LIVES = 250
 """Each of eleven objects of six kinds, five pods among them."""
-
-_CONTAINERS = (dict, set, list, deque, OrderedDict, Counter)
-
-
-def containers(*roots: object) -> dict[str, int]:
-    """Path and size of every container that can be reached from the roots.
-
-    Keys and elements are not followed by name but all together, as `[]`: their sizes add up, so a
-    thing left behind inside a thing shows too.
-    """
-    found: dict[str, int] = {}
-    seen: set[int] = set()
-    for root in roots:
-        _measure(root, type(root).__name__, found, seen)
-    return found
-
-
-def _measure(thing: object, path: str, found: dict[str, int], seen: set[int]) -> None:
-    if id(thing) in seen or isinstance(thing, str | bytes | int | float | type | ModuleType | None):
-        return
-    seen.add(id(thing))
-    if isinstance(thing, _CONTAINERS):
-        found[path] = found.get(path, 0) + len(thing)
-        for inner in _elements(thing):
-            _measure(inner, f"{path}[]", found, seen)
-    elif isinstance(thing, tuple):
-        for inner in thing:
-            _measure(inner, path, found, seen)
-    elif isinstance(thing, FunctionType):
-        for cell in thing.__closure__ or ():
-            _measure(cell.cell_contents, f"{path}()", found, seen)
-    elif _is_ours(thing):
-        for name, value in _fields(thing):
-            _measure(value, f"{path}.{name}", found, seen)
-
-
-def _elements(container: Any) -> Iterator[object]:
-    yield from list(container)
-    if isinstance(container, dict):
-        yield from list(container.values())
-
-
-def _is_ours(thing: object) -> bool:
-    return type(thing).__module__.startswith(("cardquota.", "cardquota_webhooks."))
-
-
-def _fields(thing: object) -> Iterator[tuple[str, object]]:
-    """Of `__dict__` and of the `__slots__` of all its classes."""
-    yield from vars(thing).items() if hasattr(thing, "__dict__") else ()
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(thing, name):
-                yield name, getattr(thing, name)
-
-
-def assert_nothing_grew(
-    before: Mapping[str, int], after: Mapping[str, int], *, but: Iterable[str] = ()
-) -> None:
-    grown = {path: (before.get(path, 0), n) for path, n in after.items() if n > before.get(path, 0)}
-    for path in but:
-        grown.pop(path, None)
-    assert grown == {}
-
-
-# --- a small cluster whose things live and die ----------------------------------------------
-
-
-class Feed:
-    """The product's own watches, without the API server: raw objects into `Delivery`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self.pulse = Pulse()
-        self.undecodable: Counter[str] = Counter()
-        self.kinds = {w.kind: w for w in watched(ledger, self.pulse, self._count)}
-        self.deliveries: dict[str, Delivery[Any]] = {
-            kind: Delivery(kind, w.struct, w.sink) for kind, w in self.kinds.items()
-        }
-        self._revision = 10
-
-    def _count(self, kind: str) -> None:
-        self.undecodable[kind] += 1
-
-    def changed(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.deliveries[kind].changed(self._raw(body))
-
-    def deleted(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.deliveries[kind].deleted(self._raw(body))
-
-    def _raw(self, body: Mapping[str, Any]) -> msgspec.Raw:
-        self._revision += 1
-        metadata = {**body["metadata"], "resourceVersion": str(self._revision)}
-        return msgspec.Raw(json.dumps({**body, "metadata": metadata}).encode())
-
-
-def a_class(name: str) -> dict[str, Any]:
-    return {"metadata": {"name": name, "uid": f"uid-{name}"}, "value": 100}
-
-
-def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]) -> None:
-    """A team comes with all it has, works, and goes; the order of the ends changes."""
-    team, queue, node, urgent = (f"{what}-{number}" for what in ("team", "queue", "node", "class"))
-    things: list[tuple[str, Body]] = [
-        ("namespaces", a_namespace(team).with_default_queue(queue).in_mode("enforced")),
-        ("queues", a_queue(queue).with_quota({H200: 4}).with_uid(f"{queue}-uid")),
-        ("nodes", a_node(node).with_cards(H200, 8)),
-        (
-            "podgroups",
-            a_group("gang")
-            .in_namespace(team)
-            .with_uid(f"gang-{number}")
-            .in_queue(queue)
-            .of(2)
-            .put(urgent, "spec", "priorityClassName"),
-        ),
-    ]
-    feed.changed("priorityclasses", a_class(urgent))
-    for kind, body in things:
-        feed.changed(kind, body.body)
-    feed.changed("nodes", things[2][1].labelled("nvidia.com/gpu.memory", "odd").body)
-    pods = [
-        a_pod(f"p{index}")
-        .in_namespace(team)
-        .with_uid(f"pod-{number}-{index}")
-        .in_group("gang" if index < 3 else None)
-        .asking_for(1)
-        .with_cpu("1")
-        .gated()
-        for index in range(5)
-    ]
-    for pod in pods:
-        feed.changed("pods", pod.body)
-    for pod in pods[:3]:
-        release(pod.uid)
-        stamped = pod.stamped(queue, {H200: 1})
-        feed.changed("pods", stamped.body)
-        feed.changed("pods", stamped.on_node(node).body)
-    feed.changed("pods", pods[3].on_node(node).body)
-    feed.changed("pods", pods[4].on_node(f"{node}-that-never-comes").body)
-    feed.changed("pods", pods[0].on_node(node).in_phase("Succeeded").body)
-    feed.changed("pods", pods[1].on_node(node).in_phase("Failed").body)
-    if number % 100 == 0:
-        feed.changed("pods", {"metadata": a_pod("bad").body["metadata"], "spec": 7})
-        feed.deleted("pods", a_pod("bad").body)
-    ends = [("pods", pod.body) for pod in pods] + [(kind, body.body) for kind, body in things]
-    ends.append(("priorityclasses", a_class(urgent)))
-    turn = number % len(ends)
-    for kind, end in (*ends[turn:], *ends[:turn]):
-        feed.deleted(kind, end)
-
-
-def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
-    """Charged as the release door does, and then confirmed, refused, or never heard of."""
-
-    def release(uid: str) -> None:
-        account = ledger.pods[uid].queue
-        ledger.assume(uid, Stamp(account, ((H200, 1),), "term"))
-        if number % 3 == 0:
-            ledger.confirm(uid, 10**9)
-        elif number % 3 == 1:
-            ledger.retract(uid, hold_back=True)
-
-    return release
 
 
 @pytest.mark.slow
@@ -298,26 +127,6 @@ async def test_nothing_is_left_of_a_queue_in_the_status_writer() -> None:
         writer.drop(queue.name)
     await until(lambda: not writer._tasks, 5)
     assert_nothing_grew(before, containers(writer))
-
-
-def a_team_at_the_gate(number: int) -> list[tuple[str, Body]]:
-    """A gang that fits, pods that fit beside it, and pods that do not."""
-    team, queue = f"team-{number}", f"queue-{number}"
-    pods = [
-        a_pod(f"p{index}")
-        .in_namespace(team)
-        .with_uid(f"pod-{number}-{index}")
-        .in_group("gang" if index < 2 else None)
-        .in_queue(queue)
-        .asking_for(1)
-        .gated()
-        for index in range(6)
-    ]
-    return [
-        ("queues", a_queue(queue).with_quota({H200: 4}).with_policy("Gate")),
-        ("podgroups", a_group("gang").in_namespace(team).with_uid(team).in_queue(queue).of(2)),
-        *(("pods", pod) for pod in pods),
-    ]
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """What was created a moment ago gets the chance to be seen before we say no."""
 
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota import vocabulary as v
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import Pod
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings

@@ -6,7 +6,7 @@ import msgspec
 
 from cardquota.quota import messages
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import Queue
+from cardquota.quota.objects.queue import Queue
 from cardquota.quota.queue_facts import QueueError, check_queue
 
 from .review import Answer, Request, ReviewError, deny

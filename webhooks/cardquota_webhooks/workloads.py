@@ -8,13 +8,15 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
 from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import Owner, Pod, PodMeta, PodSpec, Wire
+from cardquota.quota.objects.meta import Owner
+from cardquota.quota.objects.pod import Pod, PodMeta, PodSpec
+from cardquota.quota.objects.wire import Wire
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.verdict import Outcome

@@ -11,7 +11,12 @@ from typing import Final, TypeVar, cast
 
 import msgspec
 
-from ..quota import objects as o
+from ..quota.objects.namespace import Namespace
+from ..quota.objects.node import Node
+from ..quota.objects.pod import Pod
+from ..quota.objects.pod_group import PodGroup
+from ..quota.objects.priority_class import PriorityClass
+from ..quota.objects.queue import Queue
 from ..quota.vocabulary import GROUP
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
@@ -23,7 +28,7 @@ DEFAULT_NAMESPACE: Final = "default"
 DEFAULT_QUEUE: Final = "default"
 """The queue that the API server, or Volcano's webhook, writes where a group or job names none."""
 
-Body = o.Pod | Replicated | BatchJob | CronJob | VolcanoJob
+Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
 T = TypeVar("T")
 
 
@@ -39,11 +44,11 @@ class Workload:
 class Inventory:
     """All objects of the files by kind, and what was left out."""
 
-    priority_classes: list[o.PriorityClass] = field(default_factory=list)
-    nodes: list[o.Node] = field(default_factory=list)
-    namespaces: list[o.Namespace] = field(default_factory=list)
-    queues: list[o.Queue] = field(default_factory=list)
-    groups: list[o.PodGroup] = field(default_factory=list)
+    priority_classes: list[PriorityClass] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+    groups: list[PodGroup] = field(default_factory=list)
     workloads: list[Workload] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -52,12 +57,12 @@ _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
 """YAML takes `off` for false and `1` for a number where the API server wants text."""
 _CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "Node", "Namespace", "Queue"})
 _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
-    ("scheduling.k8s.io", "PriorityClass"): o.PriorityClass,
-    ("", "Node"): o.Node,
-    ("", "Namespace"): o.Namespace,
-    (GROUP, "Queue"): o.Queue,
-    (GROUP, "PodGroup"): o.PodGroup,
-    ("", "Pod"): o.Pod,
+    ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    ("", "Node"): Node,
+    ("", "Namespace"): Namespace,
+    (GROUP, "Queue"): Queue,
+    (GROUP, "PodGroup"): PodGroup,
+    ("", "Pod"): Pod,
     ("apps", "Deployment"): Replicated,
     ("apps", "ReplicaSet"): Replicated,
     ("apps", "StatefulSet"): Replicated,
@@ -98,7 +103,7 @@ def _read(
         advice = " (put it in quotes)" if _UNQUOTED.search(str(error)) else ""
         problem = f"{document.title} cannot be read: {error}{advice}"
         raise YamlFileError(f"{document.where}: {problem}") from None
-    meta = cast("o.Pod", body).metadata  # every one of them has metadata
+    meta = cast("Pod", body).metadata  # every one of them has metadata
     if not meta.name and not meta.generate_name:
         raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")
     meta.name = meta.name or meta.generate_name + generated(meta.generate_name, number)
@@ -110,15 +115,15 @@ def _read(
 
 def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
     match body:
-        case o.PriorityClass():
+        case PriorityClass():
             inventory.priority_classes.append(body)
-        case o.Node():
+        case Node():
             inventory.nodes.append(body)
-        case o.Namespace():
+        case Namespace():
             inventory.namespaces.append(body)
-        case o.Queue():
+        case Queue():
             inventory.queues.append(body)
-        case o.PodGroup():
+        case PodGroup():
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
             inventory.groups.append(body)
         case _:

@@ -6,7 +6,7 @@ The domain's `Selector.allows` asks whether *some* node could; here the node is 
 from collections.abc import Mapping
 from typing import Final
 
-from ..quota.objects import Expression, Term
+from ..quota.objects.node_affinity import Expression, Term
 from ..quota.selector import Selector
 
 NODE_NAME_FIELD: Final = "metadata.name"

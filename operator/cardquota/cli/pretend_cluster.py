@@ -11,15 +11,8 @@ from msgspec.structs import replace
 from ..quota import vocabulary as v
 from ..quota.group_facts import group_facts
 from ..quota.ledger import Ledger
-from ..quota.objects import (
-    Gate,
-    GroupAnnotations,
-    Pod,
-    PodAnnotations,
-    PodCondition,
-    PodGroup,
-    PodStatus,
-)
+from ..quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodStatus
+from ..quota.objects.pod_group import GroupAnnotations, PodGroup
 from ..quota.pod_facts import pod_facts
 from ..quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 

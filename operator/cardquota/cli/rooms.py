@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from ..quota.node_facts import node_facts
-from ..quota.objects import Node, PodSpec
+from ..quota.objects.node import Node
+from ..quota.objects.pod import PodSpec
 from ..quota.pod_facts import PodFacts
 from ..quota.quantity import QuantityError, milli, whole
 from ..quota.selector import Selector

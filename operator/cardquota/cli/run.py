@@ -11,47 +11,37 @@ import logging
 import signal
 import socket
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from collections.abc import Coroutine
+from typing import Any, Final
 
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.server import AdmissionServer, serve
-from cardquota_webhooks.tls import load, server_context
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.access import AccessError
-from ..cluster.api_error import ApiError, OutcomeUnknown
-from ..cluster.ca_bundle import publish_ca
-from ..cluster.certificate_store import load_or_create
-from ..cluster.certificates import ServingCertificate
 from ..cluster.client import Client
 from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
-from ..cluster.feed import Pulse, watched
+from ..cluster.feed import watched
 from ..cluster.find_access import find_access
+from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queue_metrics import measure_drift
-from ..install.manifests import names as webhook_names
 from ..metrics import Metrics
 from ..quota.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
+from .admission_door import AdmissionDoor
 from .logs import configure
 from .probes import Probes
 
-T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _GRACE: Final = 4.0
 """Seconds given to what is in flight at exit."""
 _LEAVE_SERVICE: Final = 0.5
 """Seconds between "not ready" and closing the door, for those who still send to it."""
-_RENEW_CERTIFICATE: Final = 600.0
-"""Seconds between two looks at the certificate."""
-_MISSING: Final = 2.0
-"""Seconds between tries while something the administrator applies is missing."""
 _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: it holds up the loop, and being ready comes first."""
 _RECOUNT: Final = 300.0
@@ -175,34 +165,21 @@ class Operator:
                 task.cancel()
 
     async def _serve(self) -> None:
-        """Certificate, door, and everything that needs an open door."""
-        certificate = await self._certificate()
-        tls = server_context(certificate.cert_pem, certificate.key_pem)
-        runner = await serve(
-            self._admission().application(),
-            host=self._settings.webhook.host,
-            port=self._settings.webhook.port,
-            tls=tls,
-            grace=_GRACE,
-        )
-        try:
-            for reflector in self._reflectors:
-                await reflector.wait_synced()
-            # What was listed stays: looking through it again and again for garbage would hold up
-            # the loop for half a second with 100,000 pods.
-            gc.collect()
-            gc.freeze()
-            self._probes.serving = True
-            _LOG.info("synced and serving")
-            self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
-            self._start(self._recount())
-            while True:
-                await self._publish(certificate)
-                await asyncio.sleep(_RENEW_CERTIFICATE)
-                certificate = await self._certificate()
-                load(tls, certificate.cert_pem, certificate.key_pem)
-        finally:
-            await runner.cleanup()
+        """The door, and everything that needs an open one."""
+        door = AdmissionDoor(self._settings, self._client, grace=_GRACE)
+        await door.run(self._admission().application(), self._opened)
+
+    async def _opened(self) -> None:
+        for reflector in self._reflectors:
+            await reflector.wait_synced()
+        # What was listed stays: looking through it again and again for garbage would hold up
+        # the loop for half a second with 100,000 pods.
+        gc.collect()
+        gc.freeze()
+        self._probes.serving = True
+        _LOG.info("synced and serving")
+        self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
+        self._start(self._recount())
 
     def _admission(self) -> AdmissionServer:
         def synced() -> bool:
@@ -222,35 +199,6 @@ class Operator:
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )
-
-    async def _certificate(self) -> ServingCertificate:
-        settings = self._settings
-        return await _insist(
-            lambda: load_or_create(
-                self._client,
-                namespace=settings.namespace,
-                name=settings.webhook.secret,
-                names=serving_names(settings),
-            ),
-            "the serving certificate",
-        )
-
-    async def _publish(self, certificate: ServingCertificate) -> None:
-        """Until both webhook configurations are there and trust our CA."""
-        found = webhook_names(self._settings)
-
-        async def publish() -> list[str]:
-            return await publish_ca(
-                self._client,
-                certificate.ca_pem,
-                mutating=[found.mutating],
-                validating=[found.validating],
-            )
-
-        while True:
-            if not await _insist(publish, "caBundle"):
-                return
-            await asyncio.sleep(_MISSING)
 
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)
@@ -280,21 +228,3 @@ class Operator:
             _LOG.error("a part of the operator ended; stopping", exc_info=error)
         self._failed = True
         self._stop.set()
-
-
-async def _insist(call: Callable[[], Coroutine[Any, Any, T]], what: str) -> T:
-    """Try until the API server gives a usable answer."""
-    while True:
-        try:
-            return await call()
-        except (ApiError, OutcomeUnknown) as error:
-            _LOG.warning("%s: %s; trying again", what, error)
-            await asyncio.sleep(_MISSING)
-
-
-def serving_names(settings: Settings) -> list[str]:
-    """What the API server calls us by: the Service's names, and the host of the URL if any."""
-    service = f"{settings.webhook.service}.{settings.namespace}.svc"
-    names = [service, f"{service}.cluster.local"]
-    host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None
-    return [*names, host] if host else names

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ..quota import messages
-from ..quota.objects import PodAnnotations
+from ..quota.objects.pod import PodAnnotations
 
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"

@@ -10,8 +10,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from ..quota.card import show
 from ..quota.queue_report import QueueReport, columns
+from ..quota.words import listed, show
 from ..settings import Settings
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .inventory import sort_documents
@@ -84,7 +84,9 @@ def _pods(alike: list[PodAnswer]) -> Iterator[Text]:
     """One line for pods of which the same is to be said."""
     pod = alike[0]
     answer = (f"{pod.answer:{_WIDTH}}", _STYLES[pod.answer])
-    yield Text.assemble("  ", answer, f"  {_some(p.name for p in alike)}: {_told(alike)}")
+    yield Text.assemble(
+        "  ", answer, f"  {listed([p.name for p in alike], most=MOST_NAMED)}: {_told(alike)}"
+    )
     for warning in pod.warnings:
         yield Text(f"  {'':{_WIDTH}}  warning: {warning}", style="yellow")
 
@@ -96,15 +98,9 @@ def _told(alike: list[PodAnswer]) -> str:
     cards = ", ".join(f"{show(card)} {amount}" for card, amount in pod.cards.items())
     cards += " each" if cards and len(alike) > 1 else ""
     nodes = list(dict.fromkeys(p.node for p in alike if p.node))
-    place = f"on {'nodes' if len(nodes) > 1 else 'node'} {_some(nodes)}" if nodes else pod.pending
+    where = f"{'nodes' if len(nodes) > 1 else 'node'} {listed(nodes, most=MOST_NAMED)}"
+    place = f"on {where}" if nodes else pod.pending
     return "; ".join(part for part in (pod.text, cards, place) if part)
-
-
-def _some(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    found = list(names)
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return ", ".join(show(name) for name in found[:MOST_NAMED]) + more
 
 
 def _queues(reports: list[QueueReport]) -> Iterator[Text]:

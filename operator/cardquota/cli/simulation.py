@@ -14,7 +14,8 @@ from ..quota.group_facts import namespace_facts
 from ..quota.judgement import judge_create
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
-from ..quota.objects import Pod, Queue
+from ..quota.objects.pod import Pod
+from ..quota.objects.queue import Queue
 from ..quota.pod_facts import PodFacts, pod_facts
 from ..quota.queue_facts import QueueError, check_queue, queue_facts
 from ..quota.queue_report import report

@@ -6,21 +6,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ..quota.objects import (
-    Affinity,
-    Expression,
-    GroupMeta,
-    GroupSpec,
-    Meta,
-    NodeAffinity,
-    NodeSelector,
-    Owner,
-    Pod,
-    PodAnnotations,
-    PodGroup,
-    PodSpec,
-    Term,
-)
+from ..quota.objects.meta import Meta, Owner
+from ..quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
+from ..quota.objects.pod import Pod, PodAnnotations, PodSpec
+from ..quota.objects.pod_group import GroupMeta, GroupSpec, PodGroup
 from .inventory import DEFAULT_QUEUE, Workload
 from .names import generated
 from .node_match import NODE_NAME_FIELD

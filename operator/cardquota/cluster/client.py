@@ -19,19 +19,9 @@ import aiohttp
 import msgspec
 
 from .access import Access, AccessError
-from .api_error import ApiError, OutcomeUnknown, read_failure
+from .api_error import OutcomeUnknown, read_failure
+from .connection_error import in_words
 from .find_access import find_access
-
-__all__ = [
-    "APPLY_PATCH",
-    "JSON_PATCH",
-    "MERGE_PATCH",
-    "ApiError",
-    "Client",
-    "OutcomeUnknown",
-    "drop",
-    "in_words",
-]
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
@@ -235,23 +225,6 @@ class Client:
     async def close(self) -> None:
         """Close all connections; running calls end with OutcomeUnknown."""
         await self._session.close()
-
-
-def in_words(error: Exception) -> str:
-    """What happened to a connection, for logs and messages: type and text, and never a header.
-
-    Never print these errors by `repr`: aiohttp's hold the whole request, our token with it, and
-    the key of the connection, a proxy's password with it.
-    """
-    name = type(error).__name__
-    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
-        # Their text quotes the answer, in which anything may stand; the cause's type says enough.
-        cause = error.__cause__
-        return f"{name}: unusable answer" + (f" ({type(cause).__name__})" if cause else "")
-    if isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str):
-        return f"{name}: in the middle of an answer"  # its text is the headers of that answer
-    text = str(error)
-    return f"{name}: {text}" if text else name
 
 
 def drop(response: aiohttp.ClientResponse) -> None:

@@ -16,13 +16,12 @@ from .api_error import ApiError, OutcomeUnknown
 from .client import Client
 from .clock import boottime
 from .lease import Lease, LeaseObject
+from .renewals import Renewals
 
 log = logging.getLogger(__name__)
 
 _ATTEMPT = 2.0
 """Seconds one try may take at most; a quarter of the renew deadline if that is less."""
-HEALTHY = 1.0
-"""Seconds within which a renewal must be answered for the API server to count as healthy."""
 
 
 class _LostError(Exception):
@@ -74,8 +73,7 @@ class Elector:
         """When the Lease was first seen as it is in `_lease`."""
         self._held = False
         """Whether somebody held the Lease when it was last seen."""
-        self._renewal_sent = float("-inf")
-        self._healthy_since = float("inf")
+        self._renewals = Renewals(retry_period)
         self.acquired_at = float("-inf")
         """On our clock: when the answer to the last acquisition came."""
         self.previous_renewal_seen: float | None = None
@@ -95,15 +93,12 @@ class Elector:
         """Seconds before the renew deadline; not positive when not leading."""
         if self._term is None:
             return 0.0
-        return self._renewal_sent + self._renew_deadline - self._clock()
+        return self._renewals.sent + self._renew_deadline - self._clock()
 
     @property
     def healthy_since(self) -> float:
         """Since when, on our clock, every renewal was sent in time and answered within 1 s."""
-        now = self._clock()
-        # One that is still unanswered, or was not even sent, counts before it is over.
-        overdue = now - self._renewal_sent > self._retry_period + 2 * HEALTHY
-        return now if overdue else self._healthy_since
+        return self._renewals.healthy_since(self._clock())
 
     async def run(self, on_acquired: Callable[[str], None], on_lost: Callable[[str], None]) -> None:
         """Acquire, renew, and acquire again until cancelled. Both callbacks get the term.
@@ -199,20 +194,21 @@ class Elector:
         term = self._candidate
         sent = self._clock()
         self._lease = await self._object.take(lease, term, self._duration, self._attempt)
-        self._term, self._renewal_sent, self._observed_at = term, sent, sent
+        self._term, self._observed_at = term, sent
         # Only now: a term whose write may still land must stay known as ours.
         self._candidate = self._new_term()
         self._held = True
         self.inherited = (lease.metadata.annotations if lease else None) or {}
         self.previous_renewal_seen = previous
-        self.acquired_at = self._healthy_since = self._clock()
+        self.acquired_at = self._clock()
+        self._renewals.begin(sent, self.acquired_at)
 
     async def _hold(self) -> None:
         """Renew until the term is lost, which is the only way out."""
         while True:
             if await self._renew():
                 # At a steady pace from sending to sending: slow answers do not slow it down.
-                pause = self._renewal_sent + self._retry_period - self._clock()
+                pause = self._renewals.sent + self._retry_period - self._clock()
             else:
                 pause = self._retry_period / 2
             await asyncio.sleep(max(0.0, min(pause, self.time_left())))
@@ -232,7 +228,7 @@ class Elector:
             self._lease = None  # whatever happens to the write, its revision is used up
             self._lease = await self._object.renew(lease, min(left, self._attempt))
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
-            self._healthy_since = self._clock()
+            self._renewals.failed(self._clock())
             if isinstance(error, ApiError) and error.status == 404:
                 raise _LostError("the Lease was deleted") from error
             log.warning("renewing the Lease: %s", error)
@@ -242,10 +238,7 @@ class Elector:
         # comes after the deadline (the machine slept while it was under way) revives nothing.
         if self.time_left() <= 0:
             raise _LostError("the answer to a renewal came after the deadline")
-        now = self._clock()
-        if now - sent > HEALTHY or sent - self._renewal_sent > self._retry_period + HEALTHY:
-            self._healthy_since = now
-        self._renewal_sent = sent
+        self._renewals.succeeded(sent, self._clock())
         return True
 
     async def _read_own(self, timeout: float) -> Lease:

@@ -3,60 +3,26 @@
 All sinks run in the ledger's event loop. One bad object is counted and left out; the rest goes on.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..quota import objects as o
 from ..quota.group_facts import group_facts, namespace_facts
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
+from ..quota.objects.namespace import Namespace
+from ..quota.objects.node import Node
+from ..quota.objects.pod import Pod
+from ..quota.objects.pod_group import PodGroup
+from ..quota.objects.priority_class import PriorityClass
+from ..quota.objects.queue import Queue
 from ..quota.pod_facts import pod_facts
 from ..quota.queue_facts import queue_facts
+from .pulse import Pulse
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
-
-
-class Pulse:
-    """Lets anyone in the loop wait until the ledger has taken in something more."""
-
-    def __init__(self) -> None:
-        self._waiters: set[asyncio.Future[None]] = set()
-        self._listeners: list[Callable[[], None]] = []
-
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` at every beat, in the loop; it must be quick."""
-        self._listeners.append(listener)
-
-    def beat(self) -> None:
-        """The ledger moved."""
-        waiters, self._waiters = self._waiters, set()
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-        for listener in self._listeners:
-            listener()
-
-    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Whether `condition` came to hold within `timeout` seconds."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + timeout
-        while not condition():
-            left = end - loop.time()
-            if left <= 0:
-                return False
-            waiter: asyncio.Future[None] = loop.create_future()
-            self._waiters.add(waiter)
-            try:
-                await asyncio.wait_for(waiter, left)
-            except TimeoutError:
-                return condition()
-            finally:
-                self._waiters.discard(waiter)
-        return True
 
 
 @dataclass(slots=True)
@@ -120,42 +86,42 @@ def watched(
         kind(
             "pods",
             "/api/v1/pods",
-            o.Pod,
+            Pod,
             lambda x: ledger.pod_seen(pod_facts(x)),
             lambda _, __, uid: ledger.pod_gone(uid),
         ),
         kind(
             "nodes",
             "/api/v1/nodes",
-            o.Node,
+            Node,
             lambda x: ledger.node_seen(node_facts(x)),
             lambda _, name, __: ledger.node_gone(name),
         ),
         kind(
             "queues",
             f"{group}/queues",
-            o.Queue,
+            Queue,
             lambda x: ledger.queue_seen(queue_facts(x)),
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(
             "podgroups",
             f"{group}/podgroups",
-            o.PodGroup,
+            PodGroup,
             lambda x: ledger.group_seen(group_facts(x)),
             lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
         ),
         kind(
             "namespaces",
             "/api/v1/namespaces",
-            o.Namespace,
+            Namespace,
             lambda x: ledger.namespace_seen(namespace_facts(x)),
             lambda _, name, __: ledger.namespace_gone(name),
         ),
         kind(
             "priorityclasses",
             "/apis/scheduling.k8s.io/v1/priorityclasses",
-            o.PriorityClass,
+            PriorityClass,
             lambda x: ledger.priority_class_seen(x.metadata.name, x.value),
             lambda _, name, __: ledger.priority_class_gone(name),
         ),

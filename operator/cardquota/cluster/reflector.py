@@ -16,13 +16,14 @@ import msgspec
 from . import wire
 from .api_error import ApiError, OutcomeUnknown, read_status
 from .backoff import Backoff
-from .client import Client, drop, in_words
+from .client import Client, drop
 from .clock import boottime
+from .connection_error import in_words
 from .delivery import Delivery, Sink
+from .foothold import Foothold, StreamError
 from .known import Known
 from .lines import Lines
-
-__all__ = ["Reflector", "Sink"]
+from .progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +37,10 @@ _BATCH = 100
 """Objects of a list told in one go, before others in the loop get their turn."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
-_LIST_AGAIN = frozenset({400, 410})
-"""Answers to a watch that say its revision is of no use any more."""
-_OVERLOAD = frozenset({429, 503, 504})
-"""Errors on a stream that a list would only make worse."""
 
 
 class _BrokenError(Exception):
     """The stream cannot be followed from here: list again."""
-
-
-class _StreamError(ApiError):
-    """An ERROR event on a stream that had been opened."""
 
 
 class Reflector(Generic[T]):
@@ -91,8 +84,6 @@ class Reflector(Generic[T]):
         self.kind = kind
         self.synced = False
         """Whether everything was told at least once; stays true."""
-        self.revision = 0
-        """The newest resourceVersion up to which everything was told; 0 before the first list."""
         self.relists = 0
         """Lists after the first complete one."""
         self._client = client
@@ -104,24 +95,27 @@ class Reflector(Generic[T]):
         self._stall_timeout = stall_timeout
         self._backoff = backoff or Backoff()
         self._random = random
-        self._current_at = float("-inf")
+        self._progress = Progress()
+        self._foothold = Foothold()
         self._synced_event = asyncio.Event()
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
-        self._failed_at: int | None = None
-        """The revision at which the last stream ended in an error, if no list followed."""
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
         return len(self._delivery.known)
+
+    @property
+    def revision(self) -> int:
+        """The newest resourceVersion up to which everything was told; 0 before the first list."""
+        return self._progress.revision
 
     def lag(self) -> float:
         """Seconds since the stream was last known to be current; infinite before the first list.
 
         In a quiet cluster this goes up to `watch_seconds` and back: no news is no proof.
         """
-        return self._clock() - self._current_at
+        return self._clock() - self._progress.current_at
 
     @property
     def late(self) -> bool:
@@ -140,15 +134,10 @@ class Reflector(Generic[T]):
         """
         if self.revision >= revision:
             return
-        waiter = (revision, asyncio.get_running_loop().create_future())
-        self._waiters.append(waiter)
         if self._stream is not None:
             self._cut = True
             drop(self._stream)
-        try:
-            await waiter[1]
-        finally:
-            self._waiters.remove(waiter)
+        await self._progress.reached(revision)
 
     async def run(self) -> None:
         """List and watch until cancelled, whatever happens."""
@@ -163,7 +152,7 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                usable = usable and not self._is_of_no_use(error)
+                usable = usable and not self._foothold.is_lost(error, self.revision)
                 retry_after = error.retry_after
                 log.log(
                     logging.INFO if error.status == 410 else logging.WARNING,
@@ -183,23 +172,6 @@ class Reflector(Generic[T]):
                 usable = False
                 log.exception("%s: %s; listing again", self.kind, type(error).__name__)
             await asyncio.sleep(self._backoff.next(retry_after))
-
-    def _is_of_no_use(self, error: ApiError) -> bool:
-        """Whether the revision we watch from leads nowhere, so that only a list helps.
-
-        An error on an open stream may be about the very next event ("unable to decode an object
-        in the watch stream"): a watch from the same revision meets it for ever, and sees nothing.
-        The first one may as well be a change of etcd's leader, which all streams of all replicas
-        meet at once: lists from everybody would be the worst answer to that. So at the second in a
-        row without progress. Only a stream that makes progress or lasts resets the back-off, and no
-        list does: where lists do not help either, there is one for two of its longest delays.
-        """
-        if error.status in _LIST_AGAIN:
-            return True
-        if not isinstance(error, _StreamError) or error.status in _OVERLOAD:
-            return False
-        again, self._failed_at = self._failed_at == self.revision, self.revision
-        return again
 
     async def _list(self) -> None:
         if self.synced:
@@ -234,12 +206,12 @@ class Reflector(Generic[T]):
         )
         self.synced = True
         self._synced_event.set()
-        self._failed_at = None
-        self._told_up_to(revision, asked)
+        self._foothold.regained()
+        self._progress.told_up_to(revision, asked)
 
     async def _watch(self) -> bool:
         """Follow one stream to its end. Returns whether to go on at once."""
-        probing = self._is_awaited()
+        probing = self._progress.awaited
         seconds = _PROBE_SECONDS if probing else self._length()
         opened, begun_at = self._clock(), self.revision
         params = {
@@ -252,7 +224,7 @@ class Reflector(Generic[T]):
         lines = Lines()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
-            if self._is_awaited() and not probing:
+            if self._progress.awaited and not probing:
                 return True
             self._cut = False
             self._stream = None if probing else response
@@ -278,7 +250,7 @@ class Reflector(Generic[T]):
         try:
             event = wire.decode_event(line)
             if event.type in (wire.ADDED, wire.MODIFIED):
-                revision = self._delivery.changed(event.object, newer_than=self.revision)
+                revision = self._delivery.changed(event.object, newer_than=self._progress.revision)
             elif event.type == wire.DELETED:
                 revision = self._delivery.deleted(event.object)
             elif event.type == wire.BOOKMARK:
@@ -287,22 +259,12 @@ class Reflector(Generic[T]):
             elif event.type == wire.ERROR:
                 status = read_status(event.object)
                 after = status.details.retry_after_seconds if status.details else None
-                raise _StreamError(status.code, status.reason, status.message, retry_after=after)
+                raise StreamError(status.code, status.reason, status.message, retry_after=after)
             else:
                 raise _BrokenError(f"unknown event type {event.type[:40]!r}")
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise _BrokenError(f"unreadable line of {len(line)} bytes: {error}") from error
-        self._told_up_to(revision, self._clock())
-
-    def _told_up_to(self, revision: int, at: float) -> None:
-        self.revision = max(self.revision, revision)
-        self._current_at = max(self._current_at, at)
-        for wanted, waiter in self._waiters:
-            if wanted <= self.revision and not waiter.done():
-                waiter.set_result(None)
-
-    def _is_awaited(self) -> bool:
-        return any(wanted > self.revision for wanted, _ in self._waiters)
+        self._progress.told_up_to(revision, self._clock())
 
     def _length(self) -> int:
         # Not all at the same moment: neither the kinds nor the replicas.

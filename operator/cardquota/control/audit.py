@@ -6,7 +6,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from ..quota.verdict import Shortfall
 from ..quota.vocabulary import CPU, MEMORY, Mode, Reason
-from .release import pod_reference
+from .references import pod_reference
 
 
 def report_strangers(ledger: Ledger, events: EventRecorder) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..cluster.client import Client
 from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
-from ..cluster.feed import Pulse
+from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..cluster.takeover import LeadershipLost, settle_and_catch_up
 from ..metrics import Metrics

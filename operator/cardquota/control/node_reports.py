@@ -2,10 +2,11 @@
 
 import logging
 
-from ..cluster.events import EventRecorder, ObjectReference
+from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.ledger import Ledger
+from .references import node_reference
 
 _LOG = logging.getLogger(__name__)
 
@@ -18,5 +19,4 @@ def report_nodes(ledger: Ledger, events: EventRecorder) -> None:
         if problems:
             text = messages.not_counted(facts.name, problems)
             _LOG.warning("%s", text)
-            reference = ObjectReference("Node", "v1", "", facts.name, facts.uid)
-            events.record(reference, type="Warning", reason=v.NOT_COUNTED, message=text)
+            events.record(node_reference(facts), type="Warning", reason=v.NOT_COUNTED, message=text)

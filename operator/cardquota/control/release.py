@@ -5,37 +5,31 @@ opens. Whoever waits on is told why, once per reason.
 """
 
 import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from itertools import islice
 from typing import Any, Final
 
-from ..cluster.events import EventRecorder, ObjectReference
+from ..cluster.events import EventRecorder
 from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
-from ..quota.group_facts import GroupFacts
-from ..quota.judgement import judge_release
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
-from ..quota.pod_record import PodRecord
 from ..quota.release_order import queue_order
 from ..quota.release_pass import Opening, Refusal, openings
 from ..quota.stamp import Reservation, Stamp, allocated_text
-from ..quota.verdict import Outcome, Verdict
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
+from .references import pod_reference
+from .refusals import Refusals
 from .retries import Retries
 from .suspects import Suspects
 
-_LOG = logging.getLogger(__name__)
 _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""
 _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
-_PATIENCE: Final = 10.0
-"""Seconds after which a pod is told that its group, or members of it, do not come."""
 _AT_A_TIME: Final = 64
 """Answers worked out before the loop gets a breath."""
 
@@ -63,6 +57,7 @@ class ReleaseDoor:
         self._term = term
         self._in_flight = in_flight
         self._clock = clock
+        self._refusals = Refusals(ledger, events)
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -131,7 +126,7 @@ class ReleaseDoor:
             for found in islice(openings(self._ledger, queue), left):
                 left -= 1
                 if isinstance(found, Refusal):
-                    self._tell(found)
+                    self._refusals.tell(found)
                 elif not self._suspects.may_send(found.pods[0][0].facts.namespace):
                     for record, _ in found.pods:
                         self._hold_back(record.facts)
@@ -229,32 +224,6 @@ class ReleaseDoor:
         self._ledger.put_back(uid)
         self.wake()
 
-    def _tell(self, refusal: Refusal) -> None:
-        """Events for those who wait, one per change of the reason (section 9)."""
-        if refusal.verdict.outcome is Outcome.UNSEEN:
-            # Groups and members arrive one after the other: worth a word only if they do not.
-            asyncio.get_running_loop().call_later(_PATIENCE, self._tell_if_still, refusal)
-            return
-        self._record(refusal.verdict, refusal.pods, refusal.gang)
-
-    def _tell_if_still(self, refusal: Refusal) -> None:
-        """Some time has passed: who still waits is told how it stands now."""
-        for record in refusal.pods:
-            if self._ledger.pods.get(record.facts.uid) is record and record.releasable:
-                verdict = judge_release(self._ledger, record)
-                if verdict.outcome is Outcome.UNSEEN:
-                    self._record(verdict, (record,), refusal.gang)
-
-    def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
-        if verdict.reason is None:
-            return
-        objects = [pod_reference(record.facts) for record in pods]
-        if gang is not None and gang.facts is not None and pods:
-            objects.append(group_reference(gang.facts))
-        for found in objects:
-            _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
-            self._events.record(found, type="Warning", reason=verdict.reason, message=verdict.text)
-
     def _keep(self, key: str) -> None:
         """Brings a group up to date, one write at a time."""
         if key in self._kept:
@@ -287,15 +256,3 @@ class ReleaseDoor:
         if not task.cancelled():
             self._failure = self._failure or task.exception()
         self.wake()
-
-
-def group_reference(facts: GroupFacts) -> ObjectReference:
-    """The pod group an event is about."""
-    return ObjectReference(
-        "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
-    )
-
-
-def pod_reference(facts: PodFacts) -> ObjectReference:
-    """The pod an event is about."""
-    return ObjectReference("Pod", "v1", facts.namespace, facts.name, facts.uid, str(facts.revision))

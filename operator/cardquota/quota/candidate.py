@@ -1,33 +1,19 @@
-"""What is released at once: the next pod of a lane, or a gang that has not started."""
+"""What is released at once, the next pod of a lane or a gang that has not started, and its shelf.
+
+Pods stand in lanes, lanes make a candidate, and candidates that ask for the same wait on a shelf.
+The three know each other, so they stand together.
+"""
 
 from bisect import bisect_left, insort
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Hashable, Iterator, Mapping
 
+from .gang import Gang
 from .vocabulary import Reason
-
-if TYPE_CHECKING:
-    from .shelf import Shelf
 
 Turn = tuple[int, str, str, str]
 
-
-class Line(Protocol):
-    """A waiting line in which members of a gang stand."""
-
-    def regroup(self, gang: "Gang") -> None:
-        """The gang's minimum, reservation or members changed."""
-
-
-class Gang(Protocol):
-    """What a waiting line needs of a gang's books."""
-
-    key: str
-    lines: dict[Line, None]
-    """Where members of it wait."""
-
-    @property
-    def started(self) -> bool:
-        """Whether its minimum is reserved or held: what comes now comes one by one."""
+Needs = Mapping[str, int]
+"""Per dimension: how much must be free. Empty: not known, to be tried."""
 
 
 class Lane:
@@ -100,3 +86,49 @@ class Candidate:
     def newcomers(self) -> list[str]:
         """As of its lanes."""
         return [uid for lane in self.lanes for uid in lane.newcomers()]
+
+
+class Shelf:
+    """Candidates that ask for the same: if the first does not fit, none does."""
+
+    __slots__ = ("_row", "holds_up", "needs", "reason", "signature")
+
+    def __init__(self, signature: Hashable) -> None:
+        self.signature = signature
+        self.needs: Needs = {}
+        self.reason: Reason | None = None
+        """What all of them have been told."""
+        self.holds_up = True
+        """In a fifo queue: whether those behind have to wait."""
+        self._row: list[tuple[Turn, Candidate]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._row)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter([candidate for _, candidate in self._row])
+
+    @property
+    def first(self) -> Candidate:
+        """Whose turn it is."""
+        return self._row[0][1]
+
+    @property
+    def turn(self) -> Turn:
+        """Of the first."""
+        return self._row[0][0]
+
+    def put(self, candidate: Candidate) -> None:
+        """A candidate begins to wait here. Its turn stays as it is until it is taken off."""
+        candidate.shelf, candidate.place = self, candidate.turn
+        insort(self._row, (candidate.place, candidate))
+
+    def take(self, candidate: Candidate) -> None:
+        """The inverse of `put`."""
+        candidate.shelf = None
+        # A tuple that ends earlier sorts first: this is the place of the only one of that turn.
+        del self._row[bisect_left(self._row, (candidate.place,))]
+
+    def may_fit(self, free: Callable[[str], int]) -> bool:
+        """Whether there is room enough in one dimension for its first to be tried."""
+        return not self.needs or any(free(d) >= need for d, need in self.needs.items())

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from .vocabulary import CPU, MEMORY
+from .words import show
 
 LONGEST_NAME: Final = 256
 """Characters. Label values have at most 63, a profile or share adds a few."""
@@ -73,9 +74,3 @@ def _read(text: str) -> tuple[str, ...]:
 
 
 _kept = lru_cache(maxsize=1024)(_read)
-
-
-def show(text: str) -> str:
-    """User text fit for a message: printable, and short."""
-    short = text if len(text) <= 80 else text[:77] + "..."
-    return "".join(c if c.isprintable() else "?" for c in short)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .card import NOT, Card, CardNameError, check_name, show
+from .card import NOT, Card, CardNameError, check_name
 from .quantity import Quantity, QuantityError, count
 from .vendor import MPS, SLICED, TIME_SLICING, Vendor, plain_vendor
+from .words import show
 
 _MIB_PER_GIB = 1024
 _MOST_DIGITS = 18

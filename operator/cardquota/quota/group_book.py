@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from .account import Account
-from .candidate import Line
+from .gang import Line
 from .group_facts import GroupFacts
 from .pod_record import PodRecord
 from .stamp import Charge, Reservation

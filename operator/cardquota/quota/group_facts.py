@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from . import vocabulary as v
-from .objects import GroupAnnotations, Namespace, PodGroup
+from .objects.namespace import Namespace
+from .objects.pod_group import GroupAnnotations, PodGroup
 from .stamp import Reservation, read_reservation
 
 _NONE = GroupAnnotations()

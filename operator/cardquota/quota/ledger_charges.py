@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from .account import Account
 from .bucket import Bucket
-from .candidate import Gang
+from .gang import Gang
 from .group_book import GroupBook
 from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State

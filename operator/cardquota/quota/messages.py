@@ -8,19 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from . import vocabulary as v
-from .card import show
-from .quantity import cores_text, memory_text
 from .verdict import Shortfall
-
-MOST_LISTED: Final = 5
-"""Alternatives that a message lists; the rest are counted."""
-
-
-def amount_text(dimension: str, amount: int) -> str:
-    """An amount in the unit people use for it."""
-    if dimension == v.CPU:
-        return cores_text(amount)
-    return memory_text(amount) if dimension == v.MEMORY else str(amount)
+from .words import MOST_LISTED, amount_text, counted, listed, show
 
 
 def insufficient(queue: str, short: Shortfall) -> str:
@@ -58,7 +47,7 @@ ADVICE_RETRY: Final = (
 def advice_not_in_quota(cards: Sequence[str]) -> str:
     """What to do about a card that has no row in the quota."""
     return (
-        f"the card is not in the queue's quota (its cards: {_listed(cards)}); "
+        f"the card is not in the queue's quota (its cards: {listed(cards)}); "
         "use one of those, or ask the queue's owner for a quota of this card"
     )
 
@@ -67,7 +56,7 @@ def no_card_left(resource: str, rows: Sequence[str]) -> str:
     """No card is both selected and in the quota, for a pod that names none (P3)."""
     return (
         f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
-        f"affinity and in the queue's quota (its cards: {_listed(rows)}); "
+        f"affinity and in the queue's quota (its cards: {listed(rows)}); "
         f"name a card in {v.CARD_NAME}, or ask the queue's owner for a quota"
     )
 
@@ -91,9 +80,9 @@ def unreadable(problem: str) -> str:
 
 def several_resources(resources: Sequence[str]) -> str:
     """The pod asks for more than one card resource (P2)."""
-    listed = _listed(resources, " and ")
+    names = listed(resources, " and ")
     return (
-        f"the pod asks for {len(resources)} card resources ({listed}), but one pod may "
+        f"the pod asks for {len(resources)} card resources ({names}), but one pod may "
         "use one card model only; split it into several pods"
     )
 
@@ -145,17 +134,6 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
         f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
         f"{v.CARD_NAME} names ({show(' | '.join(cards))}); make them agree"
     )
-
-
-def _listed(names: Sequence[str], between: str = ", ") -> str:
-    """At most five, then a count."""
-    listed = between.join(show(name) for name in names[:MOST_LISTED]) or "none"
-    more = len(names) - MOST_LISTED
-    return f"{listed} and {more} more" if more > 0 else listed
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def queue_not_found(queue: str) -> str:
@@ -293,7 +271,7 @@ def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
 
 def queue_in_use(queue: str, pods: int, groups: int) -> str:
     """A queue that is used cannot be deleted (Q8)."""
-    users = f"{_counted(pods, 'pod')} and {_counted(groups, 'pod group')}"
+    users = f"{counted(pods, 'pod')} and {counted(groups, 'pod group')}"
     return (
         f"Queue <{show(queue)}> is in use by {users}; "
         f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"

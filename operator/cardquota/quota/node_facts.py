@@ -6,7 +6,7 @@ from sys import intern
 
 from .card import Card
 from .discovery import discover
-from .objects import Node
+from .objects.node import Node
 
 Labels = tuple[tuple[str, str], ...]
 """Sorted by key. Nodes of a pool agree in most of theirs, and share those."""

@@ -12,12 +12,13 @@ from sys import intern
 from typing import TypeVar, cast
 
 from . import vocabulary as v
-from .card import show
-from .objects import Owner, Pod, PodAnnotations, PodSpec
+from .objects.meta import Owner
+from .objects.pod import Pod, PodAnnotations, PodSpec
 from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
 from .stamp import Stamp, read_allocated
+from .words import show
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from .objects import Amounts, PodSpec, Resources
+from .objects.pod import PodSpec, Resources
+from .objects.wire import Amounts
 from .quantity import Quantity, QuantityError, count, milli, whole
 from .vocabulary import CPU, MEMORY
 

@@ -93,34 +93,6 @@ def count(value: Quantity) -> int:
     return amount
 
 
-def cores_text(milli_cores: int) -> str:
-    """Milli-cores for people: `4`, `4.5`, `0.25` (section 9)."""
-    return _decimal(milli_cores, 1000)
-
-
-_GI: Final = 2**30
-
-
-def memory_text(size: int) -> str:
-    """Bytes for people, in Gi: `9Gi`, `0.5Gi`; below a hundredth of a Gi in Mi, Ki or bytes."""
-    if size == 0:
-        return "0"
-    if size % _GI == 0 or abs(size) >= _GI // 100:
-        return _decimal(size, _GI) + "Gi"
-    for unit, name in ((2**20, "Mi"), (2**10, "Ki")):
-        if size % unit == 0:
-            return f"{size // unit}{name}"
-    return str(size)
-
-
-def _decimal(amount: int, unit: int) -> str:
-    """`amount / unit`, with at most three decimals (rounded half up) and no trailing zeros."""
-    sign, amount = ("-", -amount) if amount < 0 else ("", amount)
-    thousandths = (amount * 1000 * 2 + unit) // (2 * unit)
-    head, tail = divmod(thousandths, 1000)
-    return f"{sign}{head}" + (f".{tail:03}".rstrip("0") if tail else "")
-
-
 def cpu_quantity(milli_cores: int) -> str:
     """Milli-cores as a Kubernetes quantity in canonical form: `4`, `1500m`."""
     cores, rest = divmod(milli_cores, 1000)

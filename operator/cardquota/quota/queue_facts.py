@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from . import vocabulary as v
-from .objects import Amounts, Queue, QueueAnnotations
+from .objects.queue import Queue, QueueAnnotations
+from .objects.wire import Amounts
 from .quantity import QuantityError, milli, whole
 from .quota_text import QuotaTextError, read_quota
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from .account import Account
 from .ledger import Ledger
-from .quantity import cores_text, cpu_quantity, memory_quantity, memory_text
+from .quantity import cpu_quantity, memory_quantity
 from .vocabulary import CPU, MEMORY
+from .words import amount_text
 
 MOST_COLUMNS = 3
 """Card models that `kubectl get queues` shows on its one line."""
@@ -161,5 +162,5 @@ def _line(rows: list[tuple[int, str, str]]) -> str:
 
 def _of_limit(dimension: str, amounts: tuple[int, int | None]) -> str:
     allocated, limit = amounts
-    text = cores_text if dimension == CPU else memory_text
-    return f"{text(allocated)}/{text(limit) if limit is not None else '-'}"
+    of = "-" if limit is None else amount_text(dimension, limit)
+    return f"{amount_text(dimension, allocated)}/{of}"

@@ -6,8 +6,9 @@ The standard library's json, not msgspec: only it shows duplicate keys and odd n
 import json
 from typing import Any, Final, NoReturn
 
-from .card import CardNameError, check_name, read_alternatives, show
+from .card import CardNameError, check_name, read_alternatives
 from .quantity import LARGEST
+from .words import show
 
 MOST_ROWS: Final = 1_000
 LONGEST_TEXT: Final = 64 * 1024

@@ -7,13 +7,12 @@ from itertools import groupby, islice
 from typing import Final
 
 from .account import Account
-from .candidate import Candidate
+from .candidate import Candidate, Needs
 from .gang_judgement import judge_gang, judge_member
 from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
-from .shelf import Needs
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode

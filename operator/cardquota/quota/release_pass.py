@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from . import messages
 from .account import Account
-from .candidate import Candidate, Turn
+from .candidate import Candidate, Shelf, Turn
 from .group_book import GroupBook
 from .ledger import Ledger
 from .pod_record import PodRecord
 from .release_judge import Opening, ReleaseJudge
-from .shelf import Shelf
 from .verdict import Outcome, Verdict
 from .vocabulary import Reason
 

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from .card import NOT, Card
-from .objects import Expression, PodSpec, Term
+from .objects.node_affinity import Expression, Term
+from .objects.pod import PodSpec
 from .vendor import plain_vendor
 
 NODE_SELECTOR_IN: Final = "In"

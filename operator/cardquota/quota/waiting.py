@@ -10,9 +10,10 @@ import heapq
 from collections.abc import Hashable, Iterator
 from typing import Final
 
-from .candidate import Candidate, Gang, Lane, Turn
+from .candidate import Candidate, Lane, Needs, Shelf, Turn
+from .gang import Gang
 from .pod_record import PodRecord
-from .shelf import Needs, Shelf, Shelves
+from .shelves import Shelves
 from .vocabulary import Reason
 
 _SLACK: Final = 64

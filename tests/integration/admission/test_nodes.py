@@ -8,8 +8,9 @@ import pytest
 from builders import GPU, H200, a_node
 from builders.node import NodeBody
 from cardquota.quota import vocabulary as v
-
-from .team import T1000, Team, ask, metric
+from integration.asking import ask, metric
+from integration.roomy_nodes import T1000
+from integration.team import Team
 
 
 @contextmanager

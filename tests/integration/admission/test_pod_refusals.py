@@ -6,8 +6,8 @@ import pytest
 
 from builders import GPU, H200, H200_MIG, H800, R4090, SHARED, a_pod
 from cardquota.quota import vocabulary as v
-
-from .team import T1000, Team
+from integration.roomy_nodes import T1000
+from integration.team import Team
 
 
 def sentence(queue: str, card: str, asked: int, total: int, quota: int) -> str:

@@ -7,8 +7,8 @@ import pytest
 from builders import H200, a_queue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.quota_text import MOST_ROWS
-
-from .team import QUEUES, Team, ask, let_through
+from integration.asking import ask
+from integration.team import QUEUES, Team, let_through
 
 BAD_QUOTAS = {
     "not JSON": "{NVIDIA-H200: 3}",

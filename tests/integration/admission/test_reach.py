@@ -8,8 +8,8 @@ from builders import H200, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-
-from .team import MERGE, Team, ask, let_through, metric
+from integration.asking import MERGE, ask, metric
+from integration.team import Team, let_through
 
 
 def reviews(team: Team) -> float:

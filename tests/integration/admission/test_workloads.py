@@ -7,8 +7,9 @@ import pytest
 from builders import H200
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-
-from .team import MERGE, T1000, Object, Reply, Team, ask, gates, let_through, notes
+from integration.asking import MERGE, Object, Reply, ask
+from integration.roomy_nodes import T1000
+from integration.team import Team, gates, let_through, notes
 
 
 def workload(team: Team, kind: str, pod: PodBody, **spec: Any) -> Object:

@@ -10,11 +10,12 @@ import msgspec
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 MAPS = "configmaps"
 PODS = "pods"
-_NOT_OURS = {"fieldSelector": "metadata.name!=kube-root-ca.crt"}
+NOT_OURS = {"fieldSelector": "metadata.name!=kube-root-ca.crt"}
 
 
 class Sizes(Wire):
@@ -60,24 +61,12 @@ class Mirror:
 
 
 @asynccontextmanager
-async def mirroring(
-    client: Client, namespace: str, mirror: Mirror, *, kind: str = MAPS, **options: Any
-) -> AsyncIterator[Reflector[Sized]]:
-    """A reflector that has synced and runs on; it never ends by itself."""
-    reflector = Reflector(
-        client,
-        path=path_of(namespace, kind),
-        kind=kind,
-        decoder=Sized,
-        sink=mirror,
-        params=_NOT_OURS if kind == MAPS else None,
-        backoff=Backoff(0.02, 0.2),
-        **options,
-    )
+async def reflecting(reflector: Reflector[Any], *, within: float) -> AsyncIterator[None]:
+    """It has synced within the seconds, and runs on; it never ends by itself."""
     task = asyncio.create_task(reflector.run())
     try:
-        await asyncio.wait_for(reflector.wait_synced(), 60)
-        yield reflector
+        await asyncio.wait_for(reflector.wait_synced(), within)
+        yield
     finally:
         assert not task.done()
         task.cancel()
@@ -85,11 +74,30 @@ async def mirroring(
             await task
 
 
+@asynccontextmanager
+async def mirroring(
+    client: Client, namespace: str, mirror: Mirror, *, kind: str = MAPS, **options: Any
+) -> AsyncIterator[Reflector[Sized]]:
+    """A reflector of objects with a size, synced and running."""
+    reflector = Reflector(
+        client,
+        path=path_of(namespace, kind),
+        kind=kind,
+        decoder=Sized,
+        sink=mirror,
+        params=NOT_OURS if kind == MAPS else None,
+        backoff=Backoff(0.02, 0.2),
+        **options,
+    )
+    async with reflecting(reflector, within=60):
+        yield reflector
+
+
 async def listed(
     client: Client, namespace: str, kind: str = MAPS
 ) -> dict[str, tuple[str, str | None]]:
     """A fresh list, in the mirror's form."""
-    params = _NOT_OURS if kind == MAPS else {}
+    params = NOT_OURS if kind == MAPS else {}
     body = await client.get(path_of(namespace, kind), params=params, timeout=60)
     metas = [item["metadata"] for item in msgspec.json.decode(body)["items"]]
     return {m["name"]: (m["uid"], m.get("annotations", {}).get("size")) for m in metas}

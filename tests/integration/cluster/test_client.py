@@ -3,7 +3,8 @@ import asyncio
 import msgspec
 import pytest
 
-from cardquota.cluster.client import APPLY_PATCH, JSON_PATCH, ApiError, Client, OutcomeUnknown
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.client import APPLY_PATCH, JSON_PATCH, Client
 
 from .conftest import Proxy
 

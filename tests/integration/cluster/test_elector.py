@@ -198,8 +198,8 @@ async def test_somebody_who_touches_the_lease_does_not_end_the_term(
     term = await leads(first)
     for number in range(20):
         await client.patch(path, {"metadata": {"annotations": {"number": str(number)}}})
-    renewed = first.elector._renewal_sent
-    await until(lambda: first.elector._renewal_sent > renewed, "a renewal after that")
+    renewed = first.elector._renewals.sent
+    await until(lambda: first.elector._renewals.sent > renewed, "a renewal after that")
     assert first.told == [("acquired", term)]
 
 
@@ -214,8 +214,8 @@ async def test_health_begins_again_when_answers_are_late(
     await until(lambda: first.elector.healthy_since > stalled, "unhealthy")
     proxy.cut()
     proxy.flow()
-    before = first.elector._renewal_sent
-    await until(lambda: first.elector._renewal_sent > before, "healthy again")
+    before = first.elector._renewals.sent
+    await until(lambda: first.elector._renewals.sent > before, "healthy again")
     assert first.elector.healthy_since > stalled
 
 

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,11 @@ from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
 from cardquota.cluster.find_access import find_access
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 from .conftest import Proxy, until
+from .mirror import NOT_OURS, reflecting
 
 
 class Sizes(Wire):
@@ -96,19 +98,12 @@ async def running(
         kind="ConfigMap",
         decoder=Strict,
         sink=view,
-        params={"fieldSelector": "metadata.name!=kube-root-ca.crt"},
+        params=NOT_OURS,
         backoff=Backoff(0.02, 0.2),
         **options,
     )
-    task = asyncio.create_task(reflector.run())
-    try:
-        await asyncio.wait_for(reflector.wait_synced(), 20)
+    async with reflecting(reflector, within=20):
         yield reflector
-    finally:
-        assert not task.done()
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def create(client: Client, namespace: str, name: str, **data: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from cardquota_dev.testing import Cluster, running_plane
-from integration.admission.team import add_roomy_nodes
+from integration.roomy_nodes import add_roomy_nodes
 
 
 @pytest.fixture(scope="module")

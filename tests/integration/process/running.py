@@ -21,7 +21,7 @@ import yaml
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually
-from integration.admission.team import Object
+from integration.asking import Object
 
 CARDQUOTA = (sys.executable, "-m", "cardquota.cli")
 QUICK = {

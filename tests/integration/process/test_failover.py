@@ -10,8 +10,10 @@ import yaml
 
 from builders.pod import PodBody
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
-from integration.admission.team import T1000, Reply, Team, add_roomy_nodes, let_through
+from integration.asking import Reply
 from integration.release.test_burst import most_at_once
+from integration.roomy_nodes import T1000, add_roomy_nodes
+from integration.team import Team, let_through
 
 from .running import QUICK, tracebacks
 from .test_life import holder

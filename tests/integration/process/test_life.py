@@ -14,7 +14,9 @@ import urllib3
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
-from integration.admission.team import T1000, Team, ask, let_through
+from integration.asking import ask
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through
 
 from .running import (
     QUICK,

@@ -7,7 +7,9 @@ import pytest
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.admission.team import T1000, Seen, Team, let_through, of_a_job
+from integration.pod_watch import Seen
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through, of_a_job
 
 QUOTA = 20
 

@@ -7,7 +7,9 @@ import pytest
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.admission.team import T1000, Seen, Team, let_through, notes
+from integration.pod_watch import Seen
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through, notes
 
 
 def member(team: Team, name: str, gang: str = "gang", cards: int = 1) -> PodBody:

@@ -7,18 +7,10 @@ import pytest
 
 from builders import H200, H800, a_namespace
 from cardquota.quota import vocabulary as v
-from integration.admission.team import (
-    T1000,
-    T2000,
-    Object,
-    Seen,
-    Team,
-    ask,
-    gates,
-    let_through,
-    notes,
-    of_a_job,
-)
+from integration.asking import Object, ask
+from integration.pod_watch import Seen
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, gates, let_through, notes, of_a_job
 
 
 def holder(team: Team) -> str:

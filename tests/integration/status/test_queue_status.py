@@ -5,7 +5,9 @@ import pytest
 from builders import GPU, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.admission.team import T1000, T2000, Object, Team, ask, let_through, metric
+from integration.asking import Object, ask, metric
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, let_through
 
 
 def condition(team: Team, kind: str) -> Object:

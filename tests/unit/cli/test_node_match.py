@@ -3,7 +3,7 @@
 import pytest
 
 from cardquota.cli.node_match import matches
-from cardquota.quota.objects import Expression, Term
+from cardquota.quota.objects.node_affinity import Expression, Term
 from cardquota.quota.selector import Selector
 
 LABELS = {"zone": "a", "cores": "96"}

@@ -3,7 +3,9 @@
 import pytest
 
 from cardquota.cli.priorities import Priorities
-from cardquota.quota.objects import Meta, PodSpec, PriorityClass
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.pod import PodSpec
+from cardquota.quota.objects.priority_class import PriorityClass
 
 CLASSES = (
     PriorityClass(metadata=Meta(name="urgent"), value=1000),

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from cardquota.cli.rooms import Rooms
-from cardquota.quota.objects import Node, Pod
+from cardquota.quota.objects.node import Node
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import pod_facts
 
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}

@@ -5,7 +5,7 @@ import pytest
 from cardquota.cli.inventory import Workload, sort_documents
 from cardquota.cli.workloads import Expansion, expand
 from cardquota.cli.yaml_files import Document
-from cardquota.quota.objects import PodSpec
+from cardquota.quota.objects.pod import PodSpec
 from cardquota.quota.selector import Selector
 
 TEMPLATE = {

@@ -7,7 +7,9 @@ import aiohttp
 import pytest
 
 from cardquota.cluster.access import Access, AccessError
-from cardquota.cluster.client import ApiError, Client, OutcomeUnknown, in_words
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.client import Client
+from cardquota.cluster.connection_error import in_words
 
 
 class Server:

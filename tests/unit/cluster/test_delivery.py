@@ -3,7 +3,8 @@ import pytest
 
 from cardquota.cluster.delivery import Delivery
 from cardquota.cluster.known import Known
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 
 class Thing(Wire):

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.client import ApiError, Client
+from cardquota.cluster.api_error import ApiError
+from cardquota.cluster.client import Client
 from cardquota.cluster.elector import Elector
 
 DEADLINE = 8.0
@@ -109,7 +110,7 @@ async def test_an_answer_after_the_deadline_revives_no_term(sleeper: Sleeper) ->
 
 async def test_the_next_term_counts_the_late_renewal_as_its_predecessors(sleeper: Sleeper) -> None:
     await asleep_during_a_renewal(sleeper, DEADLINE - 0.01)
-    counted = sleeper.elector._renewal_sent
+    counted = sleeper.elector._renewals.sent
     await sleeper.until(lambda: sleeper.elector.term is None)
     sleeper.leases.answer.set()
     await sleeper.until(lambda: len(sleeper.told) >= 3)

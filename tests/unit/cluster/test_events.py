@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from cardquota.cluster import events
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.backoff import Backoff
-from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.client import Client
 from cardquota.cluster.events import EventRecorder, ObjectReference
 
 QUEUE_SIZE = 40

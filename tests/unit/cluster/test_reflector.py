@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import pytest
 
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.backoff import Backoff
-from cardquota.cluster.client import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.client import Client
 from cardquota.cluster.reflector import Reflector
-from cardquota.quota.objects import Meta, Wire
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
 
 
 class Thing(Wire):

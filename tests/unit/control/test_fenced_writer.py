@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from cardquota.cluster.access import Access
-from cardquota.cluster.client import Client, OutcomeUnknown
+from cardquota.cluster.api_error import OutcomeUnknown
+from cardquota.cluster.client import Client
 from cardquota.control.fenced_writer import FencedWriter, TooLateError
 
 from .stage import Script, a_writer, until

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from builders import H200, a_pod, a_queue
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics

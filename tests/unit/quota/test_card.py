@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200, H800
-from cardquota.quota.card import LONGEST_NAME, CardNameError, check_name, read_alternatives, show
+from cardquota.quota.card import LONGEST_NAME, CardNameError, check_name, read_alternatives
 
 
 def test_p2_one_card() -> None:
@@ -55,11 +55,6 @@ def test_a_name_that_can_be_no_cards_is_refused_in_short_words(name: str, why: s
 
 def test_a_name_of_the_greatest_length_is_one() -> None:
     check_name("x" * LONGEST_NAME)
-
-
-def test_text_for_messages_is_short_and_printable() -> None:
-    assert show("A\x1b[31m\n") == "A?[31m?"
-    assert len(show("x" * 10_000)) == 80
 
 
 @given(st.text())

@@ -12,7 +12,7 @@ from builders import GPU, H200, H800, SHARED, a_node
 from builders.node import NodeBody
 from cardquota.quota.discovery import discover
 from cardquota.quota.node_facts import node_facts
-from cardquota.quota.objects import Node
+from cardquota.quota.objects.node import Node
 from cardquota.quota.vendor import vendor_behind
 
 SAMPLE = {

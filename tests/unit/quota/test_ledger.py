@@ -1,6 +1,4 @@
-"""The ledger, event by event: the totals of section 6, whose a pod is, and what stays charged."""
-
-from dataclasses import astuple
+"""The ledger, event by event: the totals of section 6, and what stays charged."""
 
 import pytest
 
@@ -13,38 +11,19 @@ from builders import (
     Body,
     a_group,
     a_ledger,
-    a_namespace,
     a_node,
     a_pod,
     a_queue,
     see,
 )
-from builders.pod import PodBody
 from cardquota.quota.account import OUTSIDE
 from cardquota.quota.bucket import Bucket
-from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.recount import Totals
-from cardquota.quota.stamp import Reservation, Stamp, canonical
-from cardquota.quota.vocabulary import Mode, Policy
+from cardquota.quota.stamp import Reservation, canonical
 
-RED = a_queue("red").with_quota({H200: 3, H800: 3})
-POD = a_pod().in_queue("red").naming(H200).asking_for(2)
-STAMP = Stamp("red", ((H200, 2),), "term-1")
-
-
-def a_cluster(*things: Body) -> Ledger:
-    return a_ledger(*CARDS, RED, *things)
-
-
-def totals(ledger: Ledger, card: str = H200, queue: str = "red") -> tuple[int, int, int, int]:
-    """Requested, inqueue, allocated, elastic; and the recount agrees."""
-    assert drift(ledger) == {}
-    requested, inqueue, allocated, elastic = astuple(
-        ledger_totals(ledger).get((queue, card), Totals())
-    )
-    return requested, inqueue, allocated, elastic
-
+from .red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 
 # --- section 6 --------------------------------------------------------------------------------
 
@@ -119,110 +98,6 @@ def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
 
 def test_a_pod_that_does_not_concern_us_is_not_kept() -> None:
     assert a_cluster(a_pod().with_cpu("1")).pods == {}
-
-
-# --- whose a pod is ---------------------------------------------------------------------------
-
-UNNAMED = a_pod().naming(H200).asking_for(1)
-
-
-def queue_of(pod: PodBody, *things: Body, default: str = "") -> str:
-    return a_ledger(*CARDS, *things, default_queue=default).queue_of(pod.facts())
-
-
-def test_a_pods_group_says_its_queue() -> None:
-    pod = UNNAMED.in_group("gang").in_queue("own")
-    assert queue_of(pod, a_group().in_queue("groups")) == "groups"
-
-
-def test_a_group_without_a_queue_leaves_it_to_the_pod() -> None:
-    assert queue_of(UNNAMED.in_group("gang").in_queue("own"), a_group()) == "own"
-    assert queue_of(UNNAMED.in_group("gang").in_queue("own")) == "own"
-
-
-def test_the_namespace_says_the_queue_of_pods_that_name_none() -> None:
-    team = a_namespace().with_default_queue("teams")
-    assert queue_of(UNNAMED, team) == "teams"
-    assert queue_of(UNNAMED.in_queue("own"), team) == "own"
-    assert queue_of(UNNAMED.in_namespace("other"), team) == OUTSIDE
-
-
-def test_the_installation_may_have_a_default_queue() -> None:
-    assert queue_of(UNNAMED, default="all") == "all"
-    assert queue_of(UNNAMED, a_namespace().with_default_queue("teams"), default="all") == "teams"
-
-
-def test_defaults_are_for_pods_that_use_cards() -> None:
-    pod = a_pod().in_group("gang").with_cpu("1")
-    assert queue_of(pod, a_namespace().with_default_queue("teams"), default="all") == OUTSIDE
-
-
-def test_a_namespace_that_is_off_has_no_default() -> None:
-    team = a_namespace().with_default_queue("teams").in_mode("off")
-    assert queue_of(UNNAMED, team, default="all") == OUTSIDE
-
-
-def test_a_pod_with_cards_and_no_queue_is_counted_outside() -> None:
-    ledger = a_ledger(*CARDS, UNNAMED.with_cpu("1"))
-    assert totals(ledger, queue=OUTSIDE) == (1, 1, 0, 0)
-    assert totals(ledger, "cpu", OUTSIDE) == (0, 0, 0, 0)
-
-
-def test_a_pod_follows_its_namespace_until_it_is_stamped() -> None:
-    stamped = UNNAMED.with_uid("stamped").stamped("red", {H200: 1})
-    ledger = a_cluster(a_namespace().with_default_queue("red"), UNNAMED, stamped)
-    see(ledger, a_namespace().with_default_queue("blue"))
-    assert totals(ledger, queue="blue") == (1, 1, 0, 0)
-    ledger.namespace_gone("team")
-    assert totals(ledger, queue=OUTSIDE) == (1, 1, 0, 0)
-    assert totals(ledger) == (1, 1, 0, 0)
-
-
-def test_a_pod_moves_with_its_late_group() -> None:
-    ledger = a_cluster(POD.in_group("gang"))
-    see(ledger, a_group().in_queue("blue"))
-    assert (totals(ledger), totals(ledger, queue="blue")) == ((0, 0, 0, 0), (2, 2, 0, 0))
-    ledger.group_gone("team/gang")
-    assert totals(ledger) == (2, 2, 0, 0)
-
-
-# --- the policy of a pod ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("pod", "things", "policy"),
-    [
-        (POD, [], Policy.DENY),
-        (POD.owned_by("ReplicaSet"), [], Policy.DENY),
-        (POD.owned_by("Job"), [], Policy.GATE),
-        (POD.owned_by("Job", "batch.volcano.sh/v1alpha1"), [], Policy.GATE),
-        (POD.in_group("gang"), [], Policy.DENY),
-        (POD.in_group("gang"), [a_group().of(1)], Policy.DENY),
-        (POD.in_group("gang"), [a_group().of(2)], Policy.GATE),
-        (POD, [RED.with_policy("Gate")], Policy.GATE),
-        (POD.owned_by("Job"), [RED.with_policy("Deny")], Policy.DENY),
-    ],
-)
-def test_section_2_the_queue_says_the_policy_else_the_controller(
-    pod: PodBody, things: list[Body], policy: Policy
-) -> None:
-    ledger = a_cluster(*things)
-    assert ledger.policy_of(pod.facts(), "red") is policy
-    see(ledger, pod.gated())
-    bucket = Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
-    assert ledger.pods[pod.uid].bucket is bucket
-
-
-def test_a_change_of_policy_moves_who_is_gated() -> None:
-    ledger = a_cluster(POD.gated())
-    see(ledger, RED.with_policy("Gate"))
-    assert ledger.pods[POD.uid].bucket is Bucket.GATED_GATE
-
-
-def test_the_mode_of_a_namespace() -> None:
-    assert a_ledger().mode_in("team") is Mode.ENFORCE
-    assert a_ledger(audit=True).mode_in("team") is Mode.AUDIT
-    assert a_ledger(a_namespace().in_mode("off")).mode_in("team") is Mode.OFF
 
 
 # --- D8: what running pods are charged stays ----------------------------------------------------
@@ -302,100 +177,6 @@ def test_what_is_not_known_may_be_gone() -> None:
     ledger.retract_reservation("unknown", reservation)
     ledger.confirm_reservation("unknown", reservation, 1)
     assert not list(ledger.accounts())
-
-
-# --- charged before the gate opens --------------------------------------------------------------
-
-
-def gate_opened(revision: int) -> PodBody:
-    return POD.stamped("red", {H200: 2}).at_revision(revision)
-
-
-def assumed() -> Ledger:
-    ledger = a_cluster(POD.gated())
-    ledger.assume(POD.uid, STAMP)
-    assert totals(ledger) == (2, 2, 0, 0)
-    return ledger
-
-
-def test_an_assumed_pod_is_charged_at_once() -> None:
-    ledger = assumed()
-    account = ledger.account("red")
-    assert account is not None
-    assert len(account.waiting) == 0
-
-
-def test_confirmed_then_seen() -> None:
-    ledger = assumed()
-    ledger.confirm(POD.uid, 7)
-    see(ledger, POD.gated().with_priority(1).at_revision(6))
-    assert totals(ledger) == (2, 2, 0, 0)
-    see(ledger, gate_opened(7))
-    assert ledger.pods[POD.uid].assumed is None
-    assert totals(ledger) == (2, 2, 0, 0)
-
-
-def test_seen_then_confirmed() -> None:
-    ledger = assumed()
-    see(ledger, gate_opened(7))
-    ledger.confirm(POD.uid, 7)
-    see(ledger, POD.gated().at_revision(6))
-    assert totals(ledger) == (2, 2, 0, 0)
-
-
-def test_a_foreign_edit_on_the_way_keeps_the_charge() -> None:
-    ledger = assumed()
-    see(ledger, POD.naming(H800).gated().at_revision(6))
-    assert (totals(ledger), totals(ledger, H800)) == ((2, 2, 0, 0), (0, 0, 0, 0))
-
-
-def test_a_gate_that_somebody_else_opened_is_charged_as_it_is() -> None:
-    ledger = assumed()
-    see(ledger, POD.naming(H800).at_revision(6))
-    assert (totals(ledger), totals(ledger, H800)) == ((0, 0, 0, 0), (2, 2, 0, 0))
-
-
-def test_retracted_it_waits_again() -> None:
-    ledger = assumed()
-    ledger.retract(POD.uid)
-    assert totals(ledger) == (2, 0, 0, 0)
-    assert waiting(ledger) == {POD.uid}
-
-
-def waiting(ledger: Ledger) -> set[str]:
-    account = ledger.account("red")
-    assert account is not None
-    return set(account.waiting.uids())
-
-
-def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
-    ledger = assumed()
-    ledger.retract(POD.uid, hold_back=True)
-    assert (totals(ledger), waiting(ledger)) == ((2, 0, 0, 0), set())
-    see(ledger, POD.gated())
-    assert waiting(ledger) == set()
-    ledger.put_back(POD.uid)
-    assert waiting(ledger) == {POD.uid}
-
-
-def test_held_back_it_is_tried_when_it_changes() -> None:
-    ledger = assumed()
-    ledger.retract(POD.uid, hold_back=True)
-    see(ledger, POD.gated().at_revision(2))
-    assert waiting(ledger) == {POD.uid}
-
-
-def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
-    ledger = a_cluster(a_group().in_queue("red").of(2), POD.gated().in_group("gang"))
-    ledger.reserve("team/gang", Reservation("red", "t", ((H200, 3),)))
-    ledger.assume(POD.uid, STAMP)
-    assert totals(ledger) == (2, 3, 0, 0)
-    ledger.end_term()
-    assert totals(ledger) == (2, 0, 0, 0)
-    ledger.news.take_stirred()
-    ledger.begin_term()
-    assert ledger.news.take_stirred() == {"red"}
-    assert ledger.news.take_groups() == {"team/gang"}
 
 
 # --- queues -------------------------------------------------------------------------------------

@@ -11,196 +11,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from builders import (
-    GPU,
-    H200,
-    H200_MIG,
-    H800,
-    H800_MPS,
-    SHARED,
-    a_group,
-    a_ledger,
-    a_namespace,
-    a_node,
-    a_pod,
-    a_queue,
-    see,
-)
+from builders import H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.node import NodeBody
-from builders.plain_cluster import (
-    PRODUCT_LABEL,
-    PlainCard,
-    PlainCluster,
-    PlainGroup,
-    PlainPod,
-    PlainQueue,
-    Sums,
-)
+from builders.plain_cluster import PRODUCT_LABEL, PlainCluster, PlainGroup, PlainPod, PlainQueue
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.account import Account
-from cardquota.quota.bucket import Bucket
 from cardquota.quota.drift import drift, ledger_totals
-from cardquota.quota.ledger import Ledger
 from cardquota.quota.reading import read
-from cardquota.quota.release_pass import Opening, Refusal, openings
+from cardquota.quota.release_pass import Refusal, openings
 from cardquota.quota.stamp import Reservation, Stamp, canonical
-from cardquota.quota.waiting import WaitingLine
 
-XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
-MIG_RESOURCE = "nvidia.com/mig-1g.18gb"
-RDMA = "rdma/hca"
-
-QUEUES = ("red", "blue")
-GROUPS = ("gang-a", "gang-b")
-NAMESPACES = ("team", "other")
-NODES = ("node-a", "node-b", "node-c")
-
-NODE_KINDS: dict[str, tuple[NodeBody, list[PlainCard]]] = {
-    "h200": (
-        a_node().with_cards(H200, 8),
-        [PlainCard(name=H200, resource=GPU, product_label=PRODUCT_LABEL, product=H200, amount=8)],
-    ),
-    "h800": (
-        a_node().with_cards(H800, 4),
-        [PlainCard(name=H800, resource=GPU, product_label=PRODUCT_LABEL, product=H800, amount=4)],
-    ),
-    "h800, shared in part": (
-        a_node().sharing(H800, 8, "81559").offering(2),
-        [
-            PlainCard(name=H800, resource=GPU, product_label=PRODUCT_LABEL, product=H800, amount=2),
-            PlainCard(
-                name=H800_MPS, resource=SHARED, product_label=PRODUCT_LABEL, product=H800, amount=8
-            ),
-        ],
-    ),
-    "h200, sliced": (
-        a_node().showing(H200).with_slices("1g.18gb", 7),
-        [
-            PlainCard(
-                name=H200_MIG,
-                resource=MIG_RESOURCE,
-                product_label=PRODUCT_LABEL,
-                product=H200,
-                amount=7,
-            )
-        ],
-    ),
-    "a maker that is not in the table": (
-        a_node().with_cards(XPU, 4, XPU_RESOURCE),
-        [
-            PlainCard(
-                name=XPU,
-                resource=XPU_RESOURCE,
-                product_label=f"{XPU_RESOURCE}.product",
-                product=XPU,
-                amount=4,
-            )
-        ],
-    ),
-    "another maker's card of the same name": (
-        a_node().with_cards(H200, 4, "other.example/gpu"),
-        [
-            PlainCard(
-                name=H200,
-                resource="other.example/gpu",
-                product_label="other.example/gpu.product",
-                product=H200,
-                amount=4,
-            )
-        ],
-    ),
-    "no cards": (a_node(), []),
-}
-
-QUOTAS = (
-    {},
-    {H200: 3},
-    {H200: 2, H800: 2},
-    {H800: 5, H200: 0},
-    {H800_MPS: 4, H200_MIG: 3},
-    {XPU: 2, H800: 1},
-)
-BROKEN = ("{", '{"NVIDIA-H200": -1}', "[]", '{"NVIDIA-H200": 1, "NVIDIA-H200": 2}')
-CARD_TEXTS = (
-    None,
-    H200,
-    H800,
-    f"{H200}|{H800}",
-    f"{H800} | {H200}",
-    f"{H200}||{H800}",
-    H800_MPS,
-    H200_MIG,
+from .any_cluster import (
+    BROKEN,
+    CARD_TEXTS,
+    GROUPS,
+    NAMESPACES,
+    NODE_KINDS,
+    NODES,
+    QUEUES,
     XPU,
-    "Never-Seen",
+    XPU_RESOURCE,
+    body_of,
+    choices,
+    minimums,
+    picks,
+    policies,
+    quota_texts,
+    reports,
+    reservations,
+    shapes,
 )
-DEVICES = (
-    {},
-    {GPU: 1},
-    {GPU: 2},
-    {SHARED: 1},
-    {MIG_RESOURCE: 1},
-    {XPU_RESOURCE: 2},
-    {GPU: 1, RDMA: 1},
-    {GPU: 1, SHARED: 2},
-    {GPU: 2, MIG_RESOURCE: 1, XPU_RESOURCE: 1},
-    {RDMA: 1},
-)
-PRODUCTS = (None, None, None, [H200], [H800, H200])
-
-picks = st.integers(0, 10_000)
-shapes = st.fixed_dictionaries(
-    {
-        "namespace": st.sampled_from(NAMESPACES),
-        "own_queue": st.sampled_from((None, *QUEUES)),
-        "group": st.sampled_from((None, *GROUPS)),
-        "cards": st.sampled_from(CARD_TEXTS),
-        "devices": st.sampled_from(DEVICES),
-        "cpu": st.sampled_from((0, 500, 4_000)),
-        "memory": st.sampled_from((0, 2**30)),
-        "job": st.booleans(),
-        "products": st.sampled_from(PRODUCTS),
-        "created": st.sampled_from(("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z")),
-    }
-)
-choices = st.sampled_from(({H200: 1}, {H200: 2}, {H800: 1}, {H800_MPS: 1}, {XPU: 0}))
-minimums = st.integers(0, 3)
-reservations = st.sampled_from(
-    (("red", {H200: 2, "cpu": 1_000}), ("blue", {H800: 3}), ("gone", {H200: 1}))
-)
-quota_texts = st.sampled_from((None, *(json.dumps(rows) for rows in QUOTAS), *BROKEN))
-reports = st.sampled_from((None, (H200, 2, GPU), (XPU, 1, XPU_RESOURCE), (H800, 4, None)))
-policies = st.sampled_from((None, "Deny", "Gate"))
-
-
-def body_of(pod: PlainPod, revision: int) -> PodBody:
-    """The pod as the API server would have it."""
-    found = (
-        a_pod(pod.uid)
-        .with_uid(pod.uid)
-        .in_namespace(pod.namespace)
-        .at_revision(revision)
-        .created(pod.created)
-        .in_queue(pod.own_queue)
-        .in_group(pod.group.split("/")[1] if pod.group else None)
-        .naming(pod.cards)
-        .with_cpu(f"{pod.cpu}m")
-        .with_memory(str(pod.memory))
-    )
-    for resource, amount in pod.devices.items():
-        found = found.asking_for(amount, resource)
-    if pod.job:
-        found = found.owned_by("Job")
-    if pod.products is not None:
-        found = found.requiring([(PRODUCT_LABEL, "In", pod.products)])
-    if pod.terminating:
-        found = found.terminating()
-    if pod.stamp:
-        found = found.stamped(*pod.stamp)
-    if pod.state == "gated":
-        found = found.gated()
-    return found.on_node(pod.node, pod.scheduled) if pod.state == "bound" else found
+from .open_books import left_over, next_opening, sums_of, with_nothing_noted
 
 
 class Histories(RuleBasedStateMachine):
@@ -653,58 +495,8 @@ class Histories(RuleBasedStateMachine):
         assert left_over(self.ledger) == {}
 
 
-def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
-    """The ledger's totals in the plain cluster's form."""
-    return {
-        (account.name, dimension): Sums(
-            row.requested,
-            row.inqueue,
-            row.allocated,
-            row.elastic,
-            row.by_bucket[Bucket.GATED_DENY],
-        )
-        for account in ledger.accounts()
-        for dimension, row in account.rows.items()
-    }
-
-
-def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | None:
-    """Who goes next, and with which cards; nothing is charged."""
-    found = next((x for x in openings(ledger, queue) if isinstance(x, Opening)), None)
-    if found is None:
-        return None
-    return [r.facts.uid for r, _ in found.pods], [cards for _, cards in found.pods]
-
-
-def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], list[Any]] | None:
-    """The same of a line that all have just joined."""
-    noted, account.waiting = account.waiting, WaitingLine()
-    lanes = {record: record.lane for record in ledger.pods.values()}
-    for uid in noted.uids():
-        account.waiting.join(ledger.pods[uid], *ledger._lane(ledger.pods[uid]))
-    found = next_opening(ledger, account.name)
-    for record, lane in lanes.items():
-        record.lane = lane
-    for book in ledger.groups.values():
-        book.lines.pop(account.waiting, None)
-    account.waiting = noted
-    return found
-
-
-def left_over(ledger: Ledger) -> dict[str, Any]:
-    """Every collection of the ledger and of its node book that still holds something.
-
-    The catalog is left out: knowledge of cards outlives everything (D8).
-    """
-    found = {}
-    for owner in (ledger, ledger.nodes, ledger._loose):
-        for name, value in vars(owner).items():
-            if isinstance(value, dict | set | list) and value:
-                found[f"{type(owner).__name__}.{name}"] = value
-    return found
-
-
 Histories.TestCase.settings = settings(stateful_step_count=40)
+
 TestHistories = pytest.mark.slow(Histories.TestCase)
 
 

@@ -8,16 +8,6 @@ from builders import H200
 from cardquota.quota import messages
 
 
-def test_amounts_are_in_peoples_units() -> None:
-    assert messages.amount_text(H200, 5) == "5"
-    assert messages.amount_text("cpu", 4_500) == "4.5"
-    assert messages.amount_text("memory", 9 * 2**30) == "9Gi"
-
-
-def test_i4_no_amount_is_in_powers_of_ten() -> None:
-    assert messages.amount_text(H200, 1_000_000) == "1000000"
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -7,7 +7,7 @@ from builders import GPU, H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.account import OUTSIDE
-from cardquota.quota.objects import Pod
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import State, pod_facts
 from cardquota.quota.selector import decode
 

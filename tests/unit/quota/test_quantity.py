@@ -1,4 +1,4 @@
-"""Quantities are whole numbers, rounded as Kubernetes rounds; text for people and for objects."""
+"""Quantities are whole numbers, rounded as Kubernetes rounds; text for objects."""
 
 from contextlib import suppress
 
@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 from cardquota.quota.quantity import (
     LARGEST,
     QuantityError,
-    cores_text,
     count,
     cpu_quantity,
     memory_quantity,
-    memory_text,
     milli,
     whole,
 )
@@ -86,31 +84,6 @@ def test_p4_devices_are_whole_numbers(text: str, expected: int) -> None:
 def test_p4_a_fraction_of_a_device_is_an_error(text: str) -> None:
     with pytest.raises(QuantityError, match="not a whole number"):
         count(text)
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [(4_000, "4"), (4_500, "4.5"), (250, "0.25"), (1, "0.001"), (0, "0"), (-1_500, "-1.5")],
-)
-def test_section_9_cpu_is_shown_in_cores(amount: int, text: str) -> None:
-    assert cores_text(amount) == text
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        (9 * 2**30, "9Gi"),
-        (2**29, "0.5Gi"),
-        (2**20, "1Mi"),
-        (3 * 2**10, "3Ki"),
-        (1_000, "1000"),
-        (10**9, "0.931Gi"),
-        (0, "0"),
-        (-(2**30), "-1Gi"),
-    ],
-)
-def test_section_9_memory_is_shown_in_gi(amount: int, text: str) -> None:
-    assert memory_text(amount) == text
 
 
 @given(st.integers(0, LARGEST // 1000))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
 from cardquota.quota.card import Card
-from cardquota.quota.objects import Expression, Term
+from cardquota.quota.objects.node_affinity import Expression, Term
 from cardquota.quota.selector import Selector, decode, encode
 
 PRODUCT = f"{GPU}.product"

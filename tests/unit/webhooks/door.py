@@ -12,7 +12,7 @@ from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.cluster.feed import Pulse
+from cardquota.cluster.pulse import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings

@@ -5,15 +5,13 @@ Objects are those of `builders`; names of queues are the test's own, so that tes
 
 import json
 import re
-import threading
-import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
-from builders import Body, a_group, a_node, a_pod, a_queue
+from builders import Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.node import NodeBody
 from builders.pod import PodBody
@@ -21,94 +19,11 @@ from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually
 
-MERGE = "application/merge-patch+json"
-T1000 = "NVIDIA-T1000"
-T2000 = "NVIDIA-T2000"
-"""Cards of nodes of which there are enough for all tests, so that every pod is bound at once."""
+from .asking import MERGE, Object, Reply, ask, credentials
+from .pod_watch import PodWatch
 
 _GROUP = f"/apis/{v.GROUP}/{v.VERSION}"
 QUEUES = f"{_GROUP}/queues"
-Object = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What the API server answered."""
-
-    code: int
-    body: Object
-    warnings: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return self.code < 300
-
-    @property
-    def reason(self) -> str:
-        return str(self.body.get("reason", ""))
-
-    @property
-    def message(self) -> str:
-        return str(self.body.get("message", ""))
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One event of a watch, and when it came (seconds, monotonic)."""
-
-    at: float
-    type: str
-    object: Object
-
-    @property
-    def name(self) -> str:
-        return str(self.object["metadata"]["name"])
-
-
-def ask(
-    cluster: Cluster,
-    method: str,
-    path: str,
-    body: object = None,
-    *,
-    content_type: str = "application/json",
-    as_user: str = "",
-) -> Reply:
-    """One request as the administrator, or as somebody else by impersonation."""
-    headers = {"Content-Type": content_type, **_credentials(cluster)}
-    if as_user:
-        headers["Impersonate-User"] = as_user
-    answer = cluster.admin.rest_client.pool_manager.request(
-        method,
-        cluster.admin.configuration.host + path,
-        body=None if body is None else json.dumps(body),
-        headers=headers,
-        timeout=30.0,
-    )
-    warnings = tuple(
-        text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
-        for text in answer.headers.getlist("Warning")
-    )
-    return Reply(answer.status, json.loads(answer.data), warnings)
-
-
-def _credentials(cluster: Cluster) -> dict[str, str]:
-    key = cluster.admin.configuration.get_api_key_with_prefix("authorization")
-    key = key or cluster.admin.configuration.get_api_key_with_prefix("BearerToken")
-    return {"Authorization": key}
-
-
-def metric(cluster: Cluster, name: str, **labels: str) -> float:
-    """The sum of a metric of the first replica over all rows with these labels."""
-    address = cluster.state.process("cardquota-0").address
-    page = cluster.admin.rest_client.pool_manager.request("GET", f"{address}/metrics")
-    lines = page.data.decode().splitlines()
-    wanted = [f'{key}="{value}"' for key, value in labels.items()]
-    return sum(
-        float(line.rpartition(" ")[2])
-        for line in lines
-        if line.partition("{")[0].partition(" ")[0] == name and all(w in line for w in wanted)
-    )
 
 
 def gates(pod: Object) -> list[str]:
@@ -279,7 +194,7 @@ class Team:
         answer = self.cluster.admin.rest_client.pool_manager.request(
             "GET",
             self.cluster.admin.configuration.host + url,
-            headers=_credentials(self.cluster),
+            headers=credentials(self.cluster),
             timeout=30.0,
         )
         assert answer.status == 200
@@ -311,85 +226,14 @@ class Team:
         return dict(found[0])
 
     @contextmanager
-    def watching(self) -> Iterator["PodWatch"]:
+    def watching(self) -> Iterator[PodWatch]:
         """A watch of the team's pods, from now on."""
-        watch = PodWatch(self)
+        watch = PodWatch(self.cluster, self.path(a_pod()))
         watch.start()
         try:
             yield watch
         finally:
             watch.stop()
-
-
-class PodWatch:
-    """Every change of the team's pods in the order of the API server."""
-
-    def __init__(self, team: Team) -> None:
-        self._team = team
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._stopping = False
-        self.seen: list[Seen] = []
-
-    def start(self) -> Self:
-        cluster, path = self._team.cluster, self._team.path(a_pod())
-        revision = ask(cluster, "GET", f"{path}?limit=1").body["metadata"]["resourceVersion"]
-        self._answer = cluster.admin.rest_client.pool_manager.request(
-            "GET",
-            f"{cluster.admin.configuration.host}{path}?watch=true&resourceVersion={revision}",
-            headers=_credentials(cluster),
-            preload_content=False,
-            timeout=60.0,
-        )
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        self._stopping = True
-        self._answer.shutdown()
-        self._thread.join(10)
-        self._answer.close()
-
-    def first(self, condition: Callable[[Seen], bool], what: str) -> Seen:
-        """The first event of that kind, once it has come."""
-        return eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)  # type: ignore[return-value]
-
-    def _read(self) -> None:
-        rest = b""
-        try:
-            while chunk := self._answer.read1():
-                at = time.monotonic()
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    event = json.loads(line)
-                    self.seen.append(Seen(at, event["type"], event["object"]))
-        except Exception:
-            if not self._stopping:
-                raise
-
-
-def add_roomy_nodes(cluster: Cluster) -> None:
-    """Nodes of T1000 and T2000, ready; they stay."""
-    for number, product in enumerate((T1000, T2000)):
-        node = a_node(f"roomy-{number}").showing(product)
-        amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", "nvidia.com/gpu": "2000"}
-        body = {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": node.name, "labels": node.body["metadata"]["labels"]},
-            "status": {"capacity": amounts, "allocatable": amounts},
-        }
-        assert ask(cluster, "POST", "/api/v1/nodes", body).code in (201, 409)
-    for number in range(2):
-        path = f"/api/v1/nodes/roomy-{number}"
-        eventually(lambda p=path: _usable(ask(cluster, "GET", p).body), f"{path} usable")
-
-
-def _usable(node: Object) -> bool:
-    ready = any(
-        c["type"] == "Ready" and c["status"] == "True"
-        for c in node.get("status", {}).get("conditions", ())
-    )
-    return ready and not node["spec"].get("taints")
 
 
 def bugs_logged(cluster: Cluster) -> list[str]:

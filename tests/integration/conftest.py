@@ -1,11 +1,13 @@
-"""A team with a namespace of its own on the plane with the product."""
+"""A team with a namespace of its own on the plane with the product, for whoever asks for one."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from cardquota_dev.testing import Cluster
-from integration.admission.team import Team, add_roomy_nodes, bugs_logged
+
+from .roomy_nodes import add_roomy_nodes
+from .team import Team, bugs_logged
 
 
 @pytest.fixture(scope="session")

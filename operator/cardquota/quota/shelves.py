@@ -5,59 +5,10 @@ before its first could fit: more in one of them is necessary, though perhaps not
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 
-from .candidate import Candidate, Turn
+from .candidate import Candidate, Needs, Shelf, Turn
 from .vocabulary import Reason
-
-Needs = Mapping[str, int]
-"""Per dimension: how much must be free. Empty: not known, to be tried."""
-
-
-class Shelf:
-    """Candidates that ask for the same: if the first does not fit, none does."""
-
-    __slots__ = ("_row", "holds_up", "needs", "reason", "signature")
-
-    def __init__(self, signature: Hashable) -> None:
-        self.signature = signature
-        self.needs: Needs = {}
-        self.reason: Reason | None = None
-        """What all of them have been told."""
-        self.holds_up = True
-        """In a fifo queue: whether those behind have to wait."""
-        self._row: list[tuple[Turn, Candidate]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._row)
-
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter([candidate for _, candidate in self._row])
-
-    @property
-    def first(self) -> Candidate:
-        """Whose turn it is."""
-        return self._row[0][1]
-
-    @property
-    def turn(self) -> Turn:
-        """Of the first."""
-        return self._row[0][0]
-
-    def put(self, candidate: Candidate) -> None:
-        """A candidate begins to wait here. Its turn stays as it is until it is taken off."""
-        candidate.shelf, candidate.place = self, candidate.turn
-        insort(self._row, (candidate.place, candidate))
-
-    def take(self, candidate: Candidate) -> None:
-        """The inverse of `put`."""
-        candidate.shelf = None
-        # A tuple that ends earlier sorts first: this is the place of the only one of that turn.
-        del self._row[bisect_left(self._row, (candidate.place,))]
-
-    def may_fit(self, free: Callable[[str], int]) -> bool:
-        """Whether there is room enough in one dimension for its first to be tried."""
-        return not self.needs or any(free(d) >= need for d, need in self.needs.items())
 
 
 class Shelves:

@@ -1,0 +1,43 @@
+"""When the ledger moved: whoever waits in its loop is woken, whoever listens is called."""
+
+import asyncio
+from collections.abc import Callable
+
+
+class Pulse:
+    """Lets anyone in the loop wait until the ledger has taken in something more."""
+
+    def __init__(self) -> None:
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` at every beat, in the loop; it must be quick."""
+        self._listeners.append(listener)
+
+    def beat(self) -> None:
+        """The ledger moved."""
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        for listener in self._listeners:
+            listener()
+
+    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Whether `condition` came to hold within `timeout` seconds."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while not condition():
+            left = end - loop.time()
+            if left <= 0:
+                return False
+            waiter: asyncio.Future[None] = loop.create_future()
+            self._waiters.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, left)
+            except TimeoutError:
+                return condition()
+            finally:
+                self._waiters.discard(waiter)
+        return True

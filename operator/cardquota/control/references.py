@@ -1,0 +1,24 @@
+"""The objects that our events are about, as events name them."""
+
+from ..cluster.events import ObjectReference
+from ..quota import vocabulary as v
+from ..quota.group_facts import GroupFacts
+from ..quota.node_facts import NodeFacts
+from ..quota.pod_facts import PodFacts
+
+
+def pod_reference(facts: PodFacts) -> ObjectReference:
+    """The pod an event is about."""
+    return ObjectReference("Pod", "v1", facts.namespace, facts.name, facts.uid, str(facts.revision))
+
+
+def group_reference(facts: GroupFacts) -> ObjectReference:
+    """The pod group an event is about."""
+    return ObjectReference(
+        "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
+    )
+
+
+def node_reference(facts: NodeFacts) -> ObjectReference:
+    """The node an event is about."""
+    return ObjectReference("Node", "v1", "", facts.name, facts.uid)

@@ -1,0 +1,22 @@
+"""What a gang and the lines its members wait in need of each other."""
+
+from typing import Protocol
+
+
+class Line(Protocol):
+    """A waiting line in which members of a gang stand."""
+
+    def regroup(self, gang: "Gang") -> None:
+        """The gang's minimum, reservation or members changed."""
+
+
+class Gang(Protocol):
+    """What a waiting line needs of a gang's books."""
+
+    key: str
+    lines: dict[Line, None]
+    """Where members of it wait."""
+
+    @property
+    def started(self) -> bool:
+        """Whether its minimum is reserved or held: what comes now comes one by one."""

@@ -1,0 +1,34 @@
+"""Nodes: labels, what is allocatable, and whether they take pods."""
+
+from msgspec import field
+
+from .meta import LabelledMeta
+from .wire import Amounts, Wire
+
+
+class NodeCondition(Wire):
+    """A condition of a node."""
+
+    type: str
+    status: str = ""
+
+
+class NodeStatus(Wire):
+    """Status of a node."""
+
+    allocatable: Amounts | None = None
+    conditions: tuple[NodeCondition, ...] | None = ()
+
+
+class NodeSpec(Wire):
+    """Specification of a node."""
+
+    unschedulable: bool = False
+
+
+class Node(Wire):
+    """A node."""
+
+    metadata: LabelledMeta
+    spec: NodeSpec = field(default_factory=NodeSpec)
+    status: NodeStatus = field(default_factory=NodeStatus)

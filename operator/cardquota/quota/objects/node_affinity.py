@@ -1,0 +1,40 @@
+"""What a pod demands of the labels of its node, by affinity."""
+
+from msgspec import field
+
+from .wire import Wire
+
+
+class Expression(Wire):
+    """One node selector requirement."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class Term(Wire, omit_defaults=True):
+    """One node selector term; its requirements hold together."""
+
+    match_expressions: tuple[Expression, ...] | None = None
+    match_fields: tuple[Expression, ...] | None = None
+
+
+class NodeSelector(Wire):
+    """Terms of which one must hold."""
+
+    node_selector_terms: tuple[Term, ...] = ()
+
+
+class NodeAffinity(Wire):
+    """Required node affinity; what is only preferred does not concern us."""
+
+    required: NodeSelector | None = field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Wire):
+    """Affinity of a pod."""
+
+    node_affinity: NodeAffinity | None = None

@@ -1,0 +1,94 @@
+"""Pods: what they ask for, where they may go, how far they are."""
+
+from msgspec import field
+
+from .. import vocabulary as v
+from .meta import Meta, Owner
+from .node_affinity import Affinity
+from .wire import Amounts, Wire
+
+
+class PodAnnotations(Wire):
+    """The annotations of a pod that mean something to us."""
+
+    card_name: str | None = field(default=None, name=v.CARD_NAME)
+    card_alias: str | None = field(default=None, name=v.CARD_NAME_ALIAS)
+    queue: str | None = field(default=None, name=v.QUEUE_NAME)
+    queue_volcano_job: str | None = field(default=None, name=v.QUEUE_NAME_VOLCANO_JOB)
+    group: str | None = field(default=None, name=v.GROUP_NAME)
+    allocated: str | None = field(default=None, name=v.ALLOCATED)
+    charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
+    term: str | None = field(default=None, name=v.TERM)
+    mirror: str | None = field(default=None, name="kubernetes.io/config.mirror")
+
+
+class PodMeta(Meta):
+    """Metadata of a pod."""
+
+    annotations: PodAnnotations | None = None
+    owner_references: tuple[Owner, ...] = ()
+
+
+class Resources(Wire):
+    """Resource requirements of a container or of a pod as a whole."""
+
+    limits: Amounts | None = None
+    requests: Amounts | None = None
+
+
+class Container(Wire):
+    """A container, of which only the resources count."""
+
+    resources: Resources | None = None
+    restart_policy: str | None = None
+
+
+class Gate(Wire):
+    """A scheduling gate."""
+
+    name: str
+
+
+class ResourceClaim(Wire):
+    """A claim of a device by Dynamic Resource Allocation (P7)."""
+
+    name: str = ""
+
+
+class PodSpec(Wire):
+    """Specification of a pod."""
+
+    containers: tuple[Container, ...] | None = ()
+    init_containers: tuple[Container, ...] | None = ()
+    overhead: Amounts | None = None
+    resources: Resources | None = None
+    scheduling_gates: tuple[Gate, ...] | None = ()
+    node_name: str | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    resource_claims: tuple[ResourceClaim, ...] | None = ()
+
+
+class PodCondition(Wire):
+    """A condition of a pod; `PodScheduled` says when it was bound."""
+
+    type: str
+    status: str = ""
+    last_transition_time: str | None = None
+
+
+class PodStatus(Wire):
+    """Status of a pod."""
+
+    phase: str = ""
+    conditions: tuple[PodCondition, ...] | None = ()
+
+
+class Pod(Wire):
+    """A pod."""
+
+    metadata: PodMeta
+    spec: PodSpec = field(default_factory=PodSpec)
+    status: PodStatus = field(default_factory=PodStatus)

@@ -1,0 +1,73 @@
+"""Queues: quota and limits as their owners write them, and our own status."""
+
+from typing import Any
+
+from msgspec import field
+
+from .. import vocabulary as v
+from .meta import Meta
+from .wire import Amounts, Wire
+
+
+class QueueAnnotations(Wire):
+    """The annotations of a queue that mean something to us."""
+
+    quota: str | None = field(default=None, name=v.QUOTA)
+    policy: str | None = field(default=None, name=v.POLICY)
+    namespaces: str | None = field(default=None, name=v.NAMESPACES)
+    state: str | None = field(default=None, name=v.QUEUE_STATE)
+
+
+class ManagedFields(Wire):
+    """Who wrote which fields."""
+
+    manager: str = ""
+    fields: dict[str, Any] = field(default_factory=dict, name="fieldsV1")
+
+
+class QueueMeta(Meta):
+    """Metadata of a queue."""
+
+    annotations: QueueAnnotations | None = None
+    managed_fields: tuple[ManagedFields, ...] | None = ()
+
+
+class Guarantee(Wire):
+    """Resources a queue is guaranteed."""
+
+    resource: Amounts | None = None
+
+
+class QueueSpec(Wire):
+    """Specification of a queue."""
+
+    capability: Amounts | None = None
+    deserved: Amounts | None = None
+    guarantee: Guarantee | None = None
+    weight: int | None = None
+    priority: int | None = None
+    parent: str | None = None
+    dequeue_strategy: str | None = None
+
+
+class QueueStatusCard(Wire):
+    """A row of our own status: where the last good quota and the resource name survive us."""
+
+    name: str = ""
+    resource: str | None = None
+    quota: int = 0
+
+
+class QueueStatus(Wire):
+    """Status of a queue."""
+
+    state: str | None = None
+    cards: tuple[QueueStatusCard, ...] | None = ()
+
+
+class Queue(Wire):
+    """A queue."""
+
+    metadata: QueueMeta
+    spec: QueueSpec = field(default_factory=QueueSpec)
+    status: QueueStatus = field(default_factory=QueueStatus)

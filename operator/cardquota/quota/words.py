@@ -1,0 +1,64 @@
+"""The parts of a sentence: amounts in the units people use, and what users wrote, made fit to show.
+
+Cards are whole numbers, cpu is in cores, memory in Gi (section 9). The sentences are in `messages`.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from .vocabulary import CPU, MEMORY
+
+MOST_LISTED: Final = 5
+"""Alternatives that a message lists; the rest are counted."""
+
+_GI: Final = 2**30
+
+
+def amount_text(dimension: str, amount: int) -> str:
+    """An amount of cards, milli-cores or bytes, in the unit people use for it."""
+    if dimension == CPU:
+        return cores_text(amount)
+    return memory_text(amount) if dimension == MEMORY else str(amount)
+
+
+def cores_text(milli_cores: int) -> str:
+    """Milli-cores for people: `4`, `4.5`, `0.25` (section 9)."""
+    return _decimal(milli_cores, 1000)
+
+
+def memory_text(size: int) -> str:
+    """Bytes for people, in Gi: `9Gi`, `0.5Gi`; below a hundredth of a Gi in Mi, Ki or bytes."""
+    if size == 0:
+        return "0"
+    if size % _GI == 0 or abs(size) >= _GI // 100:
+        return _decimal(size, _GI) + "Gi"
+    for unit, name in ((2**20, "Mi"), (2**10, "Ki")):
+        if size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+def _decimal(amount: int, unit: int) -> str:
+    """`amount / unit`, with at most three decimals (rounded half up) and no trailing zeros."""
+    sign, amount = ("-", -amount) if amount < 0 else ("", amount)
+    thousandths = (amount * 1000 * 2 + unit) // (2 * unit)
+    head, tail = divmod(thousandths, 1000)
+    return f"{sign}{head}" + (f".{tail:03}".rstrip("0") if tail else "")
+
+
+def show(text: str) -> str:
+    """User text fit for a message: printable, and at most 80 characters."""
+    short = text if len(text) <= 80 else text[:77] + "..."
+    return "".join(c if c.isprintable() else "?" for c in short)
+
+
+def listed(names: Sequence[str], between: str = ", ", *, most: int = MOST_LISTED) -> str:
+    """The first names that users wrote, then how many more; `none` where there are none."""
+    shown = between.join(show(name) for name in names[:most]) or "none"
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def counted(number: int, what: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,79 @@
+"""One request to the API server or to the product, and what it answered."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from cardquota_dev.testing import Cluster
+
+MERGE = "application/merge-patch+json"
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the API server answered."""
+
+    code: int
+    body: Object
+    warnings: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.code < 300
+
+    @property
+    def reason(self) -> str:
+        return str(self.body.get("reason", ""))
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", ""))
+
+
+def ask(
+    cluster: Cluster,
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    content_type: str = "application/json",
+    as_user: str = "",
+) -> Reply:
+    """One request as the administrator, or as somebody else by impersonation."""
+    headers = {"Content-Type": content_type, **credentials(cluster)}
+    if as_user:
+        headers["Impersonate-User"] = as_user
+    answer = cluster.admin.rest_client.pool_manager.request(
+        method,
+        cluster.admin.configuration.host + path,
+        body=None if body is None else json.dumps(body),
+        headers=headers,
+        timeout=30.0,
+    )
+    warnings = tuple(
+        text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
+        for text in answer.headers.getlist("Warning")
+    )
+    return Reply(answer.status, json.loads(answer.data), warnings)
+
+
+def credentials(cluster: Cluster) -> dict[str, str]:
+    """Headers of the administrator."""
+    key = cluster.admin.configuration.get_api_key_with_prefix("authorization")
+    key = key or cluster.admin.configuration.get_api_key_with_prefix("BearerToken")
+    return {"Authorization": key}
+
+
+def metric(cluster: Cluster, name: str, **labels: str) -> float:
+    """The sum of a metric of the first replica over all rows with these labels."""
+    address = cluster.state.process("cardquota-0").address
+    page = cluster.admin.rest_client.pool_manager.request("GET", f"{address}/metrics")
+    lines = page.data.decode().splitlines()
+    wanted = [f'{key}="{value}"' for key, value in labels.items()]
+    return sum(
+        float(line.rpartition(" ")[2])
+        for line in lines
+        if line.partition("{")[0].partition(" ")[0] == name and all(w in line for w in wanted)
+    )

@@ -1,0 +1,71 @@
+"""What becomes of pods, in the order of the API server, and when."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from cardquota_dev.testing import Cluster, eventually
+
+from .asking import Object, ask, credentials
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One event of a watch, and when it came (seconds, monotonic)."""
+
+    at: float
+    type: str
+    object: Object
+
+    @property
+    def name(self) -> str:
+        return str(self.object["metadata"]["name"])
+
+
+class PodWatch:
+    """Every change of the pods of a collection in the order of the API server."""
+
+    def __init__(self, cluster: Cluster, path: str) -> None:
+        self._cluster, self._path = cluster, path
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._stopping = False
+        self.seen: list[Seen] = []
+
+    def start(self) -> Self:
+        cluster, path = self._cluster, self._path
+        revision = ask(cluster, "GET", f"{path}?limit=1").body["metadata"]["resourceVersion"]
+        self._answer = cluster.admin.rest_client.pool_manager.request(
+            "GET",
+            f"{cluster.admin.configuration.host}{path}?watch=true&resourceVersion={revision}",
+            headers=credentials(cluster),
+            preload_content=False,
+            timeout=60.0,
+        )
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._answer.shutdown()
+        self._thread.join(10)
+        self._answer.close()
+
+    def first(self, condition: Callable[[Seen], bool], what: str) -> Seen:
+        """The first event of that kind, once it has come."""
+        return eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)  # type: ignore[return-value]
+
+    def _read(self) -> None:
+        rest = b""
+        try:
+            while chunk := self._answer.read1():
+                at = time.monotonic()
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    event = json.loads(line)
+                    self.seen.append(Seen(at, event["type"], event["object"]))
+        except Exception:
+            if not self._stopping:
+                raise

@@ -1,0 +1,91 @@
+"""A leader over a real ledger, whose API server is a script."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control.fenced_writer import FencedWriter
+from cardquota.control.gate import GateOpener
+from cardquota.control.groups import GroupKeeper
+from cardquota.control.release import ReleaseDoor
+from cardquota.metrics import Metrics
+from cardquota.quota.ledger import Ledger
+
+from .stage import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
+
+THREE = a_queue().with_quota({H200: 3})
+GANG = a_group().in_queue("queue").of(2)
+
+
+def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod(name).in_queue("queue").naming(card).asking_for(cards).gated()
+
+
+class Leader:
+    """One term over a world."""
+
+    def __init__(self, *things: Body, in_flight: int = 32, phases: bool = False) -> None:
+        self.ledger: Ledger = a_world(*things)
+        self.script = Script()
+        self.told = Told()
+        self.metrics = Metrics()
+        self.left = 60.0
+
+        def left() -> float:
+            return self.left
+
+        def writer() -> FencedWriter:
+            return a_writer(self.script, left, at_a_time=in_flight)
+
+        loop = asyncio.get_running_loop()
+        self.door = ReleaseDoor(
+            self.ledger,
+            GateOpener(self.ledger, writer(), writer()),
+            GroupKeeper(self.ledger, writer(), writer(), phases=phases),
+            self.told,  # type: ignore[arg-type]
+            self.metrics,
+            term=TERM,
+            in_flight=in_flight,
+            clock=loop.time,
+        )
+
+    def see(self, *things: Body) -> None:
+        see(self.ledger, *things)
+        self.door.wake()
+
+    @property
+    def opened(self) -> list[str]:
+        """Names of pods whose gate was asked to be opened, in order."""
+        return [
+            call.path.rpartition("/")[2]
+            for call in self.script.patches
+            if "/pods/" in call.path and not call.settles
+        ]
+
+    def tells(self, name: str) -> list[str]:
+        return [reason for who, reason, _ in self.told.events if who == name]
+
+
+@asynccontextmanager
+async def leading(
+    *things: Body,
+    answers: tuple[Answer, ...] = (),
+    in_flight: int = 32,
+    left: float = 60.0,
+    phases: bool = False,
+) -> AsyncIterator[Leader]:
+    leader = Leader(*things, in_flight=in_flight, phases=phases)
+    leader.script.answers, leader.left = list(answers), left
+    term = asyncio.create_task(leader.door.run())
+    try:
+        yield leader
+    finally:
+        term.cancel()
+        await asyncio.gather(term, return_exceptions=True)
+        assert no_charge_is_left(leader.ledger)
+
+
+def reservations(leader: Leader) -> list[Call]:
+    return [call for call in leader.script.patches if "/podgroups/" in call.path]

@@ -1,0 +1,133 @@
+"""A small cluster whose things live and die, told to a ledger as its own watches would."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
+from builders.body import Body
+from cardquota.cluster.delivery import Delivery
+from cardquota.cluster.feed import watched
+from cardquota.cluster.pulse import Pulse
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.stamp import Stamp
+
+
+class Feed:
+    """The product's own watches, without the API server: raw objects into `Delivery`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.pulse = Pulse()
+        self.undecodable: Counter[str] = Counter()
+        self.kinds = {w.kind: w for w in watched(ledger, self.pulse, self._count)}
+        self.deliveries: dict[str, Delivery[Any]] = {
+            kind: Delivery(kind, w.struct, w.sink) for kind, w in self.kinds.items()
+        }
+        self._revision = 10
+
+    def _count(self, kind: str) -> None:
+        self.undecodable[kind] += 1
+
+    def changed(self, kind: str, body: Mapping[str, Any]) -> None:
+        self.deliveries[kind].changed(self._raw(body))
+
+    def deleted(self, kind: str, body: Mapping[str, Any]) -> None:
+        self.deliveries[kind].deleted(self._raw(body))
+
+    def _raw(self, body: Mapping[str, Any]) -> msgspec.Raw:
+        self._revision += 1
+        metadata = {**body["metadata"], "resourceVersion": str(self._revision)}
+        return msgspec.Raw(json.dumps({**body, "metadata": metadata}).encode())
+
+
+def a_class(name: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": f"uid-{name}"}, "value": 100}
+
+
+def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]) -> None:
+    """A team comes with all it has, works, and goes; the order of the ends changes."""
+    team, queue, node, urgent = (f"{what}-{number}" for what in ("team", "queue", "node", "class"))
+    things: list[tuple[str, Body]] = [
+        ("namespaces", a_namespace(team).with_default_queue(queue).in_mode("enforced")),
+        ("queues", a_queue(queue).with_quota({H200: 4}).with_uid(f"{queue}-uid")),
+        ("nodes", a_node(node).with_cards(H200, 8)),
+        (
+            "podgroups",
+            a_group("gang")
+            .in_namespace(team)
+            .with_uid(f"gang-{number}")
+            .in_queue(queue)
+            .of(2)
+            .put(urgent, "spec", "priorityClassName"),
+        ),
+    ]
+    feed.changed("priorityclasses", a_class(urgent))
+    for kind, body in things:
+        feed.changed(kind, body.body)
+    feed.changed("nodes", things[2][1].labelled("nvidia.com/gpu.memory", "odd").body)
+    pods = [
+        a_pod(f"p{index}")
+        .in_namespace(team)
+        .with_uid(f"pod-{number}-{index}")
+        .in_group("gang" if index < 3 else None)
+        .asking_for(1)
+        .with_cpu("1")
+        .gated()
+        for index in range(5)
+    ]
+    for pod in pods:
+        feed.changed("pods", pod.body)
+    for pod in pods[:3]:
+        release(pod.uid)
+        stamped = pod.stamped(queue, {H200: 1})
+        feed.changed("pods", stamped.body)
+        feed.changed("pods", stamped.on_node(node).body)
+    feed.changed("pods", pods[3].on_node(node).body)
+    feed.changed("pods", pods[4].on_node(f"{node}-that-never-comes").body)
+    feed.changed("pods", pods[0].on_node(node).in_phase("Succeeded").body)
+    feed.changed("pods", pods[1].on_node(node).in_phase("Failed").body)
+    if number % 100 == 0:
+        feed.changed("pods", {"metadata": a_pod("bad").body["metadata"], "spec": 7})
+        feed.deleted("pods", a_pod("bad").body)
+    ends = [("pods", pod.body) for pod in pods] + [(kind, body.body) for kind, body in things]
+    ends.append(("priorityclasses", a_class(urgent)))
+    turn = number % len(ends)
+    for kind, end in (*ends[turn:], *ends[:turn]):
+        feed.deleted(kind, end)
+
+
+def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
+    """Charged as the release door does, and then confirmed, refused, or never heard of."""
+
+    def release(uid: str) -> None:
+        account = ledger.pods[uid].queue
+        ledger.assume(uid, Stamp(account, ((H200, 1),), "term"))
+        if number % 3 == 0:
+            ledger.confirm(uid, 10**9)
+        elif number % 3 == 1:
+            ledger.retract(uid, hold_back=True)
+
+    return release
+
+
+def a_team_at_the_gate(number: int) -> list[tuple[str, Body]]:
+    """A gang that fits, pods that fit beside it, and pods that do not."""
+    team, queue = f"team-{number}", f"queue-{number}"
+    pods = [
+        a_pod(f"p{index}")
+        .in_namespace(team)
+        .with_uid(f"pod-{number}-{index}")
+        .in_group("gang" if index < 2 else None)
+        .in_queue(queue)
+        .asking_for(1)
+        .gated()
+        for index in range(6)
+    ]
+    return [
+        ("queues", a_queue(queue).with_quota({H200: 4}).with_policy("Gate")),
+        ("podgroups", a_group("gang").in_namespace(team).with_uid(team).in_queue(queue).of(2)),
+        *(("pods", pod) for pod in pods),
+    ]

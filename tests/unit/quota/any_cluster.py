@@ -1,0 +1,168 @@
+"""What random histories of a small cluster are made of: its things, and what may become of them."""
+
+import json
+
+from hypothesis import strategies as st
+
+from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, a_node, a_pod
+from builders.node import NodeBody
+from builders.plain_cluster import PRODUCT_LABEL, PlainCard, PlainPod
+from builders.pod import PodBody
+
+XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
+MIG_RESOURCE = "nvidia.com/mig-1g.18gb"
+RDMA = "rdma/hca"
+
+QUEUES = ("red", "blue")
+GROUPS = ("gang-a", "gang-b")
+NAMESPACES = ("team", "other")
+NODES = ("node-a", "node-b", "node-c")
+
+NODE_KINDS: dict[str, tuple[NodeBody, list[PlainCard]]] = {
+    "h200": (
+        a_node().with_cards(H200, 8),
+        [PlainCard(name=H200, resource=GPU, product_label=PRODUCT_LABEL, product=H200, amount=8)],
+    ),
+    "h800": (
+        a_node().with_cards(H800, 4),
+        [PlainCard(name=H800, resource=GPU, product_label=PRODUCT_LABEL, product=H800, amount=4)],
+    ),
+    "h800, shared in part": (
+        a_node().sharing(H800, 8, "81559").offering(2),
+        [
+            PlainCard(name=H800, resource=GPU, product_label=PRODUCT_LABEL, product=H800, amount=2),
+            PlainCard(
+                name=H800_MPS, resource=SHARED, product_label=PRODUCT_LABEL, product=H800, amount=8
+            ),
+        ],
+    ),
+    "h200, sliced": (
+        a_node().showing(H200).with_slices("1g.18gb", 7),
+        [
+            PlainCard(
+                name=H200_MIG,
+                resource=MIG_RESOURCE,
+                product_label=PRODUCT_LABEL,
+                product=H200,
+                amount=7,
+            )
+        ],
+    ),
+    "a maker that is not in the table": (
+        a_node().with_cards(XPU, 4, XPU_RESOURCE),
+        [
+            PlainCard(
+                name=XPU,
+                resource=XPU_RESOURCE,
+                product_label=f"{XPU_RESOURCE}.product",
+                product=XPU,
+                amount=4,
+            )
+        ],
+    ),
+    "another maker's card of the same name": (
+        a_node().with_cards(H200, 4, "other.example/gpu"),
+        [
+            PlainCard(
+                name=H200,
+                resource="other.example/gpu",
+                product_label="other.example/gpu.product",
+                product=H200,
+                amount=4,
+            )
+        ],
+    ),
+    "no cards": (a_node(), []),
+}
+
+QUOTAS = (
+    {},
+    {H200: 3},
+    {H200: 2, H800: 2},
+    {H800: 5, H200: 0},
+    {H800_MPS: 4, H200_MIG: 3},
+    {XPU: 2, H800: 1},
+)
+
+BROKEN = ("{", '{"NVIDIA-H200": -1}', "[]", '{"NVIDIA-H200": 1, "NVIDIA-H200": 2}')
+CARD_TEXTS = (
+    None,
+    H200,
+    H800,
+    f"{H200}|{H800}",
+    f"{H800} | {H200}",
+    f"{H200}||{H800}",
+    H800_MPS,
+    H200_MIG,
+    XPU,
+    "Never-Seen",
+)
+
+DEVICES = (
+    {},
+    {GPU: 1},
+    {GPU: 2},
+    {SHARED: 1},
+    {MIG_RESOURCE: 1},
+    {XPU_RESOURCE: 2},
+    {GPU: 1, RDMA: 1},
+    {GPU: 1, SHARED: 2},
+    {GPU: 2, MIG_RESOURCE: 1, XPU_RESOURCE: 1},
+    {RDMA: 1},
+)
+
+PRODUCTS = (None, None, None, [H200], [H800, H200])
+picks = st.integers(0, 10_000)
+shapes = st.fixed_dictionaries(
+    {
+        "namespace": st.sampled_from(NAMESPACES),
+        "own_queue": st.sampled_from((None, *QUEUES)),
+        "group": st.sampled_from((None, *GROUPS)),
+        "cards": st.sampled_from(CARD_TEXTS),
+        "devices": st.sampled_from(DEVICES),
+        "cpu": st.sampled_from((0, 500, 4_000)),
+        "memory": st.sampled_from((0, 2**30)),
+        "job": st.booleans(),
+        "products": st.sampled_from(PRODUCTS),
+        "created": st.sampled_from(("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z")),
+    }
+)
+
+choices = st.sampled_from(({H200: 1}, {H200: 2}, {H800: 1}, {H800_MPS: 1}, {XPU: 0}))
+minimums = st.integers(0, 3)
+reservations = st.sampled_from(
+    (("red", {H200: 2, "cpu": 1_000}), ("blue", {H800: 3}), ("gone", {H200: 1}))
+)
+
+quota_texts = st.sampled_from((None, *(json.dumps(rows) for rows in QUOTAS), *BROKEN))
+reports = st.sampled_from((None, (H200, 2, GPU), (XPU, 1, XPU_RESOURCE), (H800, 4, None)))
+policies = st.sampled_from((None, "Deny", "Gate"))
+
+
+def body_of(pod: PlainPod, revision: int) -> PodBody:
+    """The pod as the API server would have it."""
+    found = (
+        a_pod(pod.uid)
+        .with_uid(pod.uid)
+        .in_namespace(pod.namespace)
+        .at_revision(revision)
+        .created(pod.created)
+        .in_queue(pod.own_queue)
+        .in_group(pod.group.split("/")[1] if pod.group else None)
+        .naming(pod.cards)
+        .with_cpu(f"{pod.cpu}m")
+        .with_memory(str(pod.memory))
+    )
+    for resource, amount in pod.devices.items():
+        found = found.asking_for(amount, resource)
+    if pod.job:
+        found = found.owned_by("Job")
+    if pod.products is not None:
+        found = found.requiring([(PRODUCT_LABEL, "In", pod.products)])
+    if pod.terminating:
+        found = found.terminating()
+    if pod.stamp:
+        found = found.stamped(*pod.stamp)
+    if pod.state == "gated":
+        found = found.gated()
+    return found.on_node(pod.node, pod.scheduled) if pod.state == "bound" else found

@@ -1,0 +1,156 @@
+"""What watches tell a ledger, event by event, and all that is told of the ledger then."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builders import H200, H800, Body, a_ledger, see
+from builders.group import GroupBody
+from builders.namespace import NamespaceBody
+from builders.node import NodeBody
+from builders.pod import PodBody
+from builders.queue import QueueBody
+from cardquota.quota.bucket import Bucket
+from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.recount import Totals
+from cardquota.quota.release_order import queue_order
+from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.stamp import Reservation, Stamp
+
+XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
+CARDS = (H200, H800, XPU)
+
+
+@dataclass(frozen=True)
+class Class:
+    """A priority class."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a watch tells of one object: as it is now, or that it is gone."""
+
+    of: Body | Class
+    gone: bool = False
+
+    def tell(self, ledger: Ledger) -> None:
+        if not self.gone:
+            if isinstance(self.of, Class):
+                ledger.priority_class_seen(self.of.name, self.of.value)
+            else:
+                see(ledger, self.of)
+            return
+        match self.of:
+            case PodBody():
+                ledger.pod_gone(self.of.uid)
+            case NodeBody():
+                ledger.node_gone(self.of.name)
+            case QueueBody():
+                ledger.queue_gone(self.of.name)
+            case GroupBody():
+                ledger.group_gone(self.of.key)
+            case NamespaceBody():
+                ledger.namespace_gone(self.of.name)
+            case Class():
+                ledger.priority_class_gone(self.of.name)
+
+    def __repr__(self) -> str:
+        what = self.of if isinstance(self.of, Class) else (type(self.of).__name__, self.of.body)
+        return f"{'gone ' if self.gone else ''}{what}"
+
+
+History = tuple[Event, ...]
+"""The events of all that ever had one name, in their order."""
+
+
+def told(events: Iterable[Event], **options: Any) -> Ledger:
+    ledger = a_ledger(**options)
+    for event in events:
+        event.tell(ledger)
+    return ledger
+
+
+def merged(histories: Sequence[History], turns: Sequence[int]) -> list[Event]:
+    """All events, each history in its own order; `turns` says whose next one comes."""
+    rest = [iter(history) for history in histories]
+    return [next(rest[turn]) for turn in turns]
+
+
+def one_after_the_other(histories: Sequence[History]) -> list[Event]:
+    return [event for history in histories for event in history]
+
+
+def totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
+    assert drift(ledger) == {}
+    return ledger_totals(ledger)
+
+
+def books(ledger: Ledger) -> dict[str, Any]:
+    """Everything that anybody is told of a ledger, comparable."""
+    assert drift(ledger) == {}
+    return {
+        "rows": {
+            (account.name, dimension): (
+                row.by_bucket[Bucket.ALLOCATED],
+                row.by_bucket[Bucket.OPEN],
+                row.by_bucket[Bucket.GATED_DENY],
+                row.by_bucket[Bucket.GATED_GATE],
+                row.reserved,
+                row.elastic,
+            )
+            for account in ledger.accounts()
+            for dimension, row in account.rows.items()
+        },
+        "pods": {
+            uid: (
+                record.queue,
+                record.bucket,
+                record.charge,
+                record.request,
+                record.turn if record.releasable else None,
+            )
+            for uid, record in ledger.pods.items()
+        },
+        "groups": {
+            key: (
+                book.facts,
+                book.reservation,
+                book.missing,
+                book.there,
+                book.bound,
+                sorted(book.members),
+                sorted(book.succeeded),
+                {d: (book.held("red", d), book.outstanding(d)) for d in (*CARDS, "cpu")},
+            )
+            for key, book in ledger.groups.items()
+        },
+        "queues": {a.name: (dict(a.quota), a.facts, sorted(a.loose)) for a in ledger.accounts()},
+        "waiting": {a.name: sorted(a.waiting.uids()) for a in ledger.accounts()},
+        "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
+        "nodes": ledger.nodes.totals(),
+        "namespaces": ledger.namespaces,
+    }
+
+
+def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:
+    """What opens, in order and with which cards, and what the others are told. Charges it."""
+    opened: list[Any] = []
+    refused: dict[str, Any] = {}
+    for queue in queue_order(ledger, [account.name for account in ledger.accounts()]):
+        for found in openings(ledger, queue):
+            if isinstance(found, Refusal):
+                words = found.verdict.reason, found.verdict.text
+                refused |= {record.facts.uid: words for record in found.pods}
+                continue
+            if found.gang is not None:
+                ledger.reserve(found.gang.key, Reservation(queue, "t", found.reservation))
+            for record, cards in found.pods:
+                ledger.assume(record.facts.uid, Stamp(queue, cards, "t"))
+            pods = [(record.facts.uid, cards) for record, cards in found.pods]
+            opened.append((queue, pods, found.reservation))
+    assert drift(ledger) == {}
+    return opened, refused

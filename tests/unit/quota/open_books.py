@@ -1,0 +1,61 @@
+"""Looks into a ledger: its totals in plain form, who goes next, and what is left in it."""
+
+from typing import Any
+
+from builders.plain_cluster import Sums
+from cardquota.quota.account import Account
+from cardquota.quota.bucket import Bucket
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.waiting import WaitingLine
+
+
+def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
+    """The ledger's totals in the plain cluster's form."""
+    return {
+        (account.name, dimension): Sums(
+            row.requested,
+            row.inqueue,
+            row.allocated,
+            row.elastic,
+            row.by_bucket[Bucket.GATED_DENY],
+        )
+        for account in ledger.accounts()
+        for dimension, row in account.rows.items()
+    }
+
+
+def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | None:
+    """Who goes next, and with which cards; nothing is charged."""
+    found = next((x for x in openings(ledger, queue) if isinstance(x, Opening)), None)
+    if found is None:
+        return None
+    return [r.facts.uid for r, _ in found.pods], [cards for _, cards in found.pods]
+
+
+def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], list[Any]] | None:
+    """The same of a line that all have just joined."""
+    noted, account.waiting = account.waiting, WaitingLine()
+    lanes = {record: record.lane for record in ledger.pods.values()}
+    for uid in noted.uids():
+        account.waiting.join(ledger.pods[uid], *ledger._lane(ledger.pods[uid]))
+    found = next_opening(ledger, account.name)
+    for record, lane in lanes.items():
+        record.lane = lane
+    for book in ledger.groups.values():
+        book.lines.pop(account.waiting, None)
+    account.waiting = noted
+    return found
+
+
+def left_over(ledger: Ledger) -> dict[str, Any]:
+    """Every collection of the ledger and of its node book that still holds something.
+
+    The catalog is left out: knowledge of cards outlives everything (D8).
+    """
+    found = {}
+    for owner in (ledger, ledger.nodes, ledger._loose):
+        for name, value in vars(owner).items():
+            if isinstance(value, dict | set | list) and value:
+                found[f"{type(owner).__name__}.{name}"] = value
+    return found

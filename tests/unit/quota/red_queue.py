@@ -1,0 +1,31 @@
+"""A small cluster with one queue, and its totals."""
+
+from dataclasses import astuple
+
+from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
+from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.recount import Totals
+
+RED = a_queue("red").with_quota({H200: 3, H800: 3})
+UNNAMED = a_pod().naming(H200).asking_for(1)
+POD = a_pod().in_queue("red").naming(H200).asking_for(2)
+
+
+def a_cluster(*things: Body) -> Ledger:
+    return a_ledger(*CARDS, RED, *things)
+
+
+def totals(ledger: Ledger, card: str = H200, queue: str = "red") -> tuple[int, int, int, int]:
+    """Requested, inqueue, allocated, elastic; and the recount agrees."""
+    assert drift(ledger) == {}
+    requested, inqueue, allocated, elastic = astuple(
+        ledger_totals(ledger).get((queue, card), Totals())
+    )
+    return requested, inqueue, allocated, elastic
+
+
+def waiting(ledger: Ledger) -> set[str]:
+    account = ledger.account("red")
+    assert account is not None
+    return set(account.waiting.uids())

@@ -1,0 +1,58 @@
+"""A queue at whose gate pods and gangs wait, and what a pass over it opens and tells."""
+
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.stamp import Reservation, Stamp
+
+QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
+FIVE = QUEUE.with_quota({H200: 5})
+GANG = a_group().in_queue("red").of(2)
+
+
+def a_cluster(*things: Body, **settings: bool) -> Ledger:
+    return a_ledger(*CARDS, QUEUE, *things, **settings)
+
+
+def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod(name).in_queue("red").naming(card).asking_for(cards).gated()
+
+
+def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
+    """Charge all that may be opened, as the release door does: the names, and who waits on."""
+    opened, refusals = [], []
+    for found in openings(ledger, queue):
+        if isinstance(found, Refusal):
+            refusals.append(found)
+            continue
+        if found.gang is not None:
+            ledger.reserve(found.gang.key, Reservation(found.queue, "t", found.reservation))
+        for record, cards in found.pods:
+            ledger.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
+        opened.append([record.facts.name for record, _ in found.pods])
+    return opened, refusals
+
+
+def names(refusals: list[Refusal]) -> list[list[str]]:
+    return [[record.facts.name for record in refusal.pods] for refusal in refusals]
+
+
+def member(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return waiting(name, cards, card).in_group("gang")
+
+
+def runs(name: str, cards: int = 2) -> PodBody:
+    return member(name, cards).stamped("red", {H200: cards}).on_node("h200-a")
+
+
+def later(pod: PodBody) -> PodBody:
+    return pod.created("2026-02-01T00:00:00Z")
+
+
+def two_gangs_alike() -> list[Body]:
+    found: list[Body] = []
+    for gang in ("g1", "g2"):
+        found.append(a_group(gang).in_queue("red").of(2))
+        found += [waiting(f"{gang}-{half}").in_group(gang) for half in "ab"]
+    return found

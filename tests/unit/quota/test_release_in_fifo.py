@@ -1,0 +1,91 @@
+"""E6, `dequeueStrategy: fifo`: who holds up those behind, who does not, and who is told so."""
+
+from builders import H200, H800, see
+from cardquota.quota.vocabulary import Reason
+
+from .releasing import (
+    FIVE,
+    GANG,
+    QUEUE,
+    a_cluster,
+    member,
+    names,
+    release,
+    two_gangs_alike,
+    waiting,
+)
+
+
+def test_fifo_holds_up_those_behind_that_want_the_same_card_and_no_others() -> None:
+    ledger = a_cluster(
+        QUEUE.fifo(),
+        waiting("held", 2).stamped("red", {H200: 2}),
+        waiting("a", 2),
+        waiting("b"),
+        waiting("c", 1, f"{H800}|{H200}"),
+        waiting("d", 1, H800),
+    )
+    assert release(ledger)[0] == [["d"]]
+
+
+def test_fifo_is_not_held_up_by_what_can_never_fit() -> None:
+    ledger = a_cluster(QUEUE.fifo(), waiting("a-never", 5), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_is_not_held_up_by_who_waits_for_a_group_that_never_comes() -> None:
+    ledger = a_cluster(QUEUE.fifo(), waiting("a").in_group("typo"), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_is_not_held_up_by_a_gang_that_is_not_complete() -> None:
+    ledger = a_cluster(QUEUE.fifo(), GANG, member("a"), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_is_held_up_by_a_gang_that_does_not_fit() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    queue = FIVE.fifo()
+    ledger = a_cluster(queue, GANG, held, member("a", 2), member("b", 2), waiting("c"))
+    assert release(ledger)[0] == []
+
+
+def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    ledger = a_cluster(QUEUE.fifo(), held, waiting("a", 2), waiting("b"))
+    _, refusals = release(ledger)
+    assert names(refusals) == [["a"], ["b"]]
+    assert refusals[1].verdict.reason is Reason.BEHIND
+    assert "the pod waits behind <team/a>" in refusals[1].verdict.text
+    see(ledger, waiting("c"))
+    assert names(release(ledger)[1]) == [["c"]]
+    ledger.pod_gone("uid-a")
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_fifo_goes_on_in_order_when_there_is_room() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    line = [waiting(f"p{n}", 1 + n % 2) for n in range(4)]
+    ledger = a_cluster(QUEUE.fifo(), held, *line)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["p0"], ["p1"]]
+    ledger.pod_gone("uid-p1")
+    assert release(ledger)[0] == [["p2"]]
+
+
+def test_fifo_gangs_alike_go_in_one_pass_when_there_is_room_for_both() -> None:
+    queue = QUEUE.with_quota({H200: 4}).fifo()
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["g1-a", "g1-b"], ["g2-a", "g2-b"]]
+
+
+def test_fifo_those_behind_stay_behind_when_too_little_comes() -> None:
+    queue = QUEUE.with_quota({H200: 4}).fifo()
+    held = waiting("held", 4).stamped("red", {H200: 4})
+    ledger = a_cluster(queue, held, *two_gangs_alike(), waiting("z"))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 4).stamped("red", {H200: 3}).at_revision(2))
+    assert release(ledger) == ([], [])

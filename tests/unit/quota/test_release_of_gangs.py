@@ -1,0 +1,204 @@
+"""E2: a gang is released whole, and then one by one; T2: what its reservation holds."""
+
+import pytest
+
+from builders import H200, H800, Body, a_group, see
+from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.vocabulary import Reason
+
+from .releasing import (
+    FIVE,
+    GANG,
+    QUEUE,
+    a_cluster,
+    later,
+    member,
+    names,
+    release,
+    runs,
+    two_gangs_alike,
+    waiting,
+)
+
+
+def test_e2_a_gang_is_released_whole_and_the_rest_one_by_one() -> None:
+    ledger = a_cluster(GANG, member("c"), member("a"), member("b"), member("d"))
+    opened, refusals = release(ledger)
+    assert opened == [["a", "b"], ["c"]]
+    assert names(refusals) == [["d"]]
+
+
+def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
+    ledger = a_cluster(GANG, member("a").with_cpu("1"), member("b", 1, H800))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.gang is ledger.groups["team/gang"]
+    assert found.reservation == ((H200, 1), (H800, 1), ("cpu", 1_000))
+
+
+def test_e2_a_gang_that_does_not_fit_whole_waits_whole() -> None:
+    ledger = a_cluster(GANG, member("a", 2), member("b", 2, H200), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["z"]]
+    assert names(refusals) == [["a", "b"]]
+    assert refusals[0].gang is ledger.groups["team/gang"]
+
+
+def test_a_gang_that_is_not_complete_waits_and_is_told() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+    see(ledger, member("b"))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_a_gang_of_which_some_are_on_their_way_out_waits() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b").terminating())
+    assert release(ledger) == ([], [])
+
+
+def test_members_that_run_already_count_for_the_minimum_and_the_reservation() -> None:
+    runs = member("runs").stamped("red", {H800: 1}).on_node("h800-a")
+    ledger = a_cluster(GANG, runs, member("a"))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert [record.facts.name for record, _ in found.pods] == ["a"]
+    assert found.reservation == ((H200, 1), (H800, 1))
+
+
+def test_a_member_that_has_succeeded_counts_for_the_minimum_until_it_is_gone() -> None:
+    done = member("done").in_phase("Succeeded")
+    ledger = a_cluster(GANG, done, member("next"))
+    assert release(ledger)[0] == [["next"]]
+    ledger = a_cluster(GANG, done, member("next"))
+    ledger.pod_gone("uid-done")
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_member_that_has_failed_is_waited_for_again() -> None:
+    failed = member("failed").in_phase("Failed")
+    opened, refusals = release(a_cluster(GANG, failed, member("again")))
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 3}), member("a"), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["a"]]
+    assert names(refusals) == [["z"]]
+
+
+def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
+    assert release(a_cluster(GANG.of(1), member("a")))[0] == [["a"]]
+
+
+def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 4), later(member("d")))
+    opened, refusals = release(ledger)
+    assert opened == [["d"]]
+    assert names(refusals) == [["c"]]
+
+
+def test_e2_what_can_never_fit_holds_up_no_other_member() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 9), later(member("d")))
+    assert release(ledger)[0] == [["d"]]
+
+
+def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
+    opened, refusals = release(ledger)
+    assert opened == [["new"]]
+    assert names(refusals) == [["extra"]]
+
+
+def test_e2_lost_members_are_replaced_together_or_not_at_all() -> None:
+    three = GANG.of(3)
+    new = [later(member("new-1", 2)), later(member("new-2", 2))]
+    ledger = a_cluster(FIVE, three, runs("a"), member("extra", 4), *new)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["extra", "new-1", "new-2"]]
+    see(ledger, FIVE.with_quota({H200: 6}))
+    assert release(ledger)[0] == [["new-1", "new-2"]]
+
+
+def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    ledger = a_cluster(FIVE, GANG, held, runs("a"), member("extra", 9), later(member("new", 2)))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["new"]]
+
+
+def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
+    gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
+    opened, refusals = release(a_cluster(FIVE, GANG, *gang))
+    assert opened == []
+    assert names(refusals) == [["a", "b", "c"]]
+
+
+def test_a_group_that_becomes_a_gang_while_its_pods_wait_starts_whole() -> None:
+    reserved = a_group().in_queue("red").reserving("red", {})
+    ledger = a_cluster(reserved.of(1), member("a", 2), member("b", 2))
+    see(ledger, a_group().in_queue("red").of(2).at_revision(2))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b"]]
+
+
+def test_a_gang_hears_of_a_member_that_came_past_the_gate() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    see(ledger, runs("b", 1))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    see(ledger, member("b").in_phase("Succeeded"))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("extra", 4), member("more", 1))
+    assert release(ledger)[0] == [["more"]]
+    ledger.retract("uid-more")
+    ledger.pod_gone("uid-a")
+    ledger.pod_gone("uid-b")
+    assert release(ledger)[0] == [["extra", "more"]]
+
+
+def test_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
+    ledger = a_cluster(GANG, *held, *gang)
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == []  # members take the first alternative that fits, in turn
+    see(ledger, waiting("too").stamped("red", {H800: 1}).at_revision(2))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+@pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])
+def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == [["g1-a", "g1-b"]]
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["g2-a", "g2-b"]]
+
+
+def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
+    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-g1-a")
+    ledger.pod_gone("uid-held")
+    opened, refusals = release(ledger)
+    assert opened == [["g2-a", "g2-b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]

@@ -1,0 +1,58 @@
+"""Section 9, I4: amounts in people's units, and what users wrote, made fit to show."""
+
+import pytest
+
+from builders import H200
+from cardquota.quota.words import amount_text, cores_text, counted, listed, memory_text, show
+
+
+def test_amounts_are_in_peoples_units() -> None:
+    assert amount_text(H200, 5) == "5"
+    assert amount_text("cpu", 4_500) == "4.5"
+    assert amount_text("memory", 9 * 2**30) == "9Gi"
+
+
+def test_i4_no_amount_is_in_powers_of_ten() -> None:
+    assert amount_text(H200, 1_000_000) == "1000000"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(4_000, "4"), (4_500, "4.5"), (250, "0.25"), (1, "0.001"), (0, "0"), (-1_500, "-1.5")],
+)
+def test_section_9_cpu_is_shown_in_cores(amount: int, text: str) -> None:
+    assert cores_text(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (9 * 2**30, "9Gi"),
+        (2**29, "0.5Gi"),
+        (2**20, "1Mi"),
+        (3 * 2**10, "3Ki"),
+        (1_000, "1000"),
+        (10**9, "0.931Gi"),
+        (0, "0"),
+        (-(2**30), "-1Gi"),
+    ],
+)
+def test_section_9_memory_is_shown_in_gi(amount: int, text: str) -> None:
+    assert memory_text(amount) == text
+
+
+def test_text_for_messages_is_short_and_printable() -> None:
+    assert show("A\x1b[31m\n") == "A?[31m?"
+    assert len(show("x" * 10_000)) == 80
+
+
+def test_of_many_names_the_first_are_listed_and_the_rest_counted() -> None:
+    assert listed([]) == "none"
+    assert listed(["a", "b"], " and ") == "a and b"
+    assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert listed(["a", "b\n", "c"], most=2) == "a, b? and 1 more"
+
+
+def test_one_is_not_several() -> None:
+    assert counted(1, "pod") == "1 pod"
+    assert counted(0, "pod") == "0 pods"
