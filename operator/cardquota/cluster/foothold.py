@@ -4,8 +4,8 @@ from .api_error import ApiError
 
 _LIST_AGAIN = frozenset({400, 410})
 """Answers to a watch that say its revision is of no use any more."""
-_OVERLOAD = frozenset({429, 503, 504})
-"""Errors on a stream that a list would only make worse."""
+OVERLOAD = frozenset({429, 503, 504})
+"""Answers that a list from the beginning would only make worse."""
 
 
 class StreamError(ApiError):
@@ -35,7 +35,7 @@ class Foothold:
         """
         if error.status in _LIST_AGAIN:
             return True
-        if not isinstance(error, StreamError) or error.status in _OVERLOAD:
+        if not isinstance(error, StreamError) or error.status in OVERLOAD:
             return False
         again, self._failed_at = self._failed_at == revision, revision
         return again

@@ -94,9 +94,12 @@ class Noted(Backoff):
 
 
 async def _play(
-    lists: list[int], *streams: list[bytes] | Exception, backoff: Backoff | None = None
+    lists: list[int] | Scripted,
+    *streams: list[bytes] | Exception,
+    backoff: Backoff | None = None,
 ) -> tuple[Any, Names, Scripted]:
-    client, sink = Scripted(lists, list(streams)), Names()
+    client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
+    sink = Names()
     reflector = Reflector(
         cast("Client", client),
         path="/things",
@@ -111,6 +114,50 @@ async def _play(
     with suppress(asyncio.CancelledError):
         await task
     return reflector, sink, client
+
+
+class Paged(Scripted):
+    """A client whose list has pages of one object, some of which it refuses at first."""
+
+    def __init__(self, pages: int, failures: dict[int, list[Exception]]) -> None:
+        super().__init__([5], [])
+        self.pages = pages
+        self.failures = failures
+        self.asked: list[int] = []
+
+    async def get(self, path: str, **options: Any) -> bytes:
+        number = int(options["params"].get("continue", 0))
+        self.asked.append(number)
+        if failures := self.failures.get(number):
+            raise failures.pop(0)
+        following = str(number + 1) if number + 1 < self.pages else ""
+        item = json.loads(_line("", f"p{number}", 5))["object"]
+        metadata = {"resourceVersion": "5", "continue": following}
+        return json.dumps({"metadata": metadata, "items": [item]}).encode()
+
+
+BUSY = ApiError(429, "TooManyRequests", "later")
+LOST = OutcomeUnknown("no answer")
+EXPIRED = ApiError(410, "Expired", "the token is too old")
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked"),
+    [
+        ({1: [BUSY, LOST], 2: [BUSY]}, [0, 1, 1, 1, 2, 2]),
+        ({0: [BUSY]}, [0, 0, 1, 2]),
+        ({1: [EXPIRED]}, [0, 1, 0, 1, 2]),
+        ({2: [BUSY] * 6}, [0, 1, *[2] * 6, 0, 1, 2]),
+    ],
+    ids=["pages busy for a moment", "the first", "a token that expired", "busy for long"],
+)
+async def test_a_busy_server_is_asked_for_the_page_and_not_for_the_list(
+    failures: dict[int, list[Exception]], asked: list[int]
+) -> None:
+    client = Paged(3, failures)
+    _, sink, _ = await _play(client)
+    assert client.asked == asked
+    assert set(sink.seen_names) == {"p0@5", "p1@5", "p2@5"}
 
 
 async def test_half_a_line_at_the_end_is_asked_for_again() -> None:
