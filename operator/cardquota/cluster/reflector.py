@@ -20,19 +20,16 @@ from .client import Client, drop
 from .clock import boottime
 from .connection_error import in_words
 from .delivery import Delivery, Sink
-from .foothold import OVERLOAD, Foothold, StreamError
+from .foothold import Foothold, StreamError
 from .known import Known
 from .lines import Lines
+from .page import read_page
 from .progress import Progress
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=wire.Watched)
 
-_LIST_TIMEOUT = 60.0
-"""Seconds for one page of a list."""
-_PAGE_TRIES = 6
-"""Of one page; what leads to the next one is known to the API server for minutes."""
 _LATE = 90.0
 """Seconds of lag from which on what is known is called old."""
 _BATCH = 100
@@ -183,7 +180,7 @@ class Reflector(Generic[T]):
         revision = 0
         params = {**self._params, "limit": str(self._page_size)}
         while True:
-            page = await self._page(params)
+            page = await read_page(self._client, self.path, params, self._backoff)
             if not revision:
                 revision = wire.revision_of(page.metadata.resource_version)
                 if revision < self.revision or not revision:
@@ -209,24 +206,6 @@ class Reflector(Generic[T]):
         self._synced_event.set()
         self._foothold.regained()
         self._progress.told_up_to(revision, asked)
-
-    async def _page(self, params: Mapping[str, str]) -> wire.Page:
-        """One page; one that follows another is asked for again while the API server is busy.
-
-        100,000 pods are 200 pages: a list that begins anew whenever one of them fails may never
-        end, and is what a busy API server needs least.
-        """
-        for left in reversed(range(_PAGE_TRIES if "continue" in params else 1)):
-            try:
-                body = await self._client.get(self.path, params=params, timeout=_LIST_TIMEOUT)
-                return wire.decode_page(body)
-            except (ApiError, OutcomeUnknown) as error:
-                if not left or (isinstance(error, ApiError) and error.status not in OVERLOAD):
-                    raise
-                log.warning("%s: a page of the list: %s", self.kind, error)
-                retry_after = error.retry_after
-            await asyncio.sleep(self._backoff.next(retry_after))
-        raise AssertionError  # the last try returns or raises
 
     async def _watch(self) -> bool:
         """Follow one stream to its end. Returns whether to go on at once."""
