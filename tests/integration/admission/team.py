@@ -8,10 +8,12 @@ import re
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
+
+from urllib3 import HTTPHeaderDict
 
 from builders import Body, a_group, a_node, a_pod, a_queue
 from builders.group import GroupBody
@@ -73,11 +75,14 @@ def ask(
     *,
     content_type: str = "application/json",
     as_user: str = "",
+    as_groups: Iterable[str] = (),
 ) -> Reply:
     """One request as the administrator, or as somebody else by impersonation."""
-    headers = {"Content-Type": content_type, **_credentials(cluster)}
+    headers = HTTPHeaderDict({"Content-Type": content_type, **_credentials(cluster)})
     if as_user:
         headers["Impersonate-User"] = as_user
+    for group in as_groups:
+        headers.add("Impersonate-Group", group)
     answer = cluster.admin.rest_client.pool_manager.request(
         method,
         cluster.admin.configuration.host + path,
