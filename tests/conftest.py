@@ -40,7 +40,10 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     """The one plane with the product that all tests share."""
     if existing_cluster() is not None:
         pytest.skip("the product is started on planes of our own only")
-    with running_plane(tmp_path_factory.mktemp("product-plane")) as cluster:
+    # A queue may be known later than its pod comes, and how much later is up to the machine.
+    config = tmp_path_factory.mktemp("product") / "config.yaml"
+    config.write_text("webhook: {unseenWait: 2}\n")
+    with running_plane(tmp_path_factory.mktemp("product-plane"), config=config) as cluster:
         cluster.warm()
         # A leader settles for some seconds before it decides: no test is charged for that.
         eventually(lambda: decides(cluster), "a leader that decides", 30)
