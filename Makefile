@@ -4,6 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
+# Most tests wait: for processes, for each other's. So two share the time well, on two cores too.
+WORKERS ?= 2
+# Times a run may exceed its budget before it fails; empty: it says how long it took, no more.
+OVERRUN ?=
+IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-fast coverage bench lint crds up down
@@ -26,10 +31,10 @@ demo: build ## The story of the README, on a real control plane (KEEP=1 leaves i
 	$(BIN)/python -m cardquota_dev demo $(if $(KEEP),--keep)
 
 test: build ## All tests
-	$(PYTEST) --durations=15 --durations-min=3
+	$(PYTEST) $(call IN_TIME,480) --durations=15 --durations-min=3
 
 test-fast: $(STAMP) ## The tests that need no control plane
-	$(PYTEST) -m "not plane and not disruptive"
+	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"
 
 coverage: $(STAMP) ## The lines of the domain that its own tests do not reach: none, or it fails
 	$(PYTEST) -q tests/unit/quota --cov=cardquota.quota --cov-report=term-missing:skip-covered --cov-fail-under=100

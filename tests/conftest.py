@@ -1,5 +1,6 @@
 """Fixtures of the control plane, its markers, and the three seconds that a test may take."""
 
+import os
 import secrets
 from collections.abc import Generator, Iterator
 
@@ -13,12 +14,17 @@ from cardquota_dev.testing import (
     running_plane,
     shared_cluster,
 )
+from harness import shared_planes
+
+pytest_plugins = ["harness.budget", "harness.workers"]
 
 LONGEST_TEST = 3.0
-"""Seconds a test may take without a marker that says so; fixtures are not counted."""
+"""Seconds a test may take without a marker that says so; fixtures are not counted.
+
+That is on a machine that has a core for whoever wants one: see `longest_test`.
+"""
 
 _UNLIMITED = ("slow", "disruptive")
-_PLANE_FIXTURES = {"plane", "product_plane", "namespace"}
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +40,10 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     """The one plane with the product that all tests share."""
     if existing_cluster() is not None:
         pytest.skip("the product is started on planes of our own only")
-    with running_plane(tmp_path_factory.mktemp("product-plane")) as cluster:
+    # A queue may be known later than its pod comes, and how much later is up to the machine.
+    config = tmp_path_factory.mktemp("product") / "config.yaml"
+    config.write_text("webhook: {unseenWait: 2}\n")
+    with running_plane(tmp_path_factory.mktemp("product-plane"), config=config) as cluster:
         cluster.warm()
         # A leader settles for some seconds before it decides: no test is charged for that.
         eventually(lambda: decides(cluster), "a leader that decides", 30)
@@ -66,10 +75,16 @@ def namespace(request: pytest.FixtureRequest, unique: str) -> Iterator[str]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # A parameter of the same name is no fixture of ours.
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if _PLANE_FIXTURES & (set(getattr(item, "fixturenames", ())) - set(parameters)):
+        if shared_planes.by_fixtures(item) is not None:
             item.add_marker(pytest.mark.plane)
+
+
+def longest_test() -> float:
+    """The seconds that a test may take now: more where others, our own workers too, want the cores.
+
+    By the load of the last minute, which is 2 when two processes want a core all the time.
+    """
+    return LONGEST_TEST * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -78,7 +93,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     allowed = any(item.get_closest_marker(name) for name in _UNLIMITED)
-    if call.when == "call" and report.passed and call.duration > LONGEST_TEST and not allowed:
+    if call.when == "call" and report.passed and call.duration > longest_test() and not allowed:
         report.outcome = "failed"
         report.longrepr = f"took {call.duration:.1f} s: mark it slow, or make it quick"
     return report

@@ -1,8 +1,11 @@
 """One request to the API server or to the product, and what it answered."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from urllib3 import HTTPHeaderDict
 
 from cardquota_dev.testing import Cluster
 
@@ -40,11 +43,14 @@ def ask(
     *,
     content_type: str = "application/json",
     as_user: str = "",
+    as_groups: Iterable[str] = (),
 ) -> Reply:
     """One request as the administrator, or as somebody else by impersonation."""
-    headers = {"Content-Type": content_type, **credentials(cluster)}
+    headers = HTTPHeaderDict({"Content-Type": content_type, **credentials(cluster)})
     if as_user:
         headers["Impersonate-User"] = as_user
+    for group in as_groups:
+        headers.add("Impersonate-Group", group)
     answer = cluster.admin.rest_client.pool_manager.request(
         method,
         cluster.admin.configuration.host + path,

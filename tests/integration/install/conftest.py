@@ -1,6 +1,7 @@
-"""A control plane of its own per module: policies and webhooks would refuse what other tests do.
+"""A control plane for these tests: policies and webhooks would refuse what others do.
 
-No operator runs on it: what is seen here holds while everything of ours is down.
+No operator runs on it: what is seen here holds while everything of ours is down. All files share
+it. That of the webhooks comes last by its name: from then on nobody answers for what is created.
 """
 
 from collections.abc import Iterator
@@ -12,14 +13,15 @@ from cardquota_dev.testing import Cluster, running_plane
 from .stage import Stage, raise_curtain
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def own_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A bare plane, ended after the module."""
+    """A bare plane."""
     with running_plane(tmp_path_factory.mktemp("policed"), replicas=0) as cluster:
+        cluster.warm()
         yield cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage(own_plane: Cluster) -> Stage:
     """Everything of `manifests/base` but the operator and its webhooks."""
     return raise_curtain(own_plane)

@@ -1,7 +1,6 @@
 """The stage on which the policies are tried: two namespaces, a Lease, people, and pods."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,17 @@ from cardquota.quota.vocabulary import (
 from cardquota.settings import Settings
 from cardquota_dev.testing import Cluster, eventually
 
+from . import request
+from .answer import Answer, from_kubectl
+
 SETTINGS = Settings.model_construct()
 US = f"--as={SETTINGS.service_account_user}"
 NODE = ("--as=system:node:n1", "--as-group=system:nodes")
 VOLCANO = "--as=system:serviceaccount:volcano-system:volcano-controllers"
 TENANT = "--as=tenant"
 TEAM = "team"
-LEASE = ("lease", "cardquota", "-n", SETTINGS.namespace)
+OWN = SETTINGS.namespace
+LEASE = ("lease", "cardquota", "-n", OWN)
 
 AUDITED, EXEMPT = "audited", "exempt"
 
@@ -80,25 +83,23 @@ class Stage:
 
     def create(
         self, document: dict[str, Any], *who: str, namespace: str = TEAM, dry: bool = False
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> Answer:
         """Create an object; `dry` goes through admission and is not stored."""
-        flags = ["--dry-run=server"] if dry else []
-        return self.plane.kubectl(
-            "create", "-n", namespace, *flags, *who, "-f", "-", input=json.dumps(document)
-        )
+        return request.create(self.plane, document, who, namespace, dry=dry)
 
     def patch(
-        self, name: str, change: dict[str, Any], *who: str, kind: str = "pod", dry: bool = False
-    ) -> subprocess.CompletedProcess[str]:
+        self, name: str, change: dict[str, Any], *who: str, kind: str = "Pod", dry: bool = False
+    ) -> Answer:
         """Merge-patch an object of the team."""
-        flags = ["--dry-run=server"] if dry else []
-        return self.plane.kubectl(
-            "patch", kind, name, "-n", TEAM, "--type=merge", *flags, *who, "-p", json.dumps(change)
-        )
+        return request.patch(self.plane, kind, name, change, who, TEAM, dry=dry)
+
+    def kubectl(self, *args: str, text: str | None = None) -> Answer:
+        """What the other requests are made with; a process each, so they take longer."""
+        return from_kubectl(self.plane.kubectl(*args, input=text))
 
     def annotate(
-        self, name: str, annotations: dict[str, str | None], *who: str, kind: str = "pod"
-    ) -> subprocess.CompletedProcess[str]:
+        self, name: str, annotations: dict[str, str | None], *who: str, kind: str = "Pod"
+    ) -> Answer:
         """Set or remove annotations."""
         return self.patch(name, {"metadata": {"annotations": annotations}}, *who, kind=kind)
 
@@ -107,21 +108,21 @@ class Stage:
         document = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"name": "cardquota", "namespace": SETTINGS.namespace},
+            "metadata": {"name": "cardquota", "namespace": OWN},
             "spec": {"holderIdentity": term, "leaseDurationSeconds": 12},
         }
-        allowed(self.plane.kubectl("apply", US, "-f", "-", input=json.dumps(document)))
+        allowed(request.apply(self.plane, document, [US]))
 
     def open_pod(self, name: str, annotations: dict[str, str]) -> None:
         """A pod that went the whole way: born gated, opened in the current term."""
         self.hold_lease("now")
         allowed(self.create(pod(name, annotations, cards=1, gated=True)))
-        eventually(lambda: self.patch(name, opening("now"), US).returncode == 0)
+        eventually(lambda: self.patch(name, opening("now"), US).ok)
 
 
-def allowed(result: subprocess.CompletedProcess[str]) -> None:
+def allowed(answer: Answer) -> None:
     """The request went through."""
-    assert result.returncode == 0, result.stderr
+    assert answer.ok, answer.said
 
 
 CLAUSES = {
@@ -133,25 +134,26 @@ CLAUSES = {
 """What the policy on pods says by, for each of its clauses."""
 
 
-def refused(result: subprocess.CompletedProcess[str], policy: str, *words: str) -> None:
+def refused(answer: Answer, policy: str, *words: str) -> None:
     """The request was refused by this policy, or this clause of that on pods, in these words."""
-    assert result.returncode != 0, f"let by: {result.stdout}"
+    assert not answer.ok, f"let by: {answer.said}"
     name = "pods" if policy in CLAUSES else policy
-    assert f"ValidatingAdmissionPolicy 'cardquota-{name}'" in result.stderr, result.stderr
-    assert CLAUSES.get(policy, "") in result.stderr, result.stderr
+    assert f"ValidatingAdmissionPolicy 'cardquota-{name}'" in answer.said, answer.said
+    assert CLAUSES.get(policy, "") in answer.said, answer.said
     for word in words:
-        assert word in result.stderr
+        assert word in answer.said
 
 
 def raise_curtain(plane: Cluster) -> Stage:
     """Apply what an administrator applies, save for operator and webhooks; wait until it holds."""
     stage = Stage(plane)
-    allowed(plane.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
+    allowed(stage.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
+    allowed(stage.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"))
     for name in ("namespace", "rbac", "roles"):
         path = ROOT / "manifests" / "base" / f"{name}.yaml"
-        allowed(plane.kubectl("apply", "--server-side", "-f", str(path)))
+        allowed(stage.kubectl("apply", "--server-side", "-f", str(path)))
     for name, label in ((TEAM, None), (AUDITED, "audit"), (EXEMPT, "off")):
-        _namespace(plane, name, label)
+        _namespace(stage, name, label)
     apply_policies(stage)
     _wait_until_active(stage)
     return stage
@@ -160,7 +162,7 @@ def raise_curtain(plane: Cluster) -> Stage:
 def apply_policies(stage: Stage) -> None:
     """The policies of the default settings, and their bindings."""
     text = render_policies(SETTINGS)
-    allowed(stage.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
+    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
 
 
 def many_containers() -> list[dict[str, Any]]:
@@ -172,7 +174,7 @@ def many_containers() -> list[dict[str, Any]]:
     ]
 
 
-def _namespace(plane: Cluster, name: str, label: str | None) -> None:
+def _namespace(stage: Stage, name: str, label: str | None) -> None:
     labels = {"volcano.sh/card-quota": label} if label else {}
     people = [("User", user.removeprefix("--as=")) for user in (TENANT, VOLCANO)]
     people.append(("Group", "system:nodes"))
@@ -197,7 +199,7 @@ def _namespace(plane: Cluster, name: str, label: str | None) -> None:
         "metadata": {"name": name, "labels": labels},
     }
     documents = {"apiVersion": "v1", "kind": "List", "items": [namespace, account, binding]}
-    allowed(plane.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(documents)))
+    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=json.dumps(documents)))
 
 
 def _wait_until_active(stage: Stage) -> None:
@@ -211,17 +213,17 @@ def _wait_until_active(stage: Stage) -> None:
     allowed(stage.create(pod("plain")))
     stage.hold_lease("now")
     reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
-    eventually(lambda: stage.create(group, TENANT).returncode == 0)
-    probes: dict[str, Callable[[], subprocess.CompletedProcess[str]]] = {
+    eventually(lambda: stage.create(group, TENANT).ok)
+    probes: dict[str, Callable[[], Answer]] = {
         "born-gated": lambda: stage.create(pod("x", queue), dry=True),
         "pods": lambda: stage.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
         "gate-term": lambda: stage.patch("gated", opening("stale"), US, dry=True),
-        "reservation-owner": lambda: stage.patch("probe", reserve, kind="podgroup", dry=True),
-        "reservation-term": lambda: stage.patch("probe", reserve, US, kind="podgroup", dry=True),
-        "lease": lambda: stage.plane.kubectl("delete", *LEASE, "--dry-run=server"),
+        "reservation-owner": lambda: stage.patch("probe", reserve, kind="PodGroup", dry=True),
+        "reservation-term": lambda: stage.patch("probe", reserve, US, kind="PodGroup", dry=True),
+        "lease": lambda: stage.kubectl("delete", *LEASE, "--dry-run=server"),
     }
     for name, probe in probes.items():
-        eventually(lambda n=name, p=probe: f"cardquota-{n}'" in p().stderr)  # type: ignore[misc]
+        eventually(lambda n=name, p=probe: f"cardquota-{n}'" in p().said)  # type: ignore[misc]
 
 
 def pod_group(name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:

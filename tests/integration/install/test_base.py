@@ -18,13 +18,13 @@ def may(stage: Stage, who: str, verb: str, resource: str, *flags: str) -> bool:
 
 def test_the_whole_base_is_accepted(stage: Stage) -> None:
     dry = ("apply", "--server-side", "--force-conflicts", "--dry-run=server")
-    allowed(stage.plane.kubectl(*dry, "-k", str(ROOT / "manifests" / "base")))
+    allowed(stage.kubectl(*dry, "-k", str(ROOT / "manifests" / "base")))
 
 
 def test_the_samples_are_accepted(stage: Stage) -> None:
     samples = ROOT / "manifests" / "samples"
-    allowed(stage.plane.kubectl("apply", "-f", str(samples / "namespace.yaml")))
-    allowed(stage.plane.kubectl("apply", "--dry-run=server", "-f", str(samples)))
+    allowed(stage.kubectl("apply", "-f", str(samples / "namespace.yaml")))
+    allowed(stage.kubectl("apply", "--dry-run=server", "-f", str(samples)))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ about fails, every other one goes through.
 """
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from cardquota.quota.vocabulary import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 
+from .answer import Answer
 from .stage import (
     EXEMPT,
     NODE,
@@ -30,9 +30,9 @@ pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 NOBODY_LISTENS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
 
 
-def asked(result: subprocess.CompletedProcess[str], webhook: str) -> None:
-    assert result.returncode != 0, f"not asked: {result.stdout}"
-    assert f'failed calling webhook "{webhook}.cardquota.volcano.sh"' in result.stderr
+def asked(result: Answer, webhook: str) -> None:
+    assert not result.ok, f"not asked: {result.said}"
+    assert f'failed calling webhook "{webhook}.cardquota.volcano.sh"' in result.said
 
 
 def queue(name: str) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def asking(stage: Stage) -> Stage:
     allowed(stage.create(queue("before")))
     allowed(stage.create(workload("apps", "Deployment", {CARD_NAME: "A"})))
     text = render(NOBODY_LISTENS).replace("failurePolicy: Ignore", "failurePolicy: Fail")
-    allowed(stage.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
-    eventually(lambda: "failed calling" in stage.create(pod("x", cards=1), dry=True).stderr)
-    eventually(lambda: "failed calling" in stage.create(queue("x"), dry=True).stderr)
+    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
+    eventually(lambda: "failed calling" in stage.create(pod("x", cards=1), dry=True).said)
+    eventually(lambda: "failed calling" in stage.create(queue("x"), dry=True).said)
     return stage
 
 
@@ -114,41 +114,34 @@ class TestPods:
         claims = [{"name": "device", "resourceClaimName": "mine"}]
         allowed(asking.create(pod("p", resourceClaims=claims), dry=True))
         strict = "strict"
-        allowed(asking.plane.kubectl("create", "namespace", strict))
-        allowed(
-            asking.plane.kubectl("label", "namespace", strict, "volcano.sh/card-quota=enforced")
-        )
-        eventually(
-            lambda: (
-                asking.plane.kubectl("get", "-n", strict, "serviceaccount", "default").returncode
-                == 0
-            )
-        )
+        allowed(asking.kubectl("create", "namespace", strict))
+        allowed(asking.kubectl("label", "namespace", strict, "volcano.sh/card-quota=enforced"))
+        eventually(lambda: asking.kubectl("get", "-n", strict, "serviceaccount", "default").ok)
         allowed(asking.create(pod("p"), namespace=strict, dry=True))
         document = pod("p", resourceClaims=claims)
         eventually(
-            lambda: "claims.cardquota" in asking.create(document, namespace=strict, dry=True).stderr
+            lambda: "claims.cardquota" in asking.create(document, namespace=strict, dry=True).said
         )
 
 
 class TestQueues:
     def test_creates_changes_and_deletions_reach_us(self, asking: Stage) -> None:
         asked(asking.create(queue("q"), dry=True), "queues")
-        asked(asking.patch("before", {"spec": {"weight": 2}}, kind="queue"), "queues")
+        asked(asking.patch("before", {"spec": {"weight": 2}}, kind="Queue"), "queues")
         noted = {"metadata": {"annotations": {"volcano.sh/card.quota": "{}"}}}
-        asked(asking.patch("before", noted, kind="queue"), "queues")
-        asked(asking.plane.kubectl("delete", "queue", "before"), "queues")
+        asked(asking.patch("before", noted, kind="Queue"), "queues")
+        asked(asking.kubectl("delete", "queue", "before"), "queues")
 
     def test_status_labels_and_our_numbers_do_not(self, asking: Stage) -> None:
         status = json.dumps({"status": {"state": "Open"}})
         allowed(
-            asking.plane.kubectl(
+            asking.kubectl(
                 "patch", "queue", "before", "--subresource=status", "--type=merge", "-p", status
             )
         )
-        allowed(asking.patch("before", {"metadata": {"labels": {"a": "b"}}}, kind="queue"))
+        allowed(asking.patch("before", {"metadata": {"labels": {"a": "b"}}}, kind="Queue"))
         ours = {"metadata": {"annotations": {STATUS: "{}"}}}
-        allowed(asking.patch("before", ours, kind="queue"))
+        allowed(asking.patch("before", ours, kind="Queue"))
 
 
 class TestWorkloads:
@@ -183,9 +176,9 @@ class TestWorkloads:
 
     def test_changes_of_the_spec_alone(self, asking: Stage) -> None:
         labels = {"metadata": {"labels": {"a": "b"}}}
-        allowed(asking.patch("deployment", labels, kind="deployment"))
+        allowed(asking.patch("deployment", labels, kind="Deployment"))
         asked(
-            asking.patch("deployment", {"spec": {"replicas": 3}}, kind="deployment"), "deployments"
+            asking.patch("deployment", {"spec": {"replicas": 3}}, kind="Deployment"), "deployments"
         )
 
 
@@ -193,12 +186,12 @@ def test_audit_mode_lets_by_with_a_warning(asking: Stage) -> None:
     """Applied over what enforced until now, and still nobody listens."""
     settings = NOBODY_LISTENS.model_copy(update={"mode": InstallationMode.AUDIT})
     text = render(settings)
-    allowed(asking.plane.kubectl("apply", "--server-side", "-f", "-", input=text))
+    allowed(asking.kubectl("apply", "--server-side", "-f", "-", text=text))
     ungated = pod("x", {QUEUE_NAME: "q"}, cards=1)
-    eventually(lambda: asking.create(ungated, dry=True).returncode == 0)
-    eventually(lambda: asking.create(queue("x"), dry=True).returncode == 0)
+    eventually(lambda: asking.create(ungated, dry=True).ok)
+    eventually(lambda: asking.create(queue("x"), dry=True).ok)
     drop = {"spec": {"schedulingGates": None}}
-    eventually(lambda: asking.patch("gated", drop, dry=True).returncode == 0)
+    eventually(lambda: asking.patch("gated", drop, dry=True).ok)
     warning = "Warning: Validation failed for ValidatingAdmissionPolicy 'cardquota-pods'"
-    assert warning in asking.patch("gated", drop, dry=True).stderr
-    allowed(asking.plane.kubectl("delete", "queue", "before"))
+    assert warning in asking.patch("gated", drop, dry=True).said
+    allowed(asking.kubectl("delete", "queue", "before"))

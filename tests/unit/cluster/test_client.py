@@ -188,7 +188,7 @@ async def test_slow_credentials_leave_less_time_for_the_answer(
     access: Access, server: Server
 ) -> None:
     async def slow() -> str:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.45)
         return "Bearer late"
 
     server.answer = b""
@@ -197,5 +197,5 @@ async def test_slow_credentials_leave_less_time_for_the_answer(
     begun = loop.time()
     with pytest.raises(OutcomeUnknown, match=r"within 0\.5 s"):
         await client.get("/", timeout=0.5)
-    assert loop.time() - begun < 0.75
+    assert loop.time() - begun < 0.9  # not 0.95, which is one after the other
     await client.close()

@@ -95,6 +95,7 @@ async def test_many_changes_are_one_write_and_the_last_one_is_right(
 ) -> None:
     """At most one per queue and second."""
     writer.see("queue", {})
+    began = asyncio.get_running_loop().time()
     for number in range(50):
         writer.want(one_more(ledger, f"p{number}"))
         await asyncio.sleep(0.004)
@@ -102,7 +103,8 @@ async def test_many_changes_are_one_write_and_the_last_one_is_right(
     times = [at for at, _, _ in server.writes]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     assert min(gaps) >= INTERVAL * 0.95
-    assert len(times) <= 5
+    # The first at once, then one per interval for as long as it took us to change things.
+    assert len(times) <= 2 + (times[-1] - began) / INTERVAL
 
 
 async def test_queues_do_not_wait_for_each_other(writer: StatusWriter, server: Server) -> None:
@@ -151,10 +153,10 @@ async def test_an_edit_by_hand_is_put_right(
 ) -> None:
     writer.see("queue", {})
     writer.want(numbers(ledger))
-    await until(lambda: server.writes)
+    await until(lambda: server.writes, 10)
     right = server.status
     writer.see("queue", {**right, **edit})
-    await until(lambda: len(server.writes) == 2)
+    await until(lambda: len(server.writes) == 2, 10)
     assert server.status == right
 
 

@@ -1,0 +1,42 @@
+"""Which tests of a parallel run one worker takes together.
+
+A plane that many tests share belongs to one worker, which takes all of them: it is then started
+once, and its tests meet nobody whom they do not meet when all run one after the other. Of the
+other tests, a worker takes a file at a time.
+"""
+
+from collections.abc import Iterable
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from . import shared_planes
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Scheduling":
+    return Scheduling(config, log)
+
+
+class Scheduling(LoadScopeScheduling):
+    """Units in the order of collection: by their names the long ones come first, as it happens.
+
+    Short ones at the end keep all workers busy until then.
+    """
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        return shared_planes.by_name(nodeid) or nodeid.partition("::")[0]
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    for item in items:
+        used = shared_planes.by_fixtures(item)
+        if used not in (None, shared_planes.by_name(item.nodeid)):
+            raise pytest.UsageError(
+                f"{item.nodeid} uses {used}: tests/harness/shared_planes.py has to say so"
+            )

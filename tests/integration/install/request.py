@@ -1,0 +1,101 @@
+"""The requests of which the tests here make many, without a process of kubectl for each.
+
+They say who asks by kubectl's flags, and are checked as strictly as kubectl has them checked.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from cardquota_dev.testing import Cluster
+from integration.asking import MERGE, Reply, ask
+
+from .answer import Answer, from_reply
+
+APPLY = "application/apply-patch+yaml"
+_OURS = "/apis/scheduling.volcano.sh/v1beta1"
+_PLACES = {
+    "Pod": ("/api/v1", "pods"),
+    "Queue": (_OURS, "queues"),
+    "PodGroup": (_OURS, "podgroups"),
+    "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
+    "Deployment": ("/apis/apps/v1", "deployments"),
+    "StatefulSet": ("/apis/apps/v1", "statefulsets"),
+    "DaemonSet": ("/apis/apps/v1", "daemonsets"),
+    "ReplicaSet": ("/apis/apps/v1", "replicasets"),
+    "Job": ("/apis/batch/v1", "jobs"),
+    "CronJob": ("/apis/batch/v1", "cronjobs"),
+}
+_OF_THE_CLUSTER = {"Queue"}
+
+
+def create(
+    plane: Cluster, document: dict[str, Any], who: Iterable[str], namespace: str, *, dry: bool
+) -> Answer:
+    """Create an object."""
+    path = _path(document["kind"], namespace)
+    options = {"fieldValidation": "Strict", **_dry(dry)}
+    return from_reply(_as(plane, "POST", path, options, document, who))
+
+
+def patch(
+    plane: Cluster,
+    kind: str,
+    name: str,
+    change: dict[str, Any],
+    who: Iterable[str],
+    namespace: str,
+    *,
+    dry: bool = False,
+) -> Answer:
+    """Merge-patch an object."""
+    path = f"{_path(kind, namespace)}/{name}"
+    return from_reply(_as(plane, "PATCH", path, _dry(dry), change, who, MERGE))
+
+
+def apply(plane: Cluster, document: dict[str, Any], who: Iterable[str]) -> Answer:
+    """Create an object or make it be so, whoever wrote it before."""
+    meta = document["metadata"]
+    path = f"{_path(document['kind'], meta['namespace'])}/{meta['name']}"
+    options = {"fieldManager": "tests", "force": "true", "fieldValidation": "Strict"}
+    return from_reply(_as(plane, "PATCH", path, options, document, who, APPLY))
+
+
+def _as(
+    plane: Cluster,
+    method: str,
+    path: str,
+    options: dict[str, str],
+    body: object,
+    who: Iterable[str],
+    content_type: str = "application/json",
+) -> Reply:
+    user, groups = "", []
+    for flag in who:
+        name, _, value = flag.partition("=")
+        match name:
+            case "--as":
+                user = value
+            case "--as-group":
+                groups.append(value)
+            case _:
+                raise ValueError(f"{flag} does not say who asks")
+    return ask(
+        plane,
+        method,
+        f"{path}?{urlencode(options)}",
+        body,
+        content_type=content_type,
+        as_user=user,
+        as_groups=groups,
+    )
+
+
+def _path(kind: str, namespace: str) -> str:
+    group, plural = _PLACES[kind]
+    place = "" if kind in _OF_THE_CLUSTER else f"/namespaces/{namespace}"
+    return f"{group}{place}/{plural}"
+
+
+def _dry(dry: bool) -> dict[str, str]:
+    return {"dryRun": "All"} if dry else {}
