@@ -238,7 +238,12 @@ class Reflector(Generic[T]):
                 self._stream = None
                 if self.revision > begun_at:
                     self._backoff.reset()
-        lasted = self._clock() - opened >= 1.0
+        now = self._clock()
+        if now - opened >= seconds - 1.0:
+            # The API server ended it when it was due: until then there was no more to tell. It may
+            # have sent no bookmark at all, if the kind has never changed since it started.
+            self._progress.told_up_to(self.revision, now)
+        lasted = now - opened >= 1.0
         if lasted:
             self._backoff.reset()
         # A stream that ends at once and empty, again and again, must not become a busy loop.

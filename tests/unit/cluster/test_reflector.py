@@ -97,6 +97,7 @@ async def _play(
     lists: list[int] | Scripted,
     *streams: list[bytes] | Exception,
     backoff: Backoff | None = None,
+    **more: Any,
 ) -> tuple[Any, Names, Scripted]:
     client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
     sink = Names()
@@ -107,6 +108,7 @@ async def _play(
         decoder=Thing,
         sink=sink,
         backoff=backoff or Backoff(0.001, 0.002),
+        **more,
     )
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
@@ -134,6 +136,31 @@ class Paged(Scripted):
         item = json.loads(_line("", f"p{number}", 5))["object"]
         metadata = {"resourceVersion": "5", "continue": following}
         return json.dumps({"metadata": metadata, "items": [item]}).encode()
+
+
+class Quiet(Scripted):
+    """A client whose streams end by themselves after so many seconds, and say nothing."""
+
+    def __init__(self, *lasting: float) -> None:
+        super().__init__([5], [[] for _ in lasting])
+        self.lasting = list(lasting)
+        self.now = 0.0
+
+    @asynccontextmanager
+    async def watch(self, path: str, *, params: dict[str, str], read_timeout: float) -> Any:
+        async with super().watch(path, params=params, read_timeout=read_timeout) as response:
+            self.now += self.lasting.pop(0)
+            yield response
+
+
+@pytest.mark.parametrize(("lasting", "lag"), [((60, 60), 0), ((60, 40), 40), ((60, 0.2), 0.2)])
+async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
+    lasting: tuple[float, ...], lag: float
+) -> None:
+    """Without a bookmark too: a kind that nobody ever changes may get none."""
+    client = Quiet(*lasting)
+    reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
+    assert reflector.lag() == pytest.approx(lag)
 
 
 BUSY = ApiError(429, "TooManyRequests", "later")
