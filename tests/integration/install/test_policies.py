@@ -152,6 +152,13 @@ class TestGate:
         }
         eventually(lambda: stage.patch("current", opening("t1", affinity=affinity), US).ok)
 
+    def test_of_a_very_large_pod_too(self, stage: Stage) -> None:
+        """What the operator changes is compared within what an evaluation may cost."""
+        stage.hold_lease("t0")
+        allowed(stage.create(pod("large", QUEUE, gated=True, containers=many_containers())))
+        eventually(lambda: stage.patch("large", opening("t0"), US, dry=True).ok)
+        allowed(stage.patch("large", opening("t0"), US))
+
     def test_a_stale_term_does_not(self, stage: Stage) -> None:
         stage.hold_lease("t2")
         allowed(stage.create(pod("stale", QUEUE, gated=True)))
