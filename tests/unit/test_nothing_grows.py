@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
-from cardquota.cluster.events import EventRecorder, ObjectReference
+from cardquota.cluster.event import ObjectReference
+from cardquota.cluster.events import EventRecorder
 from cardquota.control import release
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
@@ -108,10 +109,10 @@ async def test_the_recorder_keeps_no_more_than_it_may(recorder: EventRecorder) -
         if number == LIVES // 2:
             half = containers(recorder)
     sizes = containers(recorder)
-    assert (sizes["EventRecorder._queue"], sizes["EventRecorder._reasons"]) == (50, 100)
+    assert (len(recorder._queue), sizes["EventRecorder._reasons"]) == (50, 100)
     assert_nothing_grew(half, sizes)
     await until(lambda: not recorder._queue)
-    assert containers(recorder)["EventRecorder._queue"] == 0
+    assert containers(recorder)["EventRecorder._queue._waiting"] == 0
 
 
 async def test_nothing_is_left_of_a_queue_in_the_status_writer() -> None:

@@ -2,24 +2,20 @@
 
 import asyncio
 import logging
-import re
-import secrets
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from .api_error import ApiError, OutcomeUnknown
 from .backoff import Backoff
 from .client import Client
+from .event import Event, ObjectReference
+from .event_queue import EventQueue
 
 log = logging.getLogger(__name__)
 
-MESSAGE_BYTES: Final = 1024
-"""What the API server takes of a message."""
 _TRIES: Final = 5
 _WRITERS: Final = 8
 """Events written at the same time, each of another namespace: so many namespaces less one may have
@@ -27,20 +23,6 @@ events that fail and are tried again, before those of all others wait. Few, beca
 server is away for long, each of these loses one event after the other."""
 _GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
-_NAME_CHARACTERS: Final = 220
-"""Of the object's name; with our suffix the event's name stays under the limit of 253."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectReference:
-    """The object an event is about. `namespace` is empty for cluster-scoped objects."""
-
-    kind: str
-    api_version: str
-    namespace: str
-    name: str
-    uid: str
-    resource_version: str = ""
 
 
 class EventRecorder:
@@ -64,7 +46,7 @@ class EventRecorder:
         instance: str,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
-        queue_size: int = 1000,
+        queue_size: int = 10_000,
         remembered: int = 20_000,
         backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
@@ -78,18 +60,13 @@ class EventRecorder:
         self._instance = instance
         self._clock = clock
         self._monotonic = monotonic
-        self._queue: deque[_Queued] = deque()
-        self._queue_size = queue_size
+        self._queue = EventQueue(queue_size)
         self._reasons: OrderedDict[str, str] = OrderedDict()
         self._remembered = remembered
         self._backoff = backoff
         self._wake = asyncio.Event()
         self._goes = asyncio.Event()
         self._goes.set()
-        self._busy: set[str] = set()
-        """Paths of which an event is being written."""
-        self._failing: set[str] = set()
-        """Paths whose last event was not taken at its last try; only of what is queued or busy."""
         self.written = 0
         """Events the API server has taken."""
         self.dropped = 0
@@ -111,9 +88,8 @@ class EventRecorder:
             self._reasons.popitem(last=False)
         if repeated:
             return
-        if len(self._queue) >= self._queue_size:
-            self._drop_one()
-        self._queue.append(self._event(ref, type, reason, message))
+        event = Event(ref, type, reason, message, self._clock(), self._monotonic())
+        self.dropped += self._queue.put(event)
         self._wake.set()
 
     def last_reason(self, uid: str) -> str | None:
@@ -138,29 +114,20 @@ class EventRecorder:
             for _ in range(_WRITERS):
                 writers.create_task(self._write_all())
 
-    def _drop_one(self) -> None:
-        failing = (n for n, queued in enumerate(self._queue) if queued.path in self._failing)
-        # Looked for only where there is something to find: this is every event of a burst.
-        del self._queue[next(failing, 0) if self._failing else 0]
-        self.dropped += 1
-
     async def _write_all(self) -> None:
         while True:
-            if self._queue:
-                await self._turn(self._queue[0].since)
-            taken = self._take()
-            if taken is None:
+            first = self._queue.first()
+            if first is not None:
+                await self._turn(first.since)
+            event = self._queue.take()
+            if event is None:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            path, body, _ = taken
-            self._busy.add(path)
             try:
-                await self._write(path, body)
+                await self._write(event)
             finally:
-                self._busy.discard(path)
-            if path in self._failing and not any(path == queued.path for queued in self._queue):
-                self._failing.discard(path)
+                self._queue.done(event.namespace)
 
     async def _turn(self, since: float) -> None:
         """Return once an event recorded then is to be written."""
@@ -169,15 +136,9 @@ class EventRecorder:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._goes.wait(), left)
 
-    def _take(self) -> "_Queued | None":
-        """The oldest event of which no other of its namespace is being written."""
-        for number, event in enumerate(self._queue):
-            if event.path not in self._busy:
-                del self._queue[number]
-                return event
-        return None
-
-    async def _write(self, path: str, body: dict[str, object]) -> None:
+    async def _write(self, event: Event) -> None:
+        path, namespace = event.path, event.namespace
+        body = event.body(self._component, self._instance)
         backoff = self._backoff()
         for attempt in range(1, _TRIES + 1):
             try:
@@ -196,61 +157,11 @@ class EventRecorder:
                 retry_after = error.retry_after
             else:
                 break
-            self._failing.add(path)
+            self._queue.tried(namespace, taken=False)
             if attempt == _TRIES:
                 log.warning("an event was not written in %d tries", _TRIES)
                 self.dropped += 1
                 return
             await asyncio.sleep(backoff.next(retry_after))
-        self._failing.discard(path)
+        self._queue.tried(namespace, taken=True)
         self.written += 1
-
-    def _event(self, ref: ObjectReference, kind: str, reason: str, message: str) -> "_Queued":
-        # The API server wants events of cluster-scoped objects in this namespace.
-        namespace = ref.namespace or "default"
-        now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        involved = {
-            "kind": ref.kind,
-            "apiVersion": ref.api_version,
-            "namespace": ref.namespace,
-            "name": ref.name,
-            "uid": ref.uid,
-            "resourceVersion": ref.resource_version,
-        }
-        body: dict[str, object] = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"namespace": namespace, "name": _event_name(ref.name)},
-            "involvedObject": {key: value for key, value in involved.items() if value},
-            "type": kind,
-            "reason": reason,
-            "message": cut(message),
-            "source": {"component": self._component, "host": self._instance},
-            "reportingComponent": self._component,
-            "reportingInstance": self._instance,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        }
-        path = f"/api/v1/namespaces/{namespace}/events"
-        return _Queued(path, body, self._monotonic())
-
-
-class _Queued(NamedTuple):
-    path: str
-    body: dict[str, object]
-    since: float
-    """When it was recorded, seconds, monotonic."""
-
-
-def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
-    """The message in at most `limit` bytes of UTF-8, whole characters, `...` where it was cut."""
-    encoded = message.encode()
-    if len(encoded) <= limit:
-        return message
-    return encoded[: limit - 3].decode(errors="ignore") + "..."
-
-
-def _event_name(name: str) -> str:
-    stem = re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"
-    return f"{stem}.{secrets.token_hex(8)}"

@@ -1,6 +1,6 @@
 """The objects that our events are about, as events name them."""
 
-from ..cluster.events import ObjectReference
+from ..cluster.event import ObjectReference
 from ..quota import vocabulary as v
 from ..quota.group_facts import GroupFacts
 from ..quota.node_facts import NodeFacts

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from cardquota.cluster.client import Client
-from cardquota.cluster.events import EventRecorder, ObjectReference, cut
+from cardquota.cluster.event import ObjectReference, cut
+from cardquota.cluster.events import EventRecorder
 
 from .conftest import Proxy, until
 

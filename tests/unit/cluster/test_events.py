@@ -11,7 +11,8 @@ from cardquota.cluster import events
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.backoff import Backoff
 from cardquota.cluster.client import Client
-from cardquota.cluster.events import EventRecorder, ObjectReference
+from cardquota.cluster.event import ObjectReference
+from cardquota.cluster.events import EventRecorder
 
 QUEUE_SIZE = 40
 
@@ -109,7 +110,8 @@ async def test_every_event_is_tried_five_times(recorder: EventRecorder, server: 
     del server.refused["bad"]
     record(recorder, "bad", "c")
     await until(lambda: server.names("bad") == ["c"])
-    assert recorder._failing == recorder._busy == set()
+    queue = recorder._queue
+    assert queue._failing == queue._busy == set()
 
 
 async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
@@ -133,12 +135,12 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     server.refused["bad"] = LIMITED
     record(recorder, "bad", "in hand")
     await until(lambda: server.tries["bad"] and server.tries["good"])
-    await until(lambda: recorder._failing)
+    await until(lambda: recorder._queue._failing)
     record(recorder, "bad", *map(str, range(QUEUE_SIZE - 3)))
     record(recorder, "good", *"defgh")
     assert recorder.dropped == 5
     assert len(recorder._queue) == QUEUE_SIZE
-    kept = Counter(path.split("/")[4] for path, _, _ in recorder._queue)
+    kept = {name: len(waiting) for name, waiting in recorder._queue._waiting.items()}
     assert kept == {"good": 8, "bad": QUEUE_SIZE - 8}
 
 
@@ -146,7 +148,8 @@ async def test_a_full_queue_drops_its_oldest_where_nothing_fails() -> None:
     recorder = EventRecorder(cast("Client", Server()), instance="i", queue_size=2)
     record(recorder, "a", "1", "2")
     record(recorder, "b", "3")
-    assert [event[1]["involvedObject"]["name"] for event in recorder._queue] == ["2", "3"]  # type: ignore[index]
+    kept = [e.about.name for waiting in recorder._queue._waiting.values() for e in waiting]
+    assert kept == ["2", "3"]
 
 
 async def test_events_give_way_to_what_is_more_urgent(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.events import ObjectReference
+from cardquota.cluster.event import ObjectReference
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.account import Account

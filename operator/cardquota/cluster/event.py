@@ -1,0 +1,88 @@
+"""One event on an object, as the API server takes it."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+MESSAGE_BYTES: Final = 1024
+"""What the API server takes of a message."""
+_NAME_CHARACTERS: Final = 220
+"""Of the object's name; with our suffix the event's name stays under the limit of 253."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """The object an event is about. `namespace` is empty for cluster-scoped objects."""
+
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str = ""
+
+
+class Event(NamedTuple):
+    """What is kept of an event until it is written: little, for thousands may wait."""
+
+    about: ObjectReference
+    type: str
+    reason: str
+    message: str
+    at: float
+    """Time of day, seconds since 1970."""
+    since: float
+    """When it was recorded, seconds, monotonic."""
+
+    @property
+    def namespace(self) -> str:
+        """Where it is written: of cluster-scoped objects the API server wants it in this one."""
+        return self.about.namespace or "default"
+
+    @property
+    def path(self) -> str:
+        """Of the collection it is posted to."""
+        return f"/api/v1/namespaces/{self.namespace}/events"
+
+    def body(self, component: str, instance: str) -> dict[str, object]:
+        """The object to be created, under a name of its own at every call."""
+        about = self.about
+        now = datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        involved = {
+            "kind": about.kind,
+            "apiVersion": about.api_version,
+            "namespace": about.namespace,
+            "name": about.name,
+            "uid": about.uid,
+            "resourceVersion": about.resource_version,
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"namespace": self.namespace, "name": _event_name(about.name)},
+            "involvedObject": {key: value for key, value in involved.items() if value},
+            "type": self.type,
+            "reason": self.reason,
+            "message": cut(self.message),
+            "source": {"component": component, "host": instance},
+            "reportingComponent": component,
+            "reportingInstance": instance,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+
+
+def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
+    """The message in at most `limit` bytes of UTF-8, whole characters, `...` where it was cut."""
+    encoded = message.encode(errors="replace")
+    if len(encoded) <= limit:
+        return encoded.decode()
+    return encoded[: limit - 3].decode(errors="ignore") + "..."
+
+
+def _event_name(name: str) -> str:
+    stem = re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"
+    return f"{stem}.{secrets.token_hex(8)}"
