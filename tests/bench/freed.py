@@ -35,8 +35,8 @@ _DELETIONS: Final = 220
 _PAUSE: Final = 0.08
 """Seconds before each deletion: the operator has told the waiting pod why by then."""
 _ROUNDS: Final = 5
-_SLICES: Final = 4
-_SLICE: Final = 150
+_SLICES: Final = 2
+_SLICE: Final = 300
 _NOTE: Final = "bench.cardquota.dev/note"
 _AT_A_TIME: Final = Release().in_flight
 
