@@ -9,7 +9,6 @@ none of them can be passed over.
 """
 
 import asyncio
-import gc
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
+from cardquota.cli.garbage import spare_what_stays
 from cardquota.cluster.pulse import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
@@ -79,10 +79,8 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
     workloads = WorkloadReviews(held, settings, pulse)
     server = AdmissionServer(pods, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)
-    application = server.application()
-    runner = await serve(application, host="127.0.0.1", port=port, tls=tls, grace=0.1)
-    gc.collect()
-    gc.freeze()  # as the operator does once it knows the cluster
+    runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
+    spare_what_stays()  # as the operator does once it knows the cluster
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await runner.cleanup()

@@ -17,6 +17,14 @@ class Patience:
         self._settings = settings
         self._pulse = pulse
 
+    def at_once(self, facts: PodFacts) -> Verdict | None:
+        """The verdict, if there is nothing to wait for."""
+        if self.namespace_unknown(facts):
+            return None
+        verdict = self._verdict(facts)
+        waits = verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue
+        return None if waits else verdict
+
     async def judge(self, facts: PodFacts) -> Verdict:
         """The verdict, once the pod's namespace and queue have been seen or the time is over."""
         wait = self._settings.webhook.unseen_wait

@@ -110,7 +110,7 @@ class PodReviews:
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
-        verdict = await self._patience.judge(facts)
+        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
         effect = self._effect(facts, verdict)
         if effect is Effect.DENY and self._late() and verdict.reason is not v.Reason.NODE_NAMED:
             # What we know is old: a gate is safe, a no might be wrong. One that names its node

@@ -4,6 +4,7 @@ Every body gets an AdmissionReview or a 4xx. If something in here breaks, that i
 answer is "try again".
 """
 
+import asyncio
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
@@ -12,7 +13,9 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import web
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import RawRequestMessage
 
 from cardquota.metrics import Metrics
 from cardquota.quota import messages
@@ -63,15 +66,20 @@ class AdmissionServer:
             "/validate": validators,
         }
 
-    def application(self) -> web.Application:
-        """The aiohttp application."""
-        app = web.Application(client_max_size=LARGEST_BODY)
-        for path in self._routes:
-            app.router.add_post(path, self._handle)
-        return app
+    def http(self) -> web.Server:
+        """The HTTP server, to be bound. Of aiohttp the part below its applications: a router for
+        two paths would cost as much as the answer.
+        """
+        return web.Server(self._handle, request_factory=_request, access_log=None)
 
-    async def _handle(self, http: web.Request) -> web.Response:
+    async def _handle(self, http: web.BaseRequest) -> web.Response:
         began = perf_counter()
+        routes = self._routes.get(http.path)
+        if routes is None:
+            there = " and ".join(self._routes)
+            return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
+        if http.method != "POST":
+            return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
         try:
             body = await http.read()
         except web.HTTPRequestEntityTooLarge:
@@ -85,7 +93,7 @@ class AdmissionServer:
             self._counters("unknown", "malformed").inc()
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
         kind = request.resource.resource
-        answer = await self._answer(self._routes[http.path], request)
+        answer = await self._answer(routes, request)
         if self._audit and not answer.allowed:
             answer = Answer(warnings=(messages.audited(answer.text),))
         self._counters(kind if kind in _KNOWN else "other", _decision(answer)).inc()
@@ -122,16 +130,36 @@ def _refuse(code: HTTPStatus, text: str) -> web.Response:
     return web.Response(status=code, text=text + "\n")
 
 
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY
+    )
+
+
 async def serve(
-    application: web.Application, *, host: str, port: int, tls: ssl.SSLContext | None, grace: float
-) -> web.AppRunner:
+    what: web.Application | web.Server,
+    *,
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None,
+    grace: float,
+) -> web.BaseRunner:
     """Start serving; the runner's `cleanup` answers what is in flight within `grace` seconds.
 
     Raises OSError where the address is taken.
     """
-    runner = web.AppRunner(
-        application, access_log=None, shutdown_timeout=grace, handle_signals=False
-    )
+    runner: web.BaseRunner
+    if isinstance(what, web.Application):
+        runner = web.AppRunner(what, access_log=None, shutdown_timeout=grace)
+    else:
+        runner = web.ServerRunner(what, shutdown_timeout=grace)
     await runner.setup()
     await web.TCPSite(runner, host, port, ssl_context=tls).start()
     return runner

@@ -39,9 +39,7 @@ class AdmissionDoor:
         self._client = client
         self._grace = grace
 
-    async def run(
-        self, application: web.Application, opened: Callable[[], Awaitable[None]]
-    ) -> None:
+    async def run(self, server: web.Server, opened: Callable[[], Awaitable[None]]) -> None:
         """Serve until cancelled. `opened` is awaited once the door is open, before the CA is
         published.
 
@@ -50,7 +48,7 @@ class AdmissionDoor:
         certificate = await self._certificate()
         tls = server_context(certificate.cert_pem, certificate.key_pem)
         runner = await serve(
-            application,
+            server,
             host=self._settings.webhook.host,
             port=self._settings.webhook.port,
             tls=tls,

@@ -6,7 +6,6 @@ flight, exit 0.
 """
 
 import asyncio
-import gc
 import logging
 import signal
 import socket
@@ -34,6 +33,7 @@ from ..quota.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
 from .admission_door import AdmissionDoor
+from .garbage import spare_what_stays
 from .logs import configure
 from .probes import Probes
 
@@ -167,15 +167,12 @@ class Operator:
     async def _serve(self) -> None:
         """The door, and everything that needs an open one."""
         door = AdmissionDoor(self._settings, self._client, grace=_GRACE)
-        await door.run(self._admission().application(), self._opened)
+        await door.run(self._admission().http(), self._opened)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
             await reflector.wait_synced()
-        # What was listed stays: looking through it again and again for garbage would hold up
-        # the loop for half a second with 100,000 pods.
-        gc.collect()
-        gc.freeze()
+        spare_what_stays()
         self._probes.serving = True
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp import web
+from aiohttp.test_utils import BaseTestServer, TestClient
 
 from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
@@ -66,6 +67,15 @@ class Said:
         return found
 
 
+class _Listening(BaseTestServer):
+    def __init__(self, server: web.Server) -> None:
+        super().__init__()
+        self._server = server
+
+    async def _make_runner(self, **_: Any) -> web.BaseRunner:
+        return web.ServerRunner(self._server)
+
+
 class Door:
     """A server of its own; `synced` and `clock` may be set at any time.
 
@@ -95,7 +105,7 @@ class Door:
         queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger, self.settings, self.pulse)
         self.server = AdmissionServer(pods, queues, workloads, self.metrics, audit=audit)
-        self._client = TestClient(TestServer(self.server.application()))
+        self._client = TestClient(_Listening(self.server.http()))
 
     async def __aenter__(self) -> "Door":
         await self._client.start_server()

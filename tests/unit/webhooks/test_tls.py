@@ -62,8 +62,8 @@ async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None
     """Those that are open go on: nothing is lost while it is renewed."""
     context = server_context(*a_pair(1))
     async with Door() as door:
-        application = door.server.application()
-        runner = await serve(application, host="127.0.0.1", port=0, tls=context, grace=0.1)
+        http = door.server.http()
+        runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
         port = runner.addresses[0][1]
         before = await connect(port)
         assert serial(before[1]) == 1
