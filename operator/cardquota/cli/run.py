@@ -149,10 +149,10 @@ class Operator:
     async def _shut_down(self, door: asyncio.Task[None]) -> None:
         self._probes.draining = True
         _LOG.info("stopping: answering what is in flight")
-        settled = await self._leadership.stop(_GRACE)
+        farewell = await self._leadership.stop(_GRACE)
         self._cancel(but=door)
-        if settled:
-            await self._elector.release()
+        if farewell.settled:
+            await self._elector.release(farewell.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         await asyncio.sleep(_LEAVE_SERVICE if self._probes.serving else 0)

@@ -8,13 +8,15 @@ Lease is taken only after it was seen unchanged for its whole duration on our ow
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import msgspec
 
+from ..quota.vocabulary import HANDOVER
 from .api_error import ApiError, OutcomeUnknown
 from .client import Client
 from .clock import boottime
+from .handover import Revisions, handover_text, read_handover
 from .lease import Lease, LeaseObject
 from .renewals import Renewals
 
@@ -79,8 +81,9 @@ class Elector:
         self.previous_renewal_seen: float | None = None
         """On our clock: when the predecessor's last renewal was observed, at the latest it can
         have been. None if there was no predecessor, or it gave the Lease up."""
-        self.inherited: Mapping[str, str] = {}
-        """The annotations found on the Lease at the last acquisition."""
+        self.handover: Revisions | None = None
+        """What the predecessor left on the Lease, if it gave it up in good order: it had seen this
+        much when it decided no more, everything that it had written included."""
         self.last_loss = ""
         """Why the last term ended, for people."""
 
@@ -124,12 +127,13 @@ class Elector:
             self._end_term()
             on_lost(term)
 
-    async def release(self, annotations: Mapping[str, str] | None = None) -> None:
-        """Give the Lease up in one write, with `annotations` put on it; others on it stay.
+    async def release(self, handover: Revisions | None = None) -> None:
+        """Give the Lease up in one write, and leave the successor a `handover` on it, if there is.
 
         To be called when `run` was cancelled and nothing decided is in flight any more. Never
         raises: what fails is logged, and the Lease runs out by itself.
         """
+        annotations = {HANDOVER: handover_text(handover)} if handover else None
         term, self._term = self._term, None
         if term is None:
             return
@@ -198,7 +202,9 @@ class Elector:
         # Only now: a term whose write may still land must stay known as ours.
         self._candidate = self._new_term()
         self._held = True
-        self.inherited = (lease.metadata.annotations if lease else None) or {}
+        given_up = lease is not None and not lease.holder
+        notes = (lease.metadata.annotations if lease and given_up else None) or {}
+        self.handover = read_handover(notes.get(HANDOVER))
         self.previous_renewal_seen = previous
         self.acquired_at = self._clock()
         self._renewals.begin(sent, self.acquired_at)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from ..quota.vocabulary import HANDOVER
 from .api_error import ApiError
 from .client import Client
 
@@ -74,7 +75,7 @@ class LeaseObject:
             raise
 
     async def take(self, lease: Lease | None, term: str, duration: float, timeout: float) -> Lease:
-        """Hold it from now on under `term`."""
+        """Hold it from now on under `term`; what the last holder left on it is taken away."""
         now = _now()
         spec = {
             "holderIdentity": term,
@@ -84,7 +85,7 @@ class LeaseObject:
             "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
         }
         if lease is not None:
-            return await self._patch(lease, spec, None, timeout)
+            return await self._patch(lease, spec, {HANDOVER: None}, timeout)
         body = {"metadata": {"name": self._name}, "spec": spec}
         return _decode(await self._client.post(self._collection, body, timeout=timeout))
 
@@ -103,7 +104,7 @@ class LeaseObject:
         self,
         lease: Lease,
         spec: Mapping[str, object],
-        annotations: Mapping[str, str] | None,
+        annotations: Mapping[str, str | None] | None,
         timeout: float,
     ) -> Lease:
         metadata: dict[str, object] = {

@@ -95,6 +95,7 @@ class Reflector(Generic[T]):
         self._backoff = backoff or Backoff()
         self._random = random
         self._progress = Progress()
+        self._applied = 0
         self._foothold = Foothold()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
@@ -108,6 +109,14 @@ class Reflector(Generic[T]):
     def revision(self) -> int:
         """The newest resourceVersion up to which everything was told; 0 before the first list."""
         return self._progress.revision
+
+    @property
+    def applied(self) -> int:
+        """The newest change that was told, or the last list; bookmarks do not count.
+
+        Whoever has passed this knows as much of the kind as we do.
+        """
+        return self._applied
 
     def lag(self) -> float:
         """Seconds since the stream was last known to be current; infinite before the first list.
@@ -205,6 +214,7 @@ class Reflector(Generic[T]):
         self.synced = True
         self._synced_event.set()
         self._foothold.regained()
+        self._applied = revision
         self._progress.told_up_to(revision, asked)
 
     async def _watch(self) -> bool:
@@ -259,6 +269,8 @@ class Reflector(Generic[T]):
             elif event.type == wire.BOOKMARK:
                 meta = wire.decode_identity(event.object).metadata
                 revision = wire.revision_of(meta.resource_version)
+                self._progress.told_up_to(revision, self._clock())
+                return
             elif event.type == wire.ERROR:
                 status = read_status(event.object)
                 after = status.details.retry_after_seconds if status.details else None
@@ -267,6 +279,7 @@ class Reflector(Generic[T]):
                 raise _BrokenError(f"unknown event type {event.type[:40]!r}")
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise _BrokenError(f"unreadable line of {len(line)} bytes: {error}") from error
+        self._applied = max(self._applied, revision)
         self._progress.told_up_to(revision, self._clock())
 
     def _length(self) -> int:

@@ -6,8 +6,8 @@ what it had in flight was answered within the settle time, and a quorum read now
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,13 +24,18 @@ _CHECK_EVERY = 0.1
 """Seconds between looks at the term and the clock."""
 
 
+_POLICY_LAG = 0.25
+"""Seconds after an acquisition in which the API server may not know the new term yet, and would
+refuse what is decided in it: a few tens of milliseconds as measured."""
+
+
 class Source(Protocol):
     """What is needed of a reflector, whatever it reflects."""
 
     path: str
     kind: str
 
-    async def passed(self, revision: int) -> None:
+    def passed(self, revision: int) -> Coroutine[Any, Any, None]:
         """Return once everything up to `revision` was told."""
 
 
@@ -49,7 +54,10 @@ async def settle_and_catch_up(
 ) -> None:
     """Return when the holder of the current term may decide. Times in seconds.
 
-    Guarantees: at that moment at least `renew_deadline + settle` have passed since the
+    After a hand-over it is enough to have seen what the predecessor had seen: it had settled all
+    that it wrote, and writes no more.
+
+    Guarantees otherwise: at that moment at least `renew_deadline + settle` have passed since the
     predecessor's last renewal was seen (unless there was none, or it gave the Lease up) and
     `settle` since the own acquisition, the last `settle` of them healthy without a break; and all
     reflectors have told everything that was in the store after that.
@@ -59,23 +67,33 @@ async def settle_and_catch_up(
     term = elector.term
     if term is None:
         raise LeadershipLost("not leading")
+    if (handover := elector.handover) is not None and all(r.kind in handover for r in reflectors):
+        await asyncio.sleep(max(0.0, elector.acquired_at + _POLICY_LAG - clock()))
+        await _until(elector, term, (r.passed(handover[r.kind]) for r in reflectors))
+        log.info("term %s may decide, as the last one left it", term)
+        return
     quiet_from = elector.acquired_at
     if elector.previous_renewal_seen is not None:
         quiet_from = max(quiet_from, elector.previous_renewal_seen + renew_deadline)
     while (missing := max(quiet_from, elector.healthy_since) + settle - clock()) > 0:
         await asyncio.sleep(min(missing, _CHECK_EVERY))
         _check(elector, term)
-    catching_up = asyncio.create_task(_all_catch_up(reflectors, client))
-    try:
-        while not catching_up.done():
-            await asyncio.wait({catching_up}, timeout=_CHECK_EVERY)
-            _check(elector, term)
-        await catching_up
-    finally:
-        catching_up.cancel()
-        await asyncio.wait({catching_up})
-    _check(elector, term)
+    await _until(elector, term, (_catch_up(reflector, client) for reflector in reflectors))
     log.info("term %s may decide", term)
+
+
+async def _until(elector: Elector, term: str, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Return once all are done, while the term lasts."""
+    working = asyncio.create_task(_all(works))
+    try:
+        while not working.done():
+            await asyncio.wait({working}, timeout=_CHECK_EVERY)
+            _check(elector, term)
+        await working
+    finally:
+        working.cancel()
+        await asyncio.wait({working})
+    _check(elector, term)
 
 
 def _check(elector: Elector, term: str) -> None:
@@ -83,10 +101,10 @@ def _check(elector: Elector, term: str) -> None:
         raise LeadershipLost(f"term {term} ended")
 
 
-async def _all_catch_up(reflectors: Sequence[Source], client: Client) -> None:
+async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
     async with asyncio.TaskGroup() as tasks:
-        for reflector in reflectors:
-            tasks.create_task(_catch_up(reflector, client))
+        for work in works:
+            tasks.create_task(work)
 
 
 async def _catch_up(reflector: Source, client: Client) -> None:

@@ -7,11 +7,12 @@ the term ends, everything of it ends; the next term begins anew.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..cluster.client import Client
 from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
+from ..cluster.handover import Revisions
 from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..cluster.takeover import LeadershipLost, settle_and_catch_up
@@ -28,8 +29,20 @@ from .queue_operator import QueueOperator
 from .release import ReleaseDoor
 
 _LOG = logging.getLogger(__name__)
+_OWN_WRITES: Final = 0.5
+"""Seconds in which the watches should tell what we wrote last."""
 _STATUS_EVERY: Final = 0.1
 """Seconds between two hand-overs of numbers to the status writer."""
+
+
+class Farewell(NamedTuple):
+    """How a leader left."""
+
+    settled: bool
+    """Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
+    must run out: the successor then waits long enough."""
+    handover: Revisions | None
+    """What the successor needs to have seen, if that is known: then it need not wait."""
 
 
 class Leadership:
@@ -68,6 +81,7 @@ class Leadership:
         self._operator: QueueOperator | None = None
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
+        self._pulse = pulse
         pulse.listen(self._beat)
 
     def acquired(self, term: str) -> None:
@@ -81,19 +95,25 @@ class Leadership:
         if self._term is not None:
             self._term.cancel()
 
-    async def stop(self, timeout: float) -> bool:
-        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds.
-
-        Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
-        must run out: the successor then waits long enough.
-        """
+    async def stop(self, timeout: float) -> Farewell:
+        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
         door, self._door = self._door, None
-        if door is not None and not await door.drain(timeout):
-            self._unsettled = True
+        handover: Revisions | None = None
+        if door is not None:
+            if await door.drain(timeout):
+                handover = await self._seen_by_now()
+            else:
+                self._unsettled = True
         if self._term is not None:
             self._term.cancel()
             await asyncio.gather(self._term, return_exceptions=True)
-        return not self._unsettled
+        return Farewell(settled=not self._unsettled, handover=handover)
+
+    async def _seen_by_now(self) -> Revisions | None:
+        """What a successor has to have seen, once that holds all that we wrote."""
+        if not await self._pulse.wait_for(lambda: self._ledger.decisions_seen, _OWN_WRITES):
+            return None
+        return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
     def _ended(self, term: str, task: "asyncio.Task[None]") -> None:
         if task.cancelled():

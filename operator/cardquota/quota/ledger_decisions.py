@@ -63,6 +63,13 @@ class LedgerDecisions(LedgerCharges):
         self.news.begin(self._accounts, self.groups)
         self.nodes.report_all()
 
+    @property
+    def decisions_seen(self) -> bool:
+        """Whether everything that was decided, and written, was seen again. Goes through all."""
+        return not any(record.assumed for record in self.pods.values()) and not any(
+            book.assumed for book in self.groups.values()
+        )
+
     def reserve(self, key: str, reservation: Reservation) -> None:
         """Charge a gang's minimum before its reservation is written (T2)."""
         self._set_assumed(self.groups[key], reservation)

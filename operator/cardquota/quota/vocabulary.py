@@ -47,6 +47,8 @@ GATE: Final = "volcano.sh/card-quota"
 
 FIELD_MANAGER: Final = "cardquota"
 LEASE: Final = "cardquota"
+HANDOVER: Final = "volcano.sh/card.handover"
+"""On the Lease, between two leaders: what the one that left had seen."""
 OPERATOR_NAMESPACE: Final = "cardquota-system"
 SERVICE_ACCOUNT: Final = "cardquota"
 

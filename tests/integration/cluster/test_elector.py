@@ -9,6 +9,7 @@ import pytest
 from cardquota.cluster.client import Client
 from cardquota.cluster.clock import boottime
 from cardquota.cluster.elector import Elector
+from cardquota.quota.vocabulary import HANDOVER
 
 from .conftest import Proxy, until
 
@@ -133,15 +134,33 @@ async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, 
     await client.patch(path, {"metadata": {"annotations": {"theirs": "stays"}}})
     await first.stop()
     gave_up = boottime()
-    await first.elector.release({"revisions": "pods=7"})
+    await first.elector.release({"pods": 7})
     assert first.elector.term is None
     assert first.elector.time_left() <= 0
     await leads(second)
     assert boottime() - gave_up < DURATION / 2
     assert second.elector.previous_renewal_seen is None
-    assert second.elector.inherited == {"theirs": "stays", "revisions": "pods=7"}
+    assert second.elector.handover == {"pods": 7}
     annotations = (await lease(client, path))["metadata"]["annotations"]
-    assert annotations["theirs"] == "stays"
+    assert annotations == {"theirs": "stays"}
+
+
+async def test_a_handover_is_nobodys_who_comes_later(
+    client: Client, start: Start, path: str
+) -> None:
+    """It speaks of the last term alone; nor is it believed of a Lease that somebody holds."""
+    first = await start("first")
+    await leads(first)
+    await first.stop()
+    await first.elector.release({"pods": 7})
+    second = await start("second")
+    await leads(second)
+    await client.patch(path, {"metadata": {"annotations": {HANDOVER: '{"pods":9}'}}})
+    await second.stop()
+    third = await start("third")
+    await leads(third)
+    assert third.elector.handover is None
+    assert third.elector.previous_renewal_seen is not None
 
 
 async def test_a_deleted_lease_ends_the_term(client: Client, start: Start, path: str) -> None:

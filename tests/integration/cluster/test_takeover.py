@@ -65,6 +65,28 @@ async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
         running.cancel()
 
 
+@pytest.mark.parametrize("kinds", [{"ConfigMap": 41, "Other": 1}, {"Other": 1}])
+async def test_after_a_handover_it_is_enough_to_have_seen_what_it_names(
+    client: Client, namespace: str, kinds: dict[str, int]
+) -> None:
+    """If it names every kind; else it is none."""
+    elector, mirror = _elector(client, namespace), Mirror(namespace)
+    mirror.caught_up.set()
+    acquired = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
+        await acquired.wait()
+        elector.handover = kinds
+        began = boottime()
+        await _settle(elector, mirror, client)
+        if "ConfigMap" in kinds:
+            assert mirror.asked == 41
+            assert boottime() - began < SETTLE
+        else:
+            assert mirror.asked_at - elector.acquired_at >= SETTLE
+        running.cancel()
+
+
 async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: str) -> None:
     elector, mirror = _elector(client, namespace), Mirror(namespace)
     mirror.caught_up.set()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from builders.pod import PodBody
+from cardquota.quota.vocabulary import Reason
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.asking import Reply
 from integration.release.test_burst import most_at_once
@@ -34,6 +36,29 @@ def create_twice(team: Team, pod: PodBody) -> tuple[Reply, bool]:
     if reply.code == 500 and "failed to call webhook" in reply.message:
         return team.create(pod), True
     return reply, False
+
+
+def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) -> None:
+    """The successor waits for no settle time: it is told what to have seen (here 8 s, else)."""
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump({"leaderElection": {"settle": 8}}))
+    with running_plane(tmp_path / "plane", replicas=2, config=config) as cluster:
+        add_roomy_nodes(cluster)
+        with fresh_namespace(cluster, unique) as namespace:
+            team = Team(cluster, namespace, unique)
+            team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
+            team.create(team.a_pod("before", 1, T1000))
+            team.until(lambda: let_through(team.pod("before")), "the first decides", 30)
+            first = leader(cluster)
+            os.kill(cluster.state.process(first).pid, signal.SIGTERM)
+            left = time.monotonic()
+            team.create(team.a_pod("after", 1, T1000))
+            team.create(team.a_pod("beyond", 1, T1000))
+            team.until_open("after")
+            assert time.monotonic() - left < 7
+            assert leader(cluster) not in ("", first)
+            team.until_told("beyond", Reason.INSUFFICIENT_CARD)
+            assert not let_through(team.pod("beyond"))
 
 
 def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:

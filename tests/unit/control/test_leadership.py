@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_pod, a_queue
+from builders import H200, a_pod, a_queue, see
 from cardquota.cluster.pulse import Pulse
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
@@ -36,24 +36,31 @@ class Quiet:
 async def settled_at_once(*_: Any, **__: Any) -> None: ...
 
 
+async def forever(*_: Any, **__: Any) -> None:
+    await asyncio.Event().wait()
+
+
+POD = a_pod("a").in_queue("queue").naming(H200).asking_for(1)
+
+
 class Replica:
     """A leader over one pod that fits."""
 
     def __init__(self) -> None:
-        pod = a_pod("a").in_queue("queue").naming(H200).asking_for(1).gated()
-        self.ledger = a_world(a_queue().with_quota({H200: 3}), pod)
+        self.ledger = a_world(a_queue().with_quota({H200: 3}), POD.gated())
         self.script = Script()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
         self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
+        self.pulse = Pulse()
         self.leadership = Leadership(
             self.ledger,
             self.script,  # type: ignore[arg-type]
             self.elector,  # type: ignore[arg-type]
-            [],
+            [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
             Told(),  # type: ignore[arg-type]
             self.metrics,
-            Pulse(),
+            self.pulse,
             Settings(),
             asyncio.get_running_loop().time,
             self.failures.append,
@@ -75,10 +82,40 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: Replica) -> None:
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     assert replica.leads == 1
-    assert await replica.leadership.stop(1.0)
+    assert (await replica.leadership.stop(1.0)).settled
     assert replica.leads == 0
     assert replica.failures == []
     assert no_charge_is_left(replica.ledger)
+
+
+async def test_the_successor_is_told_what_to_have_seen(replica: Replica) -> None:
+    """Once that holds all that we wrote: here, once the open gate has been seen."""
+    replica.leadership.acquired("term")
+    await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
+    leaving = asyncio.create_task(replica.leadership.stop(1.0))
+    await asyncio.sleep(0.05)
+    assert not leaving.done()
+    see(replica.ledger, POD.stamped("queue", {H200: 1}).at_revision(100))
+    replica.pulse.beat()
+    assert await leaving == (True, {"pods": 7})
+
+
+async def test_or_nothing_if_that_is_not_seen_in_time(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_OWN_WRITES", 0.05)
+    replica.leadership.acquired("term")
+    await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
+    assert await replica.leadership.stop(1.0) == (True, None)
+
+
+async def test_an_exit_before_it_decided_hands_over_nothing(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its predecessor wrote may not have been seen."""
+    monkeypatch.setattr(module, "settle_and_catch_up", forever)
+    replica.leadership.acquired("term")
+    assert await replica.leadership.stop(1.0) == (True, None)
 
 
 async def test_an_exit_with_a_lost_patch_may_not(replica: Replica) -> None:
@@ -87,7 +124,7 @@ async def test_an_exit_with_a_lost_patch_may_not(replica: Replica) -> None:
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) > 1)
     assert charged(replica.ledger, H200) == 1
-    assert not await replica.leadership.stop(0.05)
+    assert await replica.leadership.stop(0.05) == (False, None)
     assert replica.failures == []
 
 
@@ -98,7 +135,7 @@ async def test_an_error_nobody_has_thought_of_ends_the_process(replica: Replica)
     await until(lambda: replica.failures)
     assert isinstance(replica.failures[0], KeyError)
     assert replica.leads == 0
-    assert not await replica.leadership.stop(1.0)
+    assert not (await replica.leadership.stop(1.0)).settled
 
 
 async def test_an_error_before_it_decides_ends_the_process_too(
@@ -118,7 +155,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
     replica.leadership.acquired("term")
     await until(lambda: replica.failures)
     assert "term is still ours" in str(replica.failures[0])
-    assert not await replica.leadership.stop(1.0)
+    assert not (await replica.leadership.stop(1.0)).settled
 
 
 async def test_a_term_that_is_lost_ends_nothing_else(
@@ -136,7 +173,7 @@ async def test_a_term_that_is_lost_ends_nothing_else(
     replica.leadership.acquired("three")
     await until(lambda: replica.leads == 1)
     assert replica.failures == []
-    assert await replica.leadership.stop(1.0)
+    assert (await replica.leadership.stop(1.0)).settled
 
 
 def failing(error: Exception) -> Callable[..., Awaitable[None]]:
