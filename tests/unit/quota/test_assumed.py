@@ -28,6 +28,15 @@ def test_an_assumed_pod_is_charged_at_once() -> None:
     assert len(account.waiting) == 0
 
 
+def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
+    ledger = assumed()
+    assert not ledger.decisions_seen
+    ledger.confirm(POD.uid, 7)
+    assert not ledger.decisions_seen
+    see(ledger, gate_opened(7))
+    assert ledger.decisions_seen
+
+
 def test_confirmed_then_seen() -> None:
     ledger = assumed()
     ledger.confirm(POD.uid, 7)

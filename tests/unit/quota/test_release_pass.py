@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_pod, see
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota.release_judge import ReleaseJudge
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.stamp import Stamp
@@ -241,3 +241,14 @@ def test_who_lacks_cpu_lets_those_behind_have_the_card() -> None:
     opened, refusals = release(ledger)
     assert opened == [["b"]]
     assert [r.verdict.reason for r in refusals] == [Reason.INSUFFICIENT_CPU]
+
+
+def test_one_that_waits_for_knowledge_is_tried_again_when_something_is_learned() -> None:
+    """Not for room: that is not what it lacks, and it is not asked again while nothing changes."""
+    ledger = a_cluster(waiting("odd", card="NVIDIA-A100"))
+    first = release(ledger)[1]
+    assert [refusal.verdict.reason for refusal in first] == [Reason.INVALID_CARD]
+    assert release(ledger) == ([], [])
+    see(ledger, a_queue("blue").with_quota({"NVIDIA-A100": 1}))
+    again = release(ledger)[1]
+    assert [refusal.verdict.reason for refusal in again] == [Reason.CARD_NOT_IN_QUOTA]
