@@ -226,9 +226,9 @@ class Team:
         return dict(found[0])
 
     @contextmanager
-    def watching(self) -> Iterator[PodWatch]:
-        """A watch of the team's pods, from now on."""
-        watch = PodWatch(self.cluster, self.path(a_pod()))
+    def watching(self, thing: Body | None = None) -> Iterator[PodWatch]:
+        """A watch of the team's pods, or of whatever `thing` is one of, from now on."""
+        watch = PodWatch(self.cluster, self.path(thing or a_pod()))
         watch.start()
         try:
             yield watch
