@@ -55,7 +55,9 @@ class PodWatch:
 
     def first(self, condition: Callable[[Seen], bool], what: str) -> Seen:
         """The first event of that kind, once it has come."""
-        return eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)  # type: ignore[return-value]
+        found = eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)
+        assert found is not None
+        return found
 
     def _read(self) -> None:
         rest = b""

@@ -22,21 +22,14 @@ class Patience:
         if self.namespace_unknown(facts):
             return None
         verdict = self._verdict(facts)
-        waits = verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue
-        return None if waits else verdict
+        return None if _of_unseen_queue(verdict) else verdict
 
     async def judge(self, facts: PodFacts) -> Verdict:
         """The verdict, once the pod's namespace and queue have been seen or the time is over."""
         wait = self._settings.webhook.unseen_wait
-        if self.namespace_unknown(facts):
-            await self._pulse.wait_for(lambda: not self.namespace_unknown(facts), wait)
-        verdict = self._verdict(facts)
-        if verdict.reason is v.Reason.QUEUE_NOT_FOUND and verdict.queue:
-            await self._pulse.wait_for(
-                lambda: self._verdict(facts).reason is not v.Reason.QUEUE_NOT_FOUND, wait
-            )
-            verdict = self._verdict(facts)
-        return verdict
+        await self._pulse.wait_for(lambda: not self.namespace_unknown(facts), wait)
+        await self._pulse.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
+        return self._verdict(facts)
 
     def namespace_unknown(self, facts: PodFacts) -> bool:
         """Whether the pod's namespace, which may have a queue and a mode, has not been seen.
@@ -55,3 +48,8 @@ class Patience:
 
     def _verdict(self, facts: PodFacts) -> Verdict:
         return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
+
+
+def _of_unseen_queue(verdict: Verdict) -> bool:
+    """Whether it names a queue that is not there, which may be on its way."""
+    return verdict.reason is v.Reason.QUEUE_NOT_FOUND and bool(verdict.queue)

@@ -35,7 +35,7 @@ class Source(Protocol):
     path: str
     kind: str
 
-    def passed(self, revision: int) -> Coroutine[Any, Any, None]:
+    async def passed(self, revision: int) -> None:
         """Return once everything up to `revision` was told."""
 
 
@@ -69,7 +69,8 @@ async def settle_and_catch_up(
         raise LeadershipLost("not leading")
     if (handover := elector.handover) is not None and all(r.kind in handover for r in reflectors):
         await asyncio.sleep(max(0.0, elector.acquired_at + _POLICY_LAG - clock()))
-        await _until(elector, term, (r.passed(handover[r.kind]) for r in reflectors))
+        left = (_catch_up(r, client, handover[r.kind]) for r in reflectors)
+        await _until(elector, term, left)
         log.info("term %s may decide, as the last one left it", term)
         return
     quiet_from = elector.acquired_at
@@ -107,7 +108,12 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
             tasks.create_task(work)
 
 
-async def _catch_up(reflector: Source, client: Client) -> None:
+async def _catch_up(reflector: Source, client: Client, named: int | None = None) -> None:
+    """Return once a kind was told up to `named`, or else up to what the store holds now.
+
+    The read is due in both cases: it has the API server ask the store how far it is, without which
+    a kind that nobody changes gets no bookmark to be passed by.
+    """
     backoff = Backoff(cap=2.0)
     while True:
         try:
@@ -119,4 +125,4 @@ async def _catch_up(reflector: Source, client: Client) -> None:
             log.warning("catching up with %s: %s", reflector.kind, error)
             retry_after = getattr(error, "retry_after", None)
         await asyncio.sleep(backoff.next(retry_after))
-    await reflector.passed(revision)
+    await reflector.passed(revision if named is None else named)

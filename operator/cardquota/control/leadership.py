@@ -111,7 +111,7 @@ class Leadership:
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor has to have seen, once that holds all that we wrote."""
-        if not await self._pulse.wait_for(lambda: self._ledger.decisions_seen, _OWN_WRITES):
+        if not await self._pulse.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 

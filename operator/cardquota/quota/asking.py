@@ -8,7 +8,6 @@ from .group_book import GroupBook
 from .pod_request import PodRequest
 from .stamp import Charge
 from .verdict import Shortfall
-from .vocabulary import CPU, MEMORY
 
 
 class Asking:
@@ -50,8 +49,7 @@ class Asking:
         facts = self._account.facts
         if facts is None or not facts.limits:
             return []
-        amounts = ((CPU, request.cpu), (MEMORY, request.memory))
-        found = [self._short_of(name, amount) for name, amount in amounts]
+        found = [self._short_of(name, amount) for name, amount in request.cpu_memory]
         return [short for short in found if short is not None]
 
     def _short_of(self, dimension: str, amount: int) -> Shortfall | None:

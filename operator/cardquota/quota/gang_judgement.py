@@ -38,7 +38,8 @@ def judge_member(ledger: Ledger, record: PodRecord, beside: dict[str, int]) -> V
     """
     verdict = judge(ledger, record.facts, record.queue, beside=beside)
     if verdict.fits:
-        for dimension, amount in (*verdict.cards, *_cpu_memory(record.request)):
+        others = record.request.cpu_memory if record.request else ()
+        for dimension, amount in (*verdict.cards, *others):
             beside[dimension] = beside.get(dimension, 0) + amount
     return verdict
 
@@ -70,9 +71,6 @@ def _too_many(members: Sequence[PodRecord], shorts: Sequence[Shortfall]) -> bool
 def _asks(request: PodRequest | None, dimension: str) -> int:
     if request is None:
         return 0
-    amounts = dict(_cpu_memory(request))
-    return request.amount if dimension in request.cards else amounts.get(dimension, 0)
-
-
-def _cpu_memory(request: PodRequest | None) -> Charge:
-    return ((CPU, request.cpu), (MEMORY, request.memory)) if request else ()
+    if dimension in request.cards:
+        return request.amount
+    return dict(request.cpu_memory).get(dimension, 0)

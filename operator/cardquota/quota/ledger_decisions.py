@@ -1,7 +1,10 @@
 """What the release door decides, charged before it is sent and until it is seen."""
 
+from collections.abc import Callable, Mapping
+
 from .group_book import GroupBook
 from .ledger_charges import LedgerCharges
+from .pod_record import PodRecord
 from .stamp import Reservation, Stamp
 
 
@@ -63,12 +66,14 @@ class LedgerDecisions(LedgerCharges):
         self.news.begin(self._accounts, self.groups)
         self.nodes.report_all()
 
-    @property
-    def decisions_seen(self) -> bool:
-        """Whether everything that was decided, and written, was seen again. Goes through all."""
-        return not any(record.assumed for record in self.pods.values()) and not any(
-            book.assumed for book in self.groups.values()
-        )
+    def decisions_seen(self) -> Callable[[], bool]:
+        """A question to be asked at every event: was all seen again that is decided by now?
+
+        To make it goes through all pods and groups; to ask it, through what was on its way.
+        """
+        books: tuple[Mapping[str, PodRecord | GroupBook], ...] = (self.pods, self.groups)
+        sent = [(book, key) for book in books for key, thing in book.items() if thing.assumed]
+        return lambda: not any(key in book and book[key].assumed for book, key in sent)
 
     def reserve(self, key: str, reservation: Reservation) -> None:
         """Charge a gang's minimum before its reservation is written (T2)."""

@@ -16,7 +16,7 @@ from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .selector import Selector, decode
 from .vendor import counts_form, may_count_cards, vendor_behind
-from .vocabulary import Reason
+from .vocabulary import CPU, MEMORY, Reason
 
 
 class Knowledge(Protocol):
@@ -47,6 +47,11 @@ class PodRequest:
     amount: int
     cpu: int
     memory: int
+
+    @property
+    def cpu_memory(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Both by dimension."""
+        return ((CPU, self.cpu), (MEMORY, self.memory))
 
 
 @dataclass(slots=True, frozen=True)

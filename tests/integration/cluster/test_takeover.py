@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -42,6 +44,17 @@ def _elector(client: Client, namespace: str) -> Elector:
     )
 
 
+@asynccontextmanager
+async def _leading(client: Client, namespace: str) -> AsyncIterator[tuple[Elector, Mirror]]:
+    """One that leads, and a mirror that has seen nothing."""
+    elector, acquired = _elector(client, namespace), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
+        await acquired.wait()
+        yield elector, Mirror(namespace)
+        running.cancel()
+
+
 async def _settle(elector: Elector, mirror: Mirror, client: Client) -> None:
     await settle_and_catch_up(elector, [mirror], client, settle=SETTLE, renew_deadline=DEADLINE)
 
@@ -49,12 +62,8 @@ async def _settle(elector: Elector, mirror: Mirror, client: Client) -> None:
 async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
     client: Client, namespace: str
 ) -> None:
-    elector, mirror = _elector(client, namespace), Mirror(namespace)
-    acquired = asyncio.Event()
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
-        await acquired.wait()
-        settling = tasks.create_task(_settle(elector, mirror, client))
+    async with _leading(client, namespace) as (elector, mirror):
+        settling = asyncio.create_task(_settle(elector, mirror, client))
         await until(lambda: mirror.asked, "catching up")
         assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + 0.5
         body = await client.get(mirror.path, params={"limit": "1"})
@@ -62,7 +71,6 @@ async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
         assert not settling.done()
         mirror.caught_up.set()
         await settling
-        running.cancel()
 
 
 @pytest.mark.parametrize("kinds", [{"ConfigMap": 41, "Other": 1}, {"Other": 1}])
@@ -70,12 +78,8 @@ async def test_after_a_handover_it_is_enough_to_have_seen_what_it_names(
     client: Client, namespace: str, kinds: dict[str, int]
 ) -> None:
     """If it names every kind; else it is none."""
-    elector, mirror = _elector(client, namespace), Mirror(namespace)
-    mirror.caught_up.set()
-    acquired = asyncio.Event()
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
-        await acquired.wait()
+    async with _leading(client, namespace) as (elector, mirror):
+        mirror.caught_up.set()
         elector.handover = kinds
         began = boottime()
         await _settle(elector, mirror, client)
@@ -84,20 +88,14 @@ async def test_after_a_handover_it_is_enough_to_have_seen_what_it_names(
             assert boottime() - began < SETTLE
         else:
             assert mirror.asked_at - elector.acquired_at >= SETTLE
-        running.cancel()
 
 
 async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: str) -> None:
-    elector, mirror = _elector(client, namespace), Mirror(namespace)
-    mirror.caught_up.set()
-    acquired = asyncio.Event()
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
-        await acquired.wait()
+    async with _leading(client, namespace) as (elector, mirror):
+        mirror.caught_up.set()
         elector.previous_renewal_seen = boottime()
         await _settle(elector, mirror, client)
         assert mirror.asked_at - elector.previous_renewal_seen >= DEADLINE + SETTLE
-        running.cancel()
 
 
 async def test_a_term_that_ends_meanwhile_is_said(client: Client, namespace: str) -> None:

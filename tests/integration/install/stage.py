@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,11 @@ def _wait_until_active(stage: Stage) -> None:
         "lease": lambda: stage.kubectl("delete", *LEASE, "--dry-run=server"),
     }
     for name, probe in probes.items():
-        eventually(lambda n=name, p=probe: f"cardquota-{n}'" in p().said)  # type: ignore[misc]
+        eventually(partial(_refuses, name, probe))
+
+
+def _refuses(policy: str, probe: Callable[[], Answer]) -> bool:
+    return f"cardquota-{policy}'" in probe().said
 
 
 def pod_group(name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:

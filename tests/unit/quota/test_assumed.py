@@ -30,11 +30,23 @@ def test_an_assumed_pod_is_charged_at_once() -> None:
 
 def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     ledger = assumed()
-    assert not ledger.decisions_seen
+    see(ledger, a_group("gang").in_queue("red").of(2))
+    ledger.reserve("team/gang", Reservation("red", "term-1", ((H200, 1),)))
+    seen = ledger.decisions_seen()
     ledger.confirm(POD.uid, 7)
-    assert not ledger.decisions_seen
+    assert not seen()
     see(ledger, gate_opened(7))
-    assert ledger.decisions_seen
+    assert not seen()
+    ledger.group_gone("team/gang")
+    assert seen()
+    assert ledger.decisions_seen()()
+
+
+def test_or_when_the_pod_is_gone() -> None:
+    ledger = assumed()
+    seen = ledger.decisions_seen()
+    ledger.pod_gone(POD.uid)
+    assert seen()
 
 
 def test_confirmed_then_seen() -> None:
