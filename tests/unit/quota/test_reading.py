@@ -43,13 +43,22 @@ def test_alike_is_whoever_asks_alike() -> None:
     ("news", "facts"),
     [
         (a_queue("red").with_quota({H800: 9}), STOCK),
+        (a_queue("red").with_quota({H200: 2, H800: 3}), STOCK),
         (a_queue("blue").with_quota({A100: 1}), NAMED),
         (a_node("d").with_cards(A100, 8), NAMED),
         (a_node("b").with_cards(H800, 8).labelled("pool", "x"), PINNED),
         (a_node("a").with_cards(H200, 8).labelled("pool", "y"), PINNED),
         (a_node("c").labelled("kubernetes.io/hostname", "c").with_cards(H200, 8), ON_ONE.facts()),
     ],
-    ids=["other quota", "row elsewhere", "card shown", "node picked", "node left", "node named"],
+    ids=[
+        "other quota",
+        "other amounts",
+        "row elsewhere",
+        "card shown",
+        "node picked",
+        "node left",
+        "node named",
+    ],
 )
 def test_read_anew_when_what_it_follows_from_has_changed(news: Body, facts: PodFacts) -> None:
     ledger = a_cluster()
