@@ -4,6 +4,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from .review_tally import ReviewTally
+
 _QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
 _PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -45,18 +47,10 @@ class Metrics:
             ["kind"],
             registry=self.registry,
         )
-        self.reviews = Counter(
-            "cardquota_admission_reviews",
-            "Admission reviews, by kind and decision",
-            ["kind", "decision"],
-            registry=self.registry,
+        self.reviews = ReviewTally(
+            "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
         )
-        self.review_seconds = Histogram(
-            "cardquota_admission_review_seconds",
-            "Time to answer an admission review",
-            registry=self.registry,
-            buckets=_QUICK,
-        )
+        self.registry.register(self.reviews)
         self.release_seconds = Histogram(
             "cardquota_release_seconds",
             "Time from room in the quota, or from the pod's arrival, to its gate opened",

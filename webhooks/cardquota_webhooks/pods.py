@@ -63,14 +63,16 @@ class PodReviews:
             return Answer()
         if not self._synced():
             return self._unjudged(facts, can_gate=True)
-        verdict, effect = await self._judge(facts)
+        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
+        effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
-        if effect is not Effect.GATE and self._patience.namespace_unknown(facts):
+        gate = effect is Effect.GATE
+        if not gate and self._patience.namespace_unknown(facts):
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         patch = ""
-        if (effect is Effect.GATE) != gated:
+        if gate != gated:
             patch = _drop_gate(facts) if gated else _add_gate(facts)
         return Answer(patch=patch, warnings=_warnings(verdict, effect, pod))
 
@@ -82,7 +84,8 @@ class PodReviews:
         gated = facts.state is State.GATED
         if not self._synced():
             return Answer() if gated else self._unjudged(facts, can_gate=False)
-        verdict, effect = await self._judge(facts)
+        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
+        effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
         if not (effect is Effect.GATE and gated) and self._patience.namespace_unknown(facts):
@@ -109,18 +112,14 @@ class PodReviews:
             return Answer(patch="" if facts.state is State.GATED else _add_gate(facts))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
-    async def _judge(self, facts: PodFacts) -> tuple[Verdict, Effect]:
-        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
-        effect = self._effect(facts, verdict)
+    def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
+        policy = self._ledger.policy_of(facts, verdict.queue)
+        effect = effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
         if effect is Effect.DENY and self._late() and verdict.reason is not v.Reason.NODE_NAMED:
             # What we know is old: a gate is safe, a no might be wrong. One that names its node
             # cannot be gated.
-            effect = Effect.GATE
-        return verdict, effect
-
-    def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
-        policy = self._ledger.policy_of(facts, verdict.queue)
-        return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
+            return Effect.GATE
+        return effect
 
     async def _judge_beside_unseen(
         self, facts: PodFacts, verdict: Verdict, effect: Effect
@@ -136,7 +135,8 @@ class PodReviews:
             lambda: all(uid in self._ledger.pods for uid in unseen),
             self._settings.webhook.unseen_wait,
         )
-        return await self._judge(facts)
+        verdict = await self._patience.judge(facts)
+        return verdict, self._effect(facts, verdict)
 
     def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
         if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:

@@ -12,6 +12,11 @@ from .reading import Readings
 from .vocabulary import CPU, MEMORY
 from .waiting import WaitingLine
 
+# To ask an enum for a member by name is a call, and totals are asked for with every review.
+_ALLOCATED: Final = Bucket.ALLOCATED
+_OPEN: Final = Bucket.OPEN
+_GATED_DENY: Final = Bucket.GATED_DENY
+
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
@@ -29,18 +34,26 @@ class Row:
     @property
     def allocated(self) -> int:
         """Bound and not finished."""
-        return self.by_bucket[Bucket.ALLOCATED]
+        return self.by_bucket[_ALLOCATED]
 
     @property
     def inqueue(self) -> int:
         """Let through but not bound, and what groups still reserve."""
-        return self.by_bucket[Bucket.OPEN] + self.reserved
+        return self.by_bucket[_OPEN] + self.reserved
 
     @property
     def charged(self) -> int:
         """Allocated and inqueue: what counts against the quota (E2)."""
         buckets = self.by_bucket
-        return buckets[Bucket.ALLOCATED] + buckets[Bucket.OPEN] + self.reserved
+        return buckets[_ALLOCATED] + buckets[_OPEN] + self.reserved
+
+    @property
+    def expected(self) -> int:
+        """Charged, and what was let by at create and waits for its gate to open: what counts
+        against the quota when the next pod is created (E2).
+        """
+        buckets = self.by_bucket
+        return buckets[_ALLOCATED] + buckets[_OPEN] + buckets[_GATED_DENY] + self.reserved
 
     @property
     def requested(self) -> int:

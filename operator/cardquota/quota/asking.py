@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from .account import Account
-from .bucket import Bucket
 from .group_book import GroupBook
 from .pod_request import PodRequest
 from .stamp import Charge
@@ -34,13 +33,14 @@ class Asking:
 
     def cards(self, request: PodRequest) -> tuple[Charge, list[Shortfall]]:
         """The first alternative that fits, or what is short of each."""
-        if not request.amount:
+        amount = request.amount
+        if not amount:
             return (), []
-        shorts = []
+        quota, shorts = self._account.quota, []
         for card in request.cards:
-            short = self._short_of(card, request.amount)
+            short = self._short_of(card, amount, quota.get(card, 0))
             if short is None:
-                return ((card, request.amount),), []
+                return ((card, amount),), []
             shorts.append(short)
         return (), shorts
 
@@ -49,19 +49,25 @@ class Asking:
         facts = self._account.facts
         if facts is None or not facts.limits:
             return []
-        found = [self._short_of(name, amount) for name, amount in request.cpu_memory]
-        return [short for short in found if short is not None]
+        shorts, limits = [], facts.limits
+        for dimension, amount in request.cpu_memory:
+            limit = limits.get(dimension)
+            if limit is not None:
+                short = self._short_of(dimension, amount, limit)
+                if short is not None:
+                    shorts.append(short)
+        return shorts
 
-    def _short_of(self, dimension: str, amount: int) -> Shortfall | None:
-        limit = self._account.limit(dimension)
-        if limit is None or amount <= 0:  # E4
+    def _short_of(self, dimension: str, amount: int, limit: int) -> Shortfall | None:
+        if amount <= 0:  # E4
             return None
-        row = self._account.row(dimension)
-        would_be = row.charged + amount + self._beside.get(dimension, 0)
+        row, would_be = self._account.rows.get(dimension), amount
+        if row is not None:
+            would_be += row.expected if self._at_create else row.charged
+        if self._beside:
+            would_be += self._beside.get(dimension, 0)
         if self._book is not None:
             would_be -= self._covered(self._book, dimension, amount)
-        if self._at_create:
-            would_be += row.by_bucket[Bucket.GATED_DENY]
         return Shortfall(dimension, amount, would_be, limit) if would_be > limit else None
 
     def _covered(self, book: GroupBook, dimension: str, amount: int) -> int:

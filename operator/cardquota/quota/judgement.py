@@ -4,6 +4,7 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from . import messages
 from .account import OUTSIDE, Account
@@ -17,6 +18,11 @@ from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
 _NOTHING: Mapping[str, int] = {}
+# To ask an enum for a member by name is a call, and these are asked for with every review.
+_BOUND: Final = State.BOUND
+_OPEN: Final = QueueState.OPEN
+_FITS: Final = Outcome.FITS
+_NEVER: Final = Outcome.NEVER
 
 
 def judge_create(
@@ -32,20 +38,20 @@ def judge_create(
     is what else the caller wants counted, by dimension.
     """
     queue = ledger.queue_of(facts)
-    unseen = _waits_for_group(ledger, facts)
+    unseen = bool(facts.group) and _group_unseen(ledger, facts)
     if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
     # A group that has not been seen may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if facts.claims_devices and _enforced(ledger, facts.namespace):
         return _objected(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
-    if facts.node and facts.state is State.BOUND:
+    if facts.node and facts.state is _BOUND:
         text = messages.node_named(facts.node)
         return _objected(ledger, facts, certain, Reason.NODE_NAMED, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = judge(ledger, facts, queue, at_create=True, beside=beside)
-    if verdict.outcome is not Outcome.NEVER and unseen:
+    if unseen and verdict.outcome is not _NEVER:
         return _group_not_seen(facts, queue)
     return verdict
 
@@ -91,10 +97,8 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
-def _waits_for_group(ledger: Ledger, facts: PodFacts) -> bool:
-    """Whether the pod names a group that has not been seen: a stale view never refuses."""
-    if not facts.group:
-        return False
+def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:
+    """Whether the pod's group has not been seen: a stale view never refuses."""
     book = ledger.groups.get(facts.group)
     return book is None or book.facts is None
 
@@ -154,7 +158,7 @@ def judge(
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = _warnings(ledger, request)
-        return Verdict(Outcome.FITS, queue, cards=cards, warnings=warnings)
+        return Verdict(_FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
     )
@@ -172,7 +176,7 @@ def _barred(account: Account | None, queue: str, facts: PodFacts) -> Verdict | N
     if facts.own_queue and facts.own_queue != queue:
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    if account.facts.state is not QueueState.OPEN:
+    if account.facts.state is not _OPEN:
         text = messages.queue_not_open(queue, account.facts.state)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     if not account.facts.admits(facts.namespace):
@@ -183,6 +187,7 @@ def _barred(account: Account | None, queue: str, facts: PodFacts) -> Verdict | N
 
 def _warnings(ledger: Ledger, request: PodRequest) -> tuple[str, ...]:
     """A pool scaled to zero is worth a word (P4)."""
-    if request.cards and not any(ledger.nodes.total(card) for card in request.cards):
-        return (messages.card_of_no_node(request.cards[0]),)
-    return ()
+    for card in request.cards:
+        if ledger.nodes.total(card):
+            return ()
+    return (messages.card_of_no_node(request.cards[0]),) if request.cards else ()

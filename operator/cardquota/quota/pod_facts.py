@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
 from sys import intern
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from . import vocabulary as v
 from .objects.meta import Owner
@@ -39,6 +39,12 @@ class State(IntEnum):
     def finished(self) -> bool:
         """Whether it counts no more (T1)."""
         return self >= State.FAILED
+
+
+# To ask an enum for a member by name is a call, and these are asked for with every pod.
+_GATED: Final = State.GATED
+_UNGATED: Final = State.OPEN
+_BOUND: Final = State.BOUND
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,7 +89,7 @@ class PodFacts:
             or self.devices
             or self.stamp
             or self.problem
-            or self.state is State.GATED
+            or self.state is _GATED
         )
 
 
@@ -101,7 +107,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     """Read a pod. Never raises for what a user wrote: that is in `problem`."""
     meta, spec = pod.metadata, pod.spec
     notes = meta.annotations or _NONE
-    gates = [gate.name for gate in spec.scheduling_gates or ()]
+    gates = [gate.name for gate in spec.scheduling_gates] if spec.scheduling_gates else ()
     node = spec.node_name or ""
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
     queue, problem = _own_queue(notes)
@@ -111,7 +117,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
-    bound = state >= State.BOUND
+    bound = state >= _BOUND
     namespace = intern(meta.namespace)
     return PodFacts(
         uid=meta.uid,
@@ -132,7 +138,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         priority=spec.priority or 0,
         selector=b"" if bound else _selector(spec),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
-        stamp=_stamp(notes) if state is not State.GATED else None,
+        stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
         scheduled=_scheduled(pod) if bound else "",
         claims_devices=bool(spec.resource_claims),
         mirror=notes.mirror is not None,
@@ -146,8 +152,8 @@ def _state(phase: str, node: str, *, gated: bool) -> State:
     if phase == _FAILED:
         return State.FAILED
     if node:
-        return State.BOUND
-    return State.GATED if gated else State.OPEN
+        return _BOUND
+    return _GATED if gated else _UNGATED
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:

@@ -6,7 +6,7 @@ known cards and the nodes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from . import messages
@@ -47,11 +47,13 @@ class PodRequest:
     amount: int
     cpu: int
     memory: int
+    cpu_memory: tuple[tuple[str, int], ...] = field(init=False, compare=False, repr=False)
+    """What is asked for of both, by dimension; zeros, which no limit is short of, are left out."""
 
-    @property
-    def cpu_memory(self) -> tuple[tuple[str, int], tuple[str, int]]:
-        """Both by dimension."""
-        return ((CPU, self.cpu), (MEMORY, self.memory))
+    def __post_init__(self) -> None:
+        """What follows from the rest is made once: a request is judged many times."""
+        both = ((CPU, self.cpu), (MEMORY, self.memory))
+        object.__setattr__(self, "cpu_memory", tuple([one for one in both if one[1]]))
 
 
 @dataclass(slots=True, frozen=True)

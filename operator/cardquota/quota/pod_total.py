@@ -36,25 +36,28 @@ def pod_totals(spec: PodSpec) -> PodTotals:
     Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
     number of devices, naming the resource.
     """
+    steps = spec.init_containers
     return _totals(
-        tuple(_frozen(c.resources) for c in spec.containers or ()),
-        tuple(
-            (_frozen(c.resources), c.restart_policy == _SIDECAR) for c in spec.init_containers or ()
-        ),
-        _frozen(spec.resources),
-        tuple((spec.overhead or {}).items()),
+        tuple([_frozen(c.resources) for c in spec.containers or ()]),
+        tuple([(_frozen(c.resources), c.restart_policy == _SIDECAR) for c in steps])
+        if steps
+        else (),
+        _frozen(spec.resources) if spec.resources else _NONE,
+        tuple(spec.overhead.items()) if spec.overhead else (),
     )
 
 
 _Items = tuple[tuple[str, Quantity], ...]
 _Frozen = tuple[_Items, _Items]
 """Limits and requests."""
+_NONE: Final[_Frozen] = ((), ())
 
 
 def _frozen(resources: Resources | None) -> _Frozen:
     if resources is None:
-        return ((), ())
-    return (tuple((resources.limits or {}).items()), tuple((resources.requests or {}).items()))
+        return _NONE
+    limits, requests = resources.limits, resources.requests
+    return (tuple(limits.items()) if limits else (), tuple(requests.items()) if requests else ())
 
 
 @lru_cache(maxsize=2048)

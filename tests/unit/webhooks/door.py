@@ -140,7 +140,9 @@ class Door:
 
     def counted(self, kind: str, decision: str) -> float:
         """Reviews, by the metric."""
-        return float(self.metrics.reviews.labels(kind, decision)._value.get())
+        labels = {"kind": kind, "decision": decision}
+        registry = self.metrics.registry
+        return registry.get_sample_value("cardquota_admission_reviews_total", labels) or 0
 
 
 def request_of(thing: Body, **more: Any) -> dict[str, Any]:
