@@ -42,6 +42,7 @@ def keys(settings: Settings) -> Clause:
         "keysChanged",
         ("CREATE", "UPDATE"),
         changed(OURS_ON_PODS),
+        checks_first=True,
         checks=(
             Check(
                 "request.operation != 'CREATE'",

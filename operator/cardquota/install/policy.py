@@ -53,6 +53,8 @@ class Clause:
     checks: tuple[Check, ...]
     where: str = ""
     """CEL over `namespaceObject`: in which namespaces it holds; empty: in all."""
+    checks_first: bool = False
+    """Whether the checks cost less than `when`, and mostly settle it: who writes, which term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ def joined(what: str, resource: str, clauses: Sequence[Clause]) -> Policy:
     """
     operations = tuple(dict.fromkeys(name for clause in clauses for name in clause.operations))
     about = {clause.what: _about(clause, operations) for clause in clauses}
-    broken = [all_of(about[clause.what], f"!({_kept(clause)})") for clause in clauses]
+    broken = [_broken(clause, about[clause.what]) for clause in clauses]
     return Policy(
         what,
         Rule(resource, operations),
@@ -163,6 +165,11 @@ def _about(clause: Clause, operations: tuple[str, ...]) -> str:
         return clause.when
     among = any_of(*(f"request.operation == {literal(name)}" for name in clause.operations))
     return all_of(among, clause.when)
+
+
+def _broken(clause: Clause, about: str) -> str:
+    unkept = f"!({_kept(clause)})"
+    return all_of(unkept, about) if clause.checks_first else all_of(about, unkept)
 
 
 def _kept(clause: Clause) -> str:
