@@ -9,6 +9,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
@@ -18,6 +19,7 @@ from .client import Client
 from .clock import boottime
 from .handover import Revisions, handover_text, read_handover
 from .lease import Lease, LeaseObject
+from .lease_watch import LeaseWatch
 from .renewals import Renewals
 
 log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class Elector:
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
+        self._watch = LeaseWatch(client, namespace, name)
         self._identity = identity
         self._duration = duration
         self._renew_deadline = renew_deadline
@@ -156,7 +159,18 @@ class Elector:
                 return
 
     async def _acquire(self) -> None:
+        freed = asyncio.Event()
+        watching = asyncio.create_task(self._watch.run(freed.set))
+        try:
+            await self._look_until_acquired(freed)
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
+
+    async def _look_until_acquired(self, freed: asyncio.Event) -> None:
+        """Look at the Lease every retry period, and at once when it was freed."""
         while True:
+            freed.clear()
             try:
                 if await self._try_to_acquire():
                     return
@@ -171,7 +185,9 @@ class Elector:
                 log.warning("trying to acquire the Lease: %s", error)
             except msgspec.MsgspecError:
                 log.exception("the Lease is unreadable")
-            await asyncio.sleep(self._retry_period)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._retry_period):
+                    await freed.wait()
 
     async def _try_to_acquire(self) -> bool:
         asked = self._clock()

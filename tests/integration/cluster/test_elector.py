@@ -45,15 +45,16 @@ Start = Callable[..., Awaitable[Candidate]]
 async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
     started = []
 
-    async def start(identity: str, *, of: Client = client) -> Candidate:
+    async def start(identity: str, *, of: Client = client, slowly: bool = False) -> Candidate:
+        """`slowly`: all times are ten times as long, and it looks every five seconds."""
         elector = Elector(
             of,
             namespace=namespace,
             name="cardquota",
             identity=identity,
-            duration=DURATION,
-            renew_deadline=DEADLINE,
-            retry_period=0.1,
+            duration=DURATION * (10 if slowly else 1),
+            renew_deadline=DEADLINE * (10 if slowly else 1),
+            retry_period=5 if slowly else 0.1,
         )
         started.append(Candidate(elector))
         return started[-1]
@@ -143,6 +144,54 @@ async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, 
     assert second.elector.handover == {"pods": 7}
     annotations = (await lease(client, path))["metadata"]["annotations"]
     assert annotations == {"theirs": "stays"}
+
+
+@pytest.mark.parametrize("how", ["given up", "deleted"])
+async def test_a_free_lease_is_taken_before_the_next_look_is_due(
+    client: Client, start: Start, path: str, how: str
+) -> None:
+    first = await start("first", slowly=True)
+    await leads(first)
+    second = await start("second", slowly=True)
+    await until(lambda: second.elector._held, "the second looks on")
+    await first.stop()
+    freed = boottime()
+    if how == "deleted":
+        await client.delete(path)
+    else:
+        await first.elector.release()
+    await leads(second)
+    assert boottime() - freed < 2
+
+
+async def test_who_cannot_watch_the_lease_looks_at_it(
+    proxied: Client, proxy: Proxy, start: Start
+) -> None:
+    first = await start("first")
+    await leads(first)
+    second = await start("second", of=proxied)
+    await until(lambda: second.elector._held, "the second looks on")
+    for _ in range(3):  # its stream among them, again and again
+        proxy.cut()
+        await asyncio.sleep(0.1)
+    await first.stop()
+    await first.elector.release()
+    proxy.cut()
+    await leads(second)
+
+
+async def test_times_on_the_lease_are_for_people(client: Client, start: Start, path: str) -> None:
+    """Clocks of two machines are never compared: a renewal in a far future holds up nobody."""
+    first = await start("first")
+    await leads(first)
+    second = await start("second")
+    await until(lambda: second.elector._held, "the second looks on")
+    await first.stop()
+    future = {"renewTime": "2100-01-01T00:00:00.000000Z", "acquireTime": None}
+    await client.patch(path, {"spec": future})
+    touched = boottime()
+    await leads(second)
+    assert DURATION - 0.15 <= boottime() - touched < DURATION + 3
 
 
 async def test_a_handover_is_nobodys_who_comes_later(
@@ -240,22 +289,32 @@ async def test_health_begins_again_when_answers_are_late(
 
 @pytest.mark.slow
 async def test_there_is_never_more_than_one_leader(client: Client, start: Start, path: str) -> None:
-    candidates = [await start(f"c{number}") for number in range(3)]
-    end = boottime() + 4
+    """Five candidates; the Lease is given up, deleted, taken by a stranger, left to run out."""
+    candidates = [await start(f"c{number}") for number in range(5)]
+    terms: set[str] = set()
 
     def leading() -> list[str]:
-        return [t for c in candidates if (t := c.elector.term) is not None]
-
-    await until(leading, "a leader")
-    terms = set(leading())
-    while boottime() < end:
-        now = leading()
+        now = [t for c in candidates if (t := c.elector.term) is not None]
         assert len(now) <= 1
         terms.update(now)
-        if boottime() > end - 3 and len(terms) == 1:
-            leader = next(c for c in candidates if c.elector.term is not None)
-            await leader.stop()
-            await leader.elector.release()
-            await until(leading, "a successor")
-        await asyncio.sleep(0.01)
-    assert len(terms) >= 2
+        return now
+
+    async def leader() -> Candidate:
+        await until(leading, "a leader")
+        return next(c for c in candidates if c.elector.term is not None)
+
+    async def next_leader() -> None:
+        before = set(terms)
+        await until(lambda: set(leading()) - before, "another term")
+
+    first = await leader()
+    await first.stop()
+    await first.elector.release()
+    await next_leader()
+    await client.delete(path)
+    await next_leader()
+    await client.patch(path, {"spec": {"holderIdentity": "stranger"}})
+    await next_leader()
+    await (await leader()).stop()
+    await next_leader()
+    assert len(terms) == 5

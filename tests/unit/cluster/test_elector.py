@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api_error import ApiError
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.client import Client
 from cardquota.cluster.elector import Elector
 
@@ -27,6 +27,9 @@ class Leases:
         if self.lease is None:
             raise ApiError(404, "NotFound", "no Lease")
         return json.dumps(self.lease).encode()
+
+    def watch(self, path: str, **_: Any) -> Any:
+        raise OutcomeUnknown("nothing is to be seen here")
 
     async def post(self, path: str, body: Any, **_: Any) -> bytes:
         return self._store(body["spec"])

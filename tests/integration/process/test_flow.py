@@ -1,0 +1,36 @@
+"""Our own calls have seats of their own at the API server."""
+
+import pytest
+
+from cardquota.quota.vocabulary import LEASE, OPERATOR_NAMESPACE
+from cardquota.settings import Settings
+from cardquota_dev.testing import Cluster
+from integration.asking import ask, credentials
+
+from .running import install_base
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+
+FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/cardquota"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/pods?limit=1",
+        "/apis/scheduling.volcano.sh/v1beta1/queues?limit=1",
+        f"/apis/coordination.k8s.io/v1/namespaces/{OPERATOR_NAMESPACE}/leases/{LEASE}",
+    ],
+)
+def test_creates_that_wait_for_us_do_not_crowd_us_out(bare: Cluster, path: str) -> None:
+    install_base(bare)
+    found = ask(bare, "GET", FLOW)
+    assert found.ok, found
+    who = {"Impersonate-User": Settings().service_account_user}
+    answer = bare.admin.rest_client.pool_manager.request(
+        "GET",
+        bare.admin.configuration.host + path,
+        headers={**credentials(bare), **who},
+        timeout=30.0,
+    )
+    assert answer.headers["X-Kubernetes-PF-FlowSchema-UID"] == found.body["metadata"]["uid"]

@@ -1,0 +1,93 @@
+"""A leader that stands still while its patch is on the way: what arrives late is refused."""
+
+import re
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace
+from integration.asking import credentials
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through
+
+from .held_line import held_line
+from .running import QUICK, Operator, apply_webhooks, install_base, published_ca, tracebacks
+from .test_life import holder
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
+
+LEASE = QUICK["leaderElection"]
+FIRST = {**QUICK, "leaderElection": {**LEASE, "identity": "first"}}
+SECOND = {**QUICK, "leaderElection": {**LEASE, "identity": "second", "settle": 6}}
+"""It takes the Lease as soon as it may, and decides nothing for a while."""
+
+
+def refused_out_of_term(cluster: Cluster) -> float:
+    """Requests that the API server refused by the policy of the term, since it started."""
+    page = cluster.admin.rest_client.pool_manager.request(
+        "GET", f"{cluster.admin.configuration.host}/metrics", headers=credentials(cluster)
+    )
+    rows = re.findall(
+        r'^apiserver_validating_admission_policy_check_total{enforcement_action="deny"'
+        r'[^}]*policy="cardquota-gate-term"[^}]*} (\S+)$',
+        page.data.decode(),
+        re.MULTILINE,
+    )
+    return sum(map(float, rows))
+
+
+def test_a_patch_of_a_term_that_is_over_is_refused(
+    bare: Cluster, tmp_path: Path, unique: str
+) -> None:
+    """I1: the paused leader's patch arrives in its successor's term, before that one decides."""
+    assert bare.folder is not None
+    with (
+        held_line(bare.folder.product_kubeconfig, tmp_path) as (line, through),
+        fresh_namespace(bare, unique) as namespace,
+    ):
+        folders = [tmp_path / "first", tmp_path / "second"]
+        for folder in folders:
+            folder.mkdir()
+        first = Operator(folders[0], through, FIRST)
+        second = Operator(folders[1], bare.folder.product_kubeconfig, SECOND)
+        install_base(bare)
+        apply_webhooks(bare, first)
+        try:
+            first.start()
+            first.until_leading()
+            eventually(lambda: published_ca(bare), "caBundle")
+            team = Team(bare, namespace, unique)
+            team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
+            team.create(team.a_pod("runs", 1, T1000))
+            team.until_bound("runs")
+            team.create(team.a_pod("late", 1, T1000))
+            team.until_row(T1000, allocated=1, requested=2)
+            second.start()
+            eventually(lambda: second.get("/readyz")[0] == 200, "the second is ready", 30)
+            before = refused_out_of_term(bare)
+
+            line.hold()
+            team.set_quota({T1000: 2})
+            # A renewal on the one connection, the patch on another.
+            eventually(lambda: sum(size > 300 for size in line.held) >= 2, "the patch is held")
+            first.signal(signal.SIGSTOP)
+            eventually(lambda: holder(bare).startswith("second_"), "the second leads", 30)
+            line.flow()
+            eventually(lambda: refused_out_of_term(bare) > before, "the patch is refused")
+            assert not let_through(team.pod("late"))
+            first.signal(signal.SIGCONT)
+
+            team.until_bound("late")
+            team.until_row(T1000, allocated=2)
+            assert holder(bare).startswith("second_")
+            eventually(lambda: "leading" not in first.get("/readyz")[1], "the first follows")
+            assert first.metric("cardquota_leader") == 0
+        finally:
+            with suppress(ProcessLookupError):
+                first.signal(signal.SIGCONT)
+            first.kill()
+            second.kill()
+        for operator in (first, second):
+            assert tracebacks(operator.log) == []
