@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -35,21 +36,16 @@ class PodWatch:
         self.seen: list[Seen] = []
 
     def start(self) -> Self:
-        cluster, path = self._cluster, self._path
-        revision = ask(cluster, "GET", f"{path}?limit=1").body["metadata"]["resourceVersion"]
-        self._answer = cluster.admin.rest_client.pool_manager.request(
-            "GET",
-            f"{cluster.admin.configuration.host}{path}?watch=true&resourceVersion={revision}",
-            headers=credentials(cluster),
-            preload_content=False,
-            timeout=60.0,
-        )
+        found = ask(self._cluster, "GET", f"{self._path}?limit=1")
+        self._revision = str(found.body["metadata"]["resourceVersion"])
+        self._open()
         self._thread.start()
         return self
 
     def stop(self) -> None:
         self._stopping = True
-        self._answer.shutdown()
+        with suppress(RuntimeError):  # the stream has just ended by itself
+            self._answer.shutdown()
         self._thread.join(10)
         self._answer.close()
 
@@ -59,15 +55,33 @@ class PodWatch:
         assert found is not None
         return found
 
+    def _open(self) -> None:
+        cluster = self._cluster
+        self._answer = cluster.admin.rest_client.pool_manager.request(
+            "GET",
+            f"{cluster.admin.configuration.host}{self._path}"
+            f"?watch=true&resourceVersion={self._revision}",
+            headers=credentials(cluster),
+            preload_content=False,
+            timeout=60.0,
+        )
+
     def _read(self) -> None:
-        rest = b""
         try:
-            while chunk := self._answer.read1():
-                at = time.monotonic()
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    event = json.loads(line)
-                    self.seen.append(Seen(at, event["type"], event["object"]))
+            while not self._stopping:
+                self._follow()
+                # An API server that has no time for us ends a stream: nothing is lost by that.
+                self._open()
         except Exception:
             if not self._stopping:
                 raise
+
+    def _follow(self) -> None:
+        rest = b""
+        while chunk := self._answer.read1():
+            at = time.monotonic()
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                event = json.loads(line)
+                self._revision = str(event["object"]["metadata"]["resourceVersion"])
+                self.seen.append(Seen(at, event["type"], event["object"]))

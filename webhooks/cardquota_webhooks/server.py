@@ -53,6 +53,8 @@ class AdmissionServer:
     ) -> None:
         self._tally = metrics.reviews
         self._audit = audit
+        self._asked_at = perf_counter()
+        self._leaving = False
         validators: dict[tuple[str, str], Review] = {
             _PODS: pods.validate,
             _QUEUES: queues.validate,
@@ -69,8 +71,23 @@ class AdmissionServer:
         """
         return web.Server(self._handle, request_factory=_request, access_log=None)
 
+    def leave(self) -> None:
+        """From now on every connection ends with the answer given on it.
+
+        A connection that is kept and then closed may just be asked something, and the asker gets
+        no answer: HTTP/1.1 has no better way to send somebody elsewhere.
+        """
+        self._leaving, self._asked_at = True, perf_counter()
+
+    async def quiet(self, seconds: float, *, at_most: float) -> None:
+        """Return once nobody has asked for so many seconds, after `at_most` in any case."""
+        end = perf_counter() + at_most
+        # An event for every review would cost all of them something.
+        while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
+
     async def _handle(self, http: web.BaseRequest) -> web.Response:
-        began = perf_counter()
+        began = self._asked_at = perf_counter()
         routes = self._routes.get(http.path)
         if routes is None:
             there = " and ".join(self._routes)
@@ -97,7 +114,10 @@ class AdmissionServer:
             answer = Answer(warnings=(messages.audited(answer.text),))
         seconds = perf_counter() - began
         self._tally.add(kind if kind in _KNOWN else "other", _decision(answer), seconds)
-        return web.Response(body=encode(request.uid, answer), content_type="application/json")
+        response = web.Response(body=encode(request.uid, answer), content_type="application/json")
+        if self._leaving:
+            response.force_close()
+        return response
 
     async def _answer(self, routes: dict[tuple[str, str], Review], request: Request) -> Answer:
         review = routes.get((request.resource.group, request.resource.resource))

@@ -40,8 +40,10 @@ from .probes import Probes
 _LOG = logging.getLogger(__name__)
 _GRACE: Final = 4.0
 """Seconds given to what is in flight at exit."""
-_LEAVE_SERVICE: Final = 0.5
-"""Seconds between "not ready" and closing the door, for those who still send to it."""
+_QUIET: Final = 1.0
+"""Seconds without a review after which nobody sends to a replica that is not ready any more."""
+_LEAVE_SERVICE: Final = 4.0
+"""Seconds after which the door is closed even if somebody still does."""
 _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: it holds up the loop, and being ready comes first."""
 _RECOUNT: Final = 300.0
@@ -116,6 +118,7 @@ class Operator:
         self._probes = Probes(
             self._ledger, self._metrics, self._reflectors, lambda: self._elector.term
         )
+        self._admission = self._make_admission()
         self._stop = asyncio.Event()
         self._failed = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -148,6 +151,7 @@ class Operator:
 
     async def _shut_down(self, door: asyncio.Task[None]) -> None:
         self._probes.draining = True
+        self._admission.leave()
         _LOG.info("stopping: answering what is in flight")
         farewell = await self._leadership.stop(_GRACE)
         self._cancel(but=door)
@@ -155,7 +159,8 @@ class Operator:
             await self._elector.release(farewell.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
-        await asyncio.sleep(_LEAVE_SERVICE if self._probes.serving else 0)
+        if self._probes.serving:
+            await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
         door.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
@@ -167,7 +172,7 @@ class Operator:
     async def _serve(self) -> None:
         """The door, and everything that needs an open one."""
         door = AdmissionDoor(self._settings, self._client, grace=_GRACE)
-        await door.run(self._admission().http(), self._opened)
+        await door.run(self._admission.http(), self._opened)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
@@ -178,7 +183,7 @@ class Operator:
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
         self._start(self._recount())
 
-    def _admission(self) -> AdmissionServer:
+    def _make_admission(self) -> AdmissionServer:
         def synced() -> bool:
             return all(reflector.synced for reflector in self._reflectors)
 

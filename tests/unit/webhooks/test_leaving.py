@@ -1,0 +1,40 @@
+"""A replica that leaves ends its connections one by one, each with the answer given on it."""
+
+import asyncio
+
+from builders.pod import a_pod
+
+from .door import Door, request_of, review_of
+
+
+async def kept(door: Door) -> bool:
+    """Whether the connection stays open after one more review."""
+    body = review_of(request_of(a_pod("p")))
+    async with door._client.post("/validate", data=body) as answer:
+        assert answer.status == 200
+        return answer.headers.get("Connection", "").lower() != "close"
+
+
+async def test_connections_are_kept_until_then() -> None:
+    async with Door() as door:
+        assert await kept(door)
+        door.server.leave()
+        assert not await kept(door)
+
+
+async def test_it_is_quiet_once_nobody_has_asked_for_a_while() -> None:
+    async with Door() as door:
+        door.server.leave()
+        quiet = asyncio.create_task(door.server.quiet(0.3, at_most=60))
+        for _ in range(3):
+            await asyncio.sleep(0.15)
+            await kept(door)
+            assert not quiet.done()
+        async with asyncio.timeout(2):
+            await quiet
+
+
+async def test_nobody_is_waited_for_without_end() -> None:
+    async with Door() as door, asyncio.timeout(2):
+        door.server.leave()
+        await door.server.quiet(60, at_most=0.1)
