@@ -39,6 +39,9 @@ def advice_never(shorts: Sequence[Shortfall]) -> str:
 
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
+ADVICE_RESIZE: Final = (
+    "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
+)
 ADVICE_RETRY: Final = (
     "free some of it, or ask the queue's owner for a higher quota; the controller tries again"
 )
@@ -217,6 +220,11 @@ def behind(queue: str, first: str) -> str:
 def namespace_not_seen(namespace: str) -> str:
     """Nobody can say yet which rules hold in a namespace of a moment ago; clients try again."""
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
+
+
+def not_read_lately() -> str:
+    """Nobody can say what is free: the view is missing or old, and the pod cannot wait."""
+    return "cardquota has not read the cluster in time to judge this; try again in a second"
 
 
 def gated_without_queue() -> str:
