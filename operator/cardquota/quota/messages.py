@@ -251,6 +251,11 @@ def device_claimed() -> str:
     )
 
 
+def claim_not_counted() -> str:
+    """Warning: the same, where it is let by (P7)."""
+    return "devices claimed by spec.resourceClaims are not counted by any quota"
+
+
 def card_of_no_node(card: str) -> str:
     """Warning: the pool of this card is scaled to zero (P4)."""
     return f"no node has card <{show(card)}> at present: the pod waits for one"
