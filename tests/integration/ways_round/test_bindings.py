@@ -1,7 +1,5 @@
 """`pods/binding` posted by hand: who may do that does the scheduler's work, and is counted."""
 
-import pytest
-
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, Reply, ask
@@ -45,18 +43,19 @@ def test_a_pod_at_the_gate_is_not_bound(people: Team) -> None:
     assert people.pod("b")["spec"].get("nodeName") is None
 
 
-@pytest.mark.parametrize("key", [v.ALLOCATED, v.CHARGED_QUEUE, v.CARD_NAME, v.QUEUE_NAME])
-def test_a_binding_brings_no_other_charge(people: Team, key: str) -> None:
+def test_a_binding_brings_no_other_charge(people: Team) -> None:
     """Its annotations would end up on the pod, in a write that no rule about pods meets."""
     people.has_queue({T1000: 1})
     pod = unscheduled(people, "a")
     before = notes(people.pod("a"))
-    reply = bind(people, pod, T1000_NODE, {key: "{}"})
-    assert reply.code == 403
-    assert "leave them out of the Binding" in reply.message
+    for key in (*v.OURS_ON_PODS, *v.FIXED_ONCE_OPEN):
+        reply = bind(people, pod, T1000_NODE, {key: "{}"})
+        assert reply.code == 403
+        assert "leave them out of the Binding" in reply.message
     assert notes(people.pod("a")) == before
     assert bind(people, pod, T1000_NODE, {"example.com/mine": "x"}).ok
-    people.until_row(T1000, allocated=1)
+    people.until_row(T1000, allocated=1, inqueue=0)
+    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
 
 
 def test_a_pod_bound_to_a_node_of_another_card_is_charged_for_that(people: Team) -> None:
@@ -76,11 +75,3 @@ def test_a_pod_bound_to_a_node_of_another_card_is_charged_for_that(people: Team)
     people.until_bound("b")
     refused = people.create(people.a_pod("c", 1, T2000))
     assert refused.reason == v.Reason.CARD_NOT_IN_QUOTA
-
-
-def test_bound_by_hand_to_a_node_of_its_card_it_is_charged_as_ever(people: Team) -> None:
-    people.has_queue({T1000: 1})
-    pod = unscheduled(people, "a")
-    assert bind(people, pod, T1000_NODE).ok
-    people.until_row(T1000, allocated=1, inqueue=0)
-    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD

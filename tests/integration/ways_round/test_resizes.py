@@ -1,7 +1,6 @@
 """Cpu and memory changed in place, without a gate that could hold them back (P6)."""
 
-import pytest
-
+from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, Reply, ask
@@ -19,9 +18,10 @@ def resize(team: Team, pod: PodBody, *, dry: bool = False, **requests: str) -> R
     return ask(team.cluster, "PATCH", path, body, content_type=STRATEGIC, as_user=MIGHTY)
 
 
-def running(team: Team, name: str) -> PodBody:
+def running(team: Team, name: str, *, queued: bool = True) -> PodBody:
     """Bound, with one core and 1Gi, on a node that says it could resize it."""
-    pod = team.a_pod(name, 1, T1000).with_cpu("1").with_memory("1Gi")
+    pod = team.a_pod(name, 1, T1000) if queued else a_pod(name)
+    pod = pod.with_cpu("1").with_memory("1Gi")
     assert team.create(pod).ok
     team.until_bound(name)
     team.until(lambda: team.pod(name)["status"]["phase"] == "Running", f"{name} runs")
@@ -88,32 +88,16 @@ def test_what_waits_at_the_gate_waits_with_its_new_amounts(people: Team) -> None
     people.until_bound("waits")
 
 
-@pytest.mark.parametrize("amount", ["0", "2"])
-def test_cards_are_not_resized(people: Team, amount: str) -> None:
-    """By the API server itself."""
-    people.has_queue({T1000: 3})
+def test_cards_are_not_resized_and_pods_without_a_queue_as_ever(people: Team) -> None:
+    """The first by the API server itself."""
+    people.has_queue(people.a_queue({T1000: 3}).limited_to(cpu="4"))
     pod = running(people, "a")
-    resources = {"limits": {"nvidia.com/gpu": amount}, "requests": {"nvidia.com/gpu": amount}}
-    body = {"spec": {"containers": [{"name": "main", "resources": resources}]}}
-    path = f"{people.path(pod)}/a/resize"
-    reply = ask(people.cluster, "PATCH", path, body, content_type=STRATEGIC, as_user=MIGHTY)
-    assert reply.code == 422
-    assert "only cpu and memory resources are mutable" in reply.message
-
-
-def test_pods_without_a_queue_are_resized_as_ever(people: Team) -> None:
-    """Nobody is asked: not even a pod of ours that has no queue is limited."""
-    plain = people.a_pod("plain", queue="q").in_queue(None).with_cpu("1").with_memory("1Gi")
-    assert people.create(plain).ok
-    people.until_bound("plain")
-    people.until(lambda: people.pod("plain")["status"]["phase"] == "Running", "runs")
-    status = {
-        "name": "main",
-        "image": "i",
-        "imageID": "",
-        "ready": True,
-        "restartCount": 0,
-        "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
-    }
-    assert people.patch(plain, {"status": {"containerStatuses": [status]}}, sub="/status").ok
+    for amount in ("0", "2"):
+        resources = {"limits": {GPU: amount}, "requests": {GPU: amount}}
+        body = {"spec": {"containers": [{"name": "main", "resources": resources}]}}
+        path = f"{people.path(pod)}/a/resize"
+        reply = ask(people.cluster, "PATCH", path, body, content_type=STRATEGIC, as_user=MIGHTY)
+        assert reply.code == 422
+        assert "only cpu and memory resources are mutable" in reply.message
+    plain = running(people, "plain", queued=False)
     assert resize(people, plain, cpu="100").ok

@@ -1,5 +1,6 @@
 """Pods have subresources by which the same object is written: none of them is a way round."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,6 +14,10 @@ from integration.team import Team, gates, notes
 from .people import MIGHTY, TENANT, may
 
 SUBRESOURCES = ("", "/status", "/ephemeralcontainers", "/resize")
+CARRY_ANNOTATIONS = ("", "/status")
+"""The API server leaves annotations out of the other writes."""
+
+JSON_PATCH = "application/json-patch+json"
 
 
 def write(team: Team, pod: PodBody, sub: str, change: dict[str, Any]) -> Reply:
@@ -30,57 +35,55 @@ def waiting_and_open(team: Team) -> tuple[PodBody, PodBody]:
     return second, first
 
 
-@pytest.mark.parametrize("sub", SUBRESOURCES)
-def test_the_operators_annotations_are_not_written(people: Team, sub: str) -> None:
+@pytest.mark.slow
+def test_the_operators_annotations_are_not_written(people: Team) -> None:
     """Refused, or left out by the API server: of pods that wait and of those past the gate."""
     for pod in waiting_and_open(people):
-        before = people.pod(pod.name)
-        for key, value in (
-            (v.ALLOCATED, "{}"),
-            (v.CHARGED_QUEUE, people.queue_name("other")),
-            (v.TERM, "mine"),
-            (v.SETTLE, "mine"),
+        before = notes(people.pod(pod.name))
+        for sub, (key, value) in product(
+            SUBRESOURCES,
+            (
+                (v.ALLOCATED, "{}"),
+                (v.CHARGED_QUEUE, people.queue_name("other")),
+                (v.TERM, "mine"),
+                (v.SETTLE, "mine"),
+            ),
         ):
             reply = write(people, pod, sub, {"metadata": {"annotations": {key: value}}})
-            if sub in ("", "/status"):
+            if sub in CARRY_ANNOTATIONS:
                 assert reply.code == 403, (key, reply)
                 assert "they are written by cardquota alone" in reply.message
-            assert notes(people.pod(pod.name)).get(key) == notes(before).get(key)
+        assert notes(people.pod(pod.name)) == before
 
 
-@pytest.mark.parametrize("sub", SUBRESOURCES)
-def test_what_a_pod_is_charged_for_is_fixed_once_its_gate_is_open(people: Team, sub: str) -> None:
+@pytest.mark.slow
+def test_what_a_pod_is_charged_for_is_fixed_once_its_gate_is_open(people: Team) -> None:
     """Changed, emptied, taken away, or added."""
     _, pod = waiting_and_open(people)
     before = notes(people.pod(pod.name))
-    for key in (v.CARD_NAME, v.CARD_NAME_ALIAS, v.QUEUE_NAME, v.QUEUE_NAME_VOLCANO_JOB):
-        for value in (T2000, "", None):
-            reply = write(people, pod, sub, {"metadata": {"annotations": {key: value}}})
-            if sub in ("", "/status") and before.get(key) != value:
-                assert reply.code == 403, (key, value, reply)
-                assert "they are fixed once the pod is past its gate" in reply.message
-    group = {"metadata": {"annotations": {v.GROUP_NAME: "gang"}}}
-    reply = write(people, pod, sub, group)
-    assert reply.code == 403 or sub not in ("", "/status")
+    for sub, key, value in product(SUBRESOURCES, v.FIXED_ONCE_OPEN, (T2000, "", None)):
+        reply = write(people, pod, sub, {"metadata": {"annotations": {key: value}}})
+        if sub in CARRY_ANNOTATIONS and before.get(key) != value:
+            assert reply.code == 403, (key, value, reply)
+            assert "they are fixed once the pod is past its gate" in reply.message
     assert notes(people.pod(pod.name)) == before
     people.until_row(T1000, allocated=1)
 
 
-@pytest.mark.parametrize("sub", SUBRESOURCES)
-def test_the_gate_is_not_removed(people: Team, sub: str) -> None:
+def test_the_gate_is_not_removed(people: Team) -> None:
     """A merge patch without it, and a JSON patch that takes it away."""
     pod, _ = waiting_and_open(people)
-    replies = [write(people, pod, sub, {"spec": {"schedulingGates": None}})]
-    path = f"{people.path(pod)}/{pod.name}{sub}"
     removal = [{"op": "remove", "path": "/spec/schedulingGates/0"}]
-    json_patch = "application/json-patch+json"
-    replies.append(
-        ask(people.cluster, "PATCH", path, removal, content_type=json_patch, as_user=MIGHTY)
-    )
-    if not sub:
-        for reply in replies:
-            assert reply.code == 403
-            assert "may not remove the scheduling gate" in reply.message
+    for sub in SUBRESOURCES:
+        path = f"{people.path(pod)}/{pod.name}{sub}"
+        merged = write(people, pod, sub, {"spec": {"schedulingGates": None}})
+        removed = ask(
+            people.cluster, "PATCH", path, removal, content_type=JSON_PATCH, as_user=MIGHTY
+        )
+        if not sub:
+            for reply in (merged, removed):
+                assert reply.code == 403
+                assert "may not remove the scheduling gate" in reply.message
     assert gates(people.pod(pod.name)) == [v.GATE]
 
 
