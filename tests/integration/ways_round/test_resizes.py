@@ -1,5 +1,7 @@
 """Cpu and memory changed in place, without a gate that could hold them back (P6)."""
 
+import pytest
+
 from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
@@ -41,6 +43,7 @@ def resource(team: Team, name: str) -> Object:
     return next((r for r in team.status().get("resources", ()) if r["name"] == name), {})
 
 
+@pytest.mark.slow
 def test_growth_is_counted_at_once_and_refused_beyond_the_limit(people: Team) -> None:
     """To the last core, then not a milli-core more, in the words of every refusal."""
     queue = people.has_queue(people.a_queue({T1000: 3}).limited_to(cpu="4", memory="8Gi"))
