@@ -27,6 +27,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.server import AdmissionServer, serve
 from cardquota_webhooks.tls import server_context
 from cardquota_webhooks.workloads import WorkloadReviews
@@ -77,7 +78,8 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
     settings, pulse, metrics, held = Settings(), Pulse(), Metrics(), ledger()
     pods = PodReviews(held, settings, pulse, lambda: True, time.monotonic)
     workloads = WorkloadReviews(held, settings, pulse)
-    server = AdmissionServer(pods, QueueReviews(held), workloads, metrics, audit=False)
+    resizes = ResizeReviews(held, lambda: True)
+    server = AdmissionServer(pods, resizes, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)
     runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
     spare_what_stays()  # as the operator does once it knows the cluster

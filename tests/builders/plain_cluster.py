@@ -41,6 +41,8 @@ class PlainPod:
     held_back: bool = False
     node_cards: dict[str, str] = field(default_factory=dict)
     """By resource name."""
+    compared: bool = False
+    """Whether its stamp was held against the cards of its node."""
 
 
 @dataclass(kw_only=True)
@@ -119,6 +121,12 @@ class PlainCluster:
     def bound_pods_take_their_nodes_card(self) -> None:
         """D8: once known, the card of a bound pod never changes."""
         for pod in self.pods.values():
+            if pod.state == "bound" and pod.stamp and not pod.compared and pod.node in self.offered:
+                pod.compared = True  # E3: is it on a node of another model?
+                models = {card.split("/")[0] for card, n in pod.stamp[1].items() if n}
+                there = self.remembered.get(pod.node, {}) if models else {}
+                here = {r: there[r] for r in pod.devices if r in there}
+                pod.node_cards = {r: c for r, c in here.items() if c.split("/")[0] not in models}
             if pod.state == "bound" and not pod.stamp and not pod.node_cards:
                 there = self.remembered.get(pod.node, {})
                 pod.node_cards = {r: there[r] for r in pod.devices if r in there}
@@ -208,7 +216,7 @@ class PlainCluster:
         queue, stamp = self.queue_of(pod), pod.assumed or pod.stamp
         cards: dict[str, int] = {}
         devices = self.card_devices(pod)
-        if stamp:
+        if stamp and not pod.node_cards:
             cards = {name: n for name, n in stamp[1].items() if n}
         elif pod.state == "bound" and pod.node_cards:
             for resource, card in pod.node_cards.items():

@@ -6,6 +6,7 @@ _SHARED = {
     "tests/integration/admission/": "product_plane",
     "tests/integration/release/": "product_plane",
     "tests/integration/status/": "product_plane",
+    "tests/integration/ways_round/": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",

@@ -176,6 +176,11 @@ class Team:
         rows = self.status(name).get("cards", ())
         return next((dict(row) for row in rows if row["name"] == card), {})
 
+    def condition(self, kind: str, name: str = "q") -> Object:
+        """A condition of the queue; one of status "" while there is none."""
+        found = self.status(name).get("conditions", ())
+        return next((dict(c) for c in found if c["type"] == kind), {"status": "", "message": ""})
+
     def events(self, name: str, reason: str = "") -> list[Object]:
         """Events on an object of that name, of the operator's own making, oldest first."""
         field_selector = urllib.parse.quote(f"involvedObject.name={name}")

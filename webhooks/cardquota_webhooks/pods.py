@@ -168,6 +168,8 @@ def _warnings(verdict: Verdict, effect: Effect, pod: Pod) -> tuple[str, ...]:
         warnings += (messages.audited(verdict.text),)
     if pod.metadata.annotations and pod.metadata.annotations.card_alias is not None:
         warnings += (messages.alias_used(),)
+    if pod.spec.resource_claims:
+        warnings += (messages.claim_not_counted(),)
     return warnings
 
 

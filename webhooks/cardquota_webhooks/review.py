@@ -50,6 +50,12 @@ class Request(msgspec.Struct, rename="camel"):
     old_object: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
     dry_run: bool | None = None
 
+    @property
+    def what(self) -> str:
+        """The resource with its subresource, as rules name them: `pods`, `pods/resize`."""
+        name = self.resource.resource
+        return f"{name}/{self.sub_resource}" if self.sub_resource else name
+
 
 class _Review(msgspec.Struct, rename="camel"):
     api_version: str = ""

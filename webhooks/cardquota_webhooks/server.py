@@ -21,6 +21,7 @@ from cardquota.quota import messages
 
 from .pods import PodReviews
 from .queues import QueueReviews
+from .resizes import ResizeReviews
 from .review import Answer, Request, ReviewError, decode, deny, encode, try_again
 from .workloads import WORKLOADS, WorkloadReviews
 
@@ -29,8 +30,9 @@ LARGEST_BODY: Final = 8 * 1024 * 1024
 
 _LOG = logging.getLogger(__name__)
 _PODS: Final = ("", "pods")
+_RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
-_KNOWN: Final = frozenset({"pods", "queues", *(name for _, name in WORKLOADS)})
+_KNOWN: Final = frozenset({"pods", "pods/resize", "queues", *(name for _, name in WORKLOADS)})
 
 Review = Callable[[Request], Awaitable[Answer]]
 
@@ -45,6 +47,7 @@ class AdmissionServer:
     def __init__(
         self,
         pods: PodReviews,
+        resizes: ResizeReviews,
         queues: QueueReviews,
         workloads: WorkloadReviews,
         metrics: Metrics,
@@ -57,6 +60,7 @@ class AdmissionServer:
         self._leaving = False
         validators: dict[tuple[str, str], Review] = {
             _PODS: pods.validate,
+            _RESIZES: resizes.validate,
             _QUEUES: queues.validate,
         }
         validators.update(dict.fromkeys(WORKLOADS, workloads.validate))
@@ -108,7 +112,7 @@ class AdmissionServer:
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        kind = request.resource.resource
+        kind = request.what
         answer = await self._answer(routes, request)
         if self._audit and not answer.allowed:
             answer = Answer(warnings=(messages.audited(answer.text),))
@@ -120,10 +124,10 @@ class AdmissionServer:
         return response
 
     async def _answer(self, routes: dict[tuple[str, str], Review], request: Request) -> Answer:
-        review = routes.get((request.resource.group, request.resource.resource))
+        review = routes.get((request.resource.group, request.what))
         if review is None:
             return deny(
-                f"{request.resource.resource} are not reviewed here; "
+                f"{request.what} are not reviewed here; "
                 "compare the webhook configuration with `cardquota manifests`",
                 code=HTTPStatus.BAD_REQUEST,
                 reason="BadRequest",
@@ -133,7 +137,7 @@ class AdmissionServer:
         except ReviewError as error:
             return deny(str(error), code=HTTPStatus.BAD_REQUEST, reason="BadRequest")
         except Exception:  # noqa: BLE001
-            _LOG.exception("a review of %s could not be answered", request.resource.resource)
+            _LOG.exception("a review of %s could not be answered", request.what)
             return try_again("cardquota could not answer; this is a bug, see its log")
 
 

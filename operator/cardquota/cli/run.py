@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.server import AdmissionServer, serve
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -193,10 +194,10 @@ class Operator:
         pods = PodReviews(
             self._ledger, self._settings, self._pulse, synced, time.monotonic, late=late
         )
-        queues = QueueReviews(self._ledger)
         return AdmissionServer(
             pods,
-            queues,
+            ResizeReviews(self._ledger, lambda: synced() and not late()),
+            QueueReviews(self._ledger),
             WorkloadReviews(self._ledger, self._settings, self._pulse),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,

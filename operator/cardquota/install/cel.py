@@ -38,6 +38,11 @@ def annotation(of: str, key: str) -> str:
     return f"{of}.?metadata.?annotations[?{literal(key)}].orValue('')"
 
 
+def carries(of: str, keys: Iterable[str]) -> str:
+    """Whether an object has one of these annotations, empty or not."""
+    return f"{literals(keys)}.exists(k, {of}.?metadata.?annotations[?k].hasValue())"
+
+
 def changed(keys: Iterable[str]) -> str:
     """Whether the request adds, changes or removes one of these annotations.
 

@@ -4,15 +4,18 @@
   operator writes it, and nobody deletes it: without it terms go unchecked.
 - service-account: of pods the operator changes gates, affinity and its own annotations, nothing
   else. Its right to patch pods is no right to run another image.
+- groups-account, queues-account: of pod groups only the reservation, of queues only the numbers
+  that stand in an annotation beside Volcano. No quota, no minimum, no queue of a group.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
-from ..quota.vocabulary import LEASE, OURS_ON_PODS
+from ..quota.vocabulary import GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
 from ..settings import Settings
 from .cel import same_but, user_is
 from .namespaces import own
-from .policy import PREFIX, Check, Clause, Policy, Rule
+from .policy import PREFIX, Check, Clause, Policy, Rule, joined
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
@@ -58,8 +61,35 @@ def lease(settings: Settings) -> Policy:
 
 def service_account(settings: Settings) -> Clause:
     """The operator changes of a pod only gates, affinity and its own annotations."""
-    what = "of a pod cardquota may change nothing but spec.schedulingGates, spec.affinity and "
-    what += ", ".join(OURS_ON_PODS)
+    fields = ("schedulingGates", "affinity")
+    return _nothing_but("pod", settings, fields, OURS_ON_PODS, spec="{}.spec")
+
+
+def groups_account(settings: Settings) -> Clause:
+    """The operator changes of a pod group only the reservation."""
+    return _nothing_but("pod group", settings, (), (RESERVATION,))
+
+
+def queues_account(settings: Settings) -> Policy:
+    """The operator changes of a queue only the numbers it publishes."""
+    clause = _nothing_but("queue", settings, (), (STATUS,))
+    return joined("queues", Rule("queues", (), GROUP, VERSION), [clause])
+
+
+def _nothing_but(
+    kind: str,
+    settings: Settings,
+    fields: Iterable[str],
+    annotations: Iterable[str],
+    *,
+    spec: str = "dyn({}).?spec.orValue({{}})",
+) -> Clause:
+    """Of an object of this kind the operator changes these fields of spec and these annotations.
+
+    `spec`: the way from an object to its spec, which custom resources may lack.
+    """
+    own = [*(f"spec.{name}" for name in fields), ", ".join(annotations)]
+    what = f"of a {kind} cardquota may change nothing but {' and '.join(own)}"
     fault = "; this is a fault of cardquota or a misuse of its service account: please report it"
     return Clause(
         "byUs",
@@ -67,11 +97,11 @@ def service_account(settings: Settings) -> Clause:
         user_is(settings.service_account_user),
         checks=(
             Check(
-                same_but("object.spec", "oldObject.spec", ["schedulingGates", "affinity"]),
+                same_but(spec.format("object"), spec.format("oldObject"), fields),
                 f"{what}: another field of spec would change{fault}",
             ),
             Check(
-                same_but(f"object.{_ANNOTATIONS}", f"oldObject.{_ANNOTATIONS}", OURS_ON_PODS),
+                same_but(f"object.{_ANNOTATIONS}", f"oldObject.{_ANNOTATIONS}", annotations),
                 f"{what}: another annotation would change{fault}",
             ),
             Check(

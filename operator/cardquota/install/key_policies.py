@@ -4,6 +4,7 @@
   forged one would spend the quota of others. Held in every namespace, exempt ones too: nobody
   else has a reason to write them, and a pod that does not touch them costs one comparison.
 - fixed: card, queue and group of a pod once its gate is open; it is charged for them.
+- bindings: neither comes with a Binding, whose annotations end up on the pod.
 - reservation-owner, reservation-term: a pod group's reservation, like the gate.
 """
 
@@ -20,18 +21,18 @@ from ..quota.vocabulary import (
     Mode,
 )
 from ..settings import Settings
-from .cel import all_of, annotation, changed, gated, literal, literals, user_is
+from .cel import all_of, annotation, any_of, carries, changed, gated, literal, literals, user_is
 from .namespaces import in_watched
 from .policy import Check, Clause, Policy, Rule
 
 GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
 """User names that begin so may give a group to a running pod that has none.
 
-Volcano's controllers write the group of a pod after its creation. A constant: no setting names
-other controllers yet.
+Volcano's controllers write the group of a pod after its creation, and its scheduler repeats all
+annotations of the pod in the Binding. A constant: no setting names others yet.
 """
 
-_GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), GROUP, VERSION)
+GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), GROUP, VERSION)
 
 
 def keys(settings: Settings) -> Clause:
@@ -100,13 +101,47 @@ def fixed(settings: Settings) -> Clause:
     )
 
 
-def reservation_owner(settings: Settings) -> Policy:
+def bindings(settings: Settings) -> Policy:
+    """A Binding brings none of these annotations: the API server would put them on the pod.
+
+    It would do so in the write that binds, which no rule about pods meets. Whoever does not write
+    them, as kube-scheduler, meets two conversions of a small object. Of a Binding nobody can say
+    what the pod has already, so Volcano's scheduler, which repeats it, is believed.
+    """
+    leave = "leave them out of the Binding"
+    ours_alone = f"the annotations {', '.join(OURS_ON_PODS)} are written by cardquota alone"
+    by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
+    ours, others = carries("object", OURS_ON_PODS), carries("object", FIXED_ONCE_OPEN)
+    return Policy(
+        "bindings",
+        Rule("pods/binding", ("CREATE",), beside=("bindings",)),
+        conditions={
+            "brings-annotations": all_of(
+                carries("object", (*OURS_ON_PODS, *FIXED_ONCE_OPEN)), f"!{by_volcano}"
+            )
+        },
+        checks=(
+            Check(
+                f"!{ours}",
+                f"{ours_alone}: {leave}",
+            ),
+            Check(
+                any_of(f"!{others}", f"!({in_watched(settings, Mode.AUDIT)})"),
+                f"the annotations {', '.join(FIXED_ONCE_OPEN)} of a pod say what it is charged and "
+                f"do not change when it is bound: {leave}",
+            ),
+        ),
+    )
+
+
+def reservation_owner(settings: Settings) -> Clause:
     """Nobody but the operator reserves for a pod group."""
     leave = "it is written by cardquota alone; leave it out, and ask by minMember and card.request"
-    return Policy(
-        "reservation-owner",
-        _GROUPS,
-        conditions={"reservation-changed": changed([RESERVATION])},
+    return Clause(
+        "reservationChanged",
+        ("CREATE", "UPDATE"),
+        changed([RESERVATION]),
+        checks_first=True,
         checks=(
             Check(
                 user_is(settings.service_account_user),
@@ -132,7 +167,7 @@ def reservation_term(settings: Settings) -> Policy:
     )
     return Policy(
         "reservation-term",
-        _GROUPS,
+        GROUPS,
         conditions={
             "by-us": user_is(settings.service_account_user),
             "reservation-changed": changed([RESERVATION]),

@@ -18,7 +18,7 @@ from ..quota.vocabulary import (
     QUEUE_NAME_VOLCANO_JOB,
 )
 from ..settings import Settings
-from .cel import all_of, annotation, any_of, literal, literals
+from .cel import all_of, annotation, any_of, carries, literal, literals
 
 MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation that marks a pod as the image of a static pod of some node."""
@@ -50,16 +50,12 @@ def asks_for_cards(pod: str, settings: Settings) -> str:
     )
 
 
-def _carries(pod: str, keys: tuple[str, ...]) -> str:
-    return f"{literals(keys)}.exists(k, {pod}.?metadata.?annotations[?k].hasValue())"
-
-
 def ours(pod: str, settings: Settings) -> str:
     """The pod or pod template at the path `pod` has something to do with cards.
 
     An annotation counts even if it is empty: saying what is wrong with it is our task.
     """
-    return any_of(_carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
+    return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
 
 
 def mirror_pod() -> str:
@@ -82,6 +78,6 @@ def managed(settings: Settings) -> str:
     default = [asks] if settings.default_queue else []
     by_namespace = all_of(
         f"{annotation('namespaceObject', QUEUE_NAME)} != ''",
-        any_of(_carries("object", _CARD_KEYS), asks),
+        any_of(carries("object", _CARD_KEYS), asks),
     )
     return any_of(own, *default, by_namespace)

@@ -2,9 +2,9 @@
 
 from ..settings import Settings
 from .gate_policies import born_gated, gate_owner, gate_term
-from .identity_policies import lease, service_account
-from .key_policies import fixed, keys, reservation_owner, reservation_term
-from .policy import Policy, joined
+from .identity_policies import groups_account, lease, queues_account, service_account
+from .key_policies import GROUPS, bindings, fixed, keys, reservation_owner, reservation_term
+from .policy import Policy, Rule, joined
 
 
 def policies(settings: Settings) -> tuple[Policy, ...]:
@@ -13,13 +13,26 @@ def policies(settings: Settings) -> tuple[Policy, ...]:
         born_gated(settings),
         pods(settings),
         gate_term(settings),
-        reservation_owner(settings),
+        bindings(settings),
+        pod_groups(settings),
         reservation_term(settings),
+        queues_account(settings),
         lease(settings),
     )
 
 
 def pods(settings: Settings) -> Policy:
-    """What may be written on a pod, and by whom. The only one that most updates meet."""
+    """What may be written on a pod, and by whom. The only one that most updates meet.
+
+    A write of the status carries annotations too. The other subresources leave them as they are,
+    but for the binding: see `bindings`.
+    """
     clauses = [make(settings) for make in (gate_owner, keys, fixed, service_account)]
-    return joined("pods", "pods", clauses)
+    return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)
+
+
+def pod_groups(settings: Settings) -> Policy:
+    """What may be written on a pod group, and by whom."""
+    return joined(
+        "podgroups", GROUPS, [make(settings) for make in (reservation_owner, groups_account)]
+    )

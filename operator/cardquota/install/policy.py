@@ -25,6 +25,8 @@ class Rule:
     operations: tuple[str, ...]
     group: str = ""
     version: str = "v1"
+    beside: tuple[str, ...] = ()
+    """More resources of the group, such as subresources by which the same can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Policy:
                 {
                     "apiGroups": [self.rule.group],
                     "apiVersions": [self.rule.version],
-                    "resources": [self.rule.resource],
+                    "resources": [self.rule.resource, *self.rule.beside],
                     "operations": list(self.rule.operations),
                 }
             ],
@@ -136,8 +138,10 @@ class Policy:
         return ["Warn", "Audit"] if self.warns else ["Audit"]
 
 
-def joined(what: str, resource: str, clauses: Sequence[Clause]) -> Policy:
+def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> Policy:
     """One policy that keeps them all, and whose conditions hold where one of them is broken.
+
+    Of the rule the operations do not count: they are those of the clauses.
 
     The API server turns the object and the old one into maps anew for every policy and every
     step of it: two for a policy whose conditions do not hold, eight for one whose conditions do.
@@ -149,7 +153,7 @@ def joined(what: str, resource: str, clauses: Sequence[Clause]) -> Policy:
     broken = [_broken(clause, about[clause.what]) for clause in clauses]
     return Policy(
         what,
-        Rule(resource, operations),
+        replace(rule, operations=operations),
         conditions={"may-be-unlawful": any_of(*broken)},
         variables=about,
         checks=tuple(

@@ -58,6 +58,7 @@ def validating(settings: Settings) -> dict[str, Any]:
         [
             _pods(settings),
             _claims(settings),
+            _resizes(settings),
             _queues(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
         ],
@@ -94,6 +95,22 @@ def _claims(settings: Settings) -> dict[str, Any]:
         },
         fail=True,
         namespaces=opted_in(settings),
+    )
+
+
+def _resizes(settings: Settings) -> dict[str, Any]:
+    """Cpu and memory that are changed in place (P6).
+
+    They are held at once, and no gate stands behind a yes: so it fails closed, like the creates.
+    """
+    return _webhook(
+        "resizes",
+        settings,
+        path=VALIDATE,
+        rule=_rule("", "v1", "pods/resize", ["UPDATE"], "Namespaced"),
+        conditions={"ours": ours("object", settings)},
+        fail=True,
+        namespaces=watched(settings),
     )
 
 

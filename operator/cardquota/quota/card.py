@@ -38,6 +38,11 @@ class Card:
     labels: tuple[tuple[str, str], ...]
 
 
+def model_of(name: str) -> str:
+    """The product a card is, or is a part of: `NVIDIA-H200` of `NVIDIA-H200/mig-1g.18gb-mixed`."""
+    return name.split("/", 1)[0]
+
+
 def check_name(name: str) -> None:
     """Raise CardNameError if `name` can be no card's name."""
     if not name:

@@ -6,7 +6,8 @@ Guarantees
   group, namespace or a new kind of card cost in proportion to the pods they can change: those
   that are not yet charged by a stamp.
 - A repeated event changes nothing, and neither does one older than what is known of a pod.
-- What a pod was stamped with, and the card its node had when it was bound, stay (D8, E10).
+- What a pod was stamped with, and the card its node had when it was bound, stay (D8, E10). Where
+  somebody bound it to another model than its stamp says, it is charged by its node (E3).
 
 Not guaranteed
 - It does no I/O, has no clock and no locks: one event loop alone touches it.
@@ -76,7 +77,7 @@ class Ledger(LedgerDecisions):
         version = self.nodes.version
         learned = self.nodes.see(facts)
         self._cards_changed(version)
-        self._reassess(self.nodes.take_unresolved(facts.name))
+        self._reassess(self.nodes.take_unresolved(facts.name), stamped=True)
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from .account import Account
 from .bucket import Bucket
+from .card import model_of
 from .gang import Gang
 from .group_book import GroupBook
 from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
-from .stamp import Charge
+from .stamp import Charge, Stamp
 from .vocabulary import Policy
 
 
@@ -29,7 +30,7 @@ class LedgerCharges(LedgerView):
         bound = facts.state is State.BOUND
         if stamp is not None:
             record.queue, record.request = stamp.queue, None
-            record.charge = self._charge(facts, stamp.queue, dict(stamp.cards))
+            record.charge = self._charge(facts, stamp.queue, self._stamped_cards(record, stamp))
         else:
             record.queue = self.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
@@ -74,6 +75,8 @@ class LedgerCharges(LedgerView):
         if facts.group:
             self._group(facts.group).members[facts.uid] = record
         if record.stamp is not None:
+            if facts.state is State.BOUND and facts.devices and not record.compared:
+                self.nodes.wait_for(facts.node, facts.uid)
             return
         self._account(record.queue).loose.add(facts.uid)
         self._loose.add(facts)
@@ -93,10 +96,11 @@ class LedgerCharges(LedgerView):
         self.nodes.unpin(facts)
         self.nodes.forget(facts.node, facts.uid)
 
-    def _reassess(self, uids: Iterable[str]) -> None:
+    def _reassess(self, uids: Iterable[str], *, stamped: bool = False) -> None:
+        """Read these pods anew; those with a stamp, whose charge stays, only if asked for."""
         for uid in uids:
             record = self.pods.get(uid)
-            if record is not None and record.stamp is None:
+            if record is not None and (stamped or record.stamp is None):
                 self._lift(record)
                 self._lay(record)
 
@@ -134,6 +138,25 @@ class LedgerCharges(LedgerView):
         namespace = facts.namespace if kept_out else ""
         return (request, mode, namespace, group, gang is None, own, facts.problem, odd), gang
 
+    def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> dict[str, int]:
+        """The cards of a stamp; but of a pod that somebody bound to a node with cards of another
+        model, those of that node (E3): it holds them, whatever it was let through for.
+
+        Looked at once, when it is bound (D8). By the model alone: how a node divides its cards may
+        change while pods run on it, and an operator that starts then must not take it for this.
+        """
+        facts, cards = record.facts, dict(stamp.cards)
+        if facts.state is not State.BOUND:
+            return cards
+        if not record.compared and self.nodes.knows(facts.node):
+            record.compared = True
+            models = {model_of(name) for name, amount in cards.items() if amount}
+            there = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices if models)
+            record.node_cards = tuple(
+                (r, card) for r, card in there if card is not None and model_of(card) not in models
+            )
+        return _by_node(record) if record.node_cards else cards
+
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """What a pod is charged that no stamp of ours charges.
 
@@ -143,12 +166,10 @@ class LedgerCharges(LedgerView):
         if bound and not record.node_cards:
             found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
             record.node_cards = tuple((r, card) for r, card in found if card is not None)
-        cards: dict[str, int] = {}
         if record.node_cards:
-            record.request, amounts = None, dict(facts.devices)
-            for resource, name in record.node_cards:
-                cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
-            return self._charge(facts, record.queue, cards)
+            record.request = None
+            return self._charge(facts, record.queue, _by_node(record))
+        cards: dict[str, int] = {}
         record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
@@ -217,3 +238,12 @@ class LedgerCharges(LedgerView):
         self.news.touch(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
+
+
+def _by_node(record: PodRecord) -> dict[str, int]:
+    """What a bound pod holds of the cards of its node."""
+    cards: dict[str, int] = {}
+    amounts = dict(record.facts.devices)
+    for resource, name in record.node_cards:
+        cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
+    return cards

@@ -62,7 +62,7 @@ class LedgerView:
         # Asked of every pod; bounded, since users write resource names as they like.
         self._in_table = lru_cache(maxsize=1024)(lambda r: any(x.owns(r) for x in self._vendors))
         self._default_queue = default_queue
-        self._free_cpu_memory = free_cpu_memory
+        self.free_cpu_memory = free_cpu_memory
         self._audit = audit
 
     def account(self, queue: str) -> Account | None:
@@ -122,7 +122,7 @@ class LedgerView:
 
     def reading_of(self, facts: PodFacts, account: Account | None) -> Reading:
         """What an unbound pod asks of a queue, and what is wrong with that."""
-        free = self._free_cpu_memory
+        free = self.free_cpu_memory
         if account is None:
             return read(facts, {}, self, free_cpu_memory=free)
         version = (self.catalog.version, self._quotas.version, self.nodes.picks_version)
@@ -143,7 +143,7 @@ class LedgerView:
 
     def _charge(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
         amounts = dict(cards)
-        free = self._free_cpu_memory and any(amounts.values())
+        free = self.free_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:
             amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
         return canonical(amounts)

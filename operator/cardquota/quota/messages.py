@@ -39,6 +39,9 @@ def advice_never(shorts: Sequence[Shortfall]) -> str:
 
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
+ADVICE_RESIZE: Final = (
+    "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
+)
 ADVICE_RETRY: Final = (
     "free some of it, or ask the queue's owner for a higher quota; the controller tries again"
 )
@@ -219,6 +222,11 @@ def namespace_not_seen(namespace: str) -> str:
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
 
 
+def not_read_lately() -> str:
+    """Nobody can say what is free: the view is missing or old, and the pod cannot wait."""
+    return "cardquota has not read the cluster in time to judge this; try again in a second"
+
+
 def gated_without_queue() -> str:
     """A gated pod that has lost its queue."""
     return (
@@ -241,6 +249,11 @@ def device_claimed() -> str:
         "devices claimed by spec.resourceClaims cannot be counted by card yet; "
         "ask for the card as a resource in the container's limits"
     )
+
+
+def claim_not_counted() -> str:
+    """Warning: the same, where it is let by (P7)."""
+    return "devices claimed by spec.resourceClaims are not counted by any quota"
 
 
 def card_of_no_node(card: str) -> str:

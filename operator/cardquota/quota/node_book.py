@@ -67,6 +67,10 @@ class NodeBook:
         self._to_report.discard(name)
         self._pins.drop(name)
 
+    def knows(self, name: str) -> bool:
+        """Whether a node is there."""
+        return name in self._facts
+
     def card_of(self, node: str, resource: str) -> str | None:
         """The card a node offers, or last offered, under a resource name."""
         return self._remembered.get(node, {}).get(resource)
@@ -95,7 +99,7 @@ class NodeBook:
         self._to_report.update(self._problems)
 
     def wait_for(self, node: str, uid: str) -> None:
-        """A pod is bound to a node whose card for it is not known yet."""
+        """A pod is bound to a node that, or whose card for it, is not known yet."""
         self._unresolved.setdefault(node, set()).add(uid)
 
     def forget(self, node: str, uid: str) -> None:

@@ -15,6 +15,7 @@ class PodRecord:
         "assumed",
         "bucket",
         "charge",
+        "compared",
         "facts",
         "held_back",
         "lane",
@@ -44,7 +45,10 @@ class PodRecord:
         self.priority = facts.priority
         """Its own, or its group's if that is higher."""
         self.node_cards: tuple[tuple[str, str], ...] = ()
-        """By resource name the cards of its node when it was bound, where no stamp says it (D8)."""
+        """By resource name the cards of its node when it was bound (D8), where no stamp says it, or
+        where they are not those of its stamp (E3)."""
+        self.compared = False
+        """Whether its stamp was compared with the cards of the node it is bound to."""
 
     @property
     def stamp(self) -> Stamp | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from . import messages
-from .card import Card, CardNameError, read_alternatives
+from .card import Card, CardNameError, model_of, read_alternatives
 from .catalog import Catalog
 from .node_book import NodeBook
 from .pod_facts import PodFacts
@@ -217,7 +217,7 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
         if behind == resource:
             return None
         return _invalid(messages.other_resource(name, behind, resource))
-    there = known.catalog.shows_product(name.split("/", 1)[0])
+    there = known.catalog.shows_product(model_of(name))
     if there or not known.in_any_quota(name):
         return _invalid(messages.card_unknown(name, product_there=there))
     # A pool scaled to zero: its resource is the one the pod asks for, if it can be.

@@ -77,11 +77,15 @@ def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
 
 
 def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team) -> None:
-    """P7: claims of Dynamic Resource Allocation; elsewhere they are let by."""
+    """P7: claims of Dynamic Resource Allocation; elsewhere they are let by, with a Warning."""
     team.has_queue({H200: 3})
     claim = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
     pod = team.a_pod("a").with_spec(resourceClaims=claim)
-    assert team.create(pod, dry=True).ok
+    reply = team.create(pod, dry=True)
+    assert reply.ok
+    assert reply.warnings == (
+        "devices claimed by spec.resourceClaims are not counted by any quota",
+    )
     mark(team, "enforced")
     team.until(lambda: not team.create(pod, dry=True).ok, "enforced")
     for asked in (pod, a_pod("b").with_spec(resourceClaims=claim)):

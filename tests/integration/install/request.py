@@ -53,6 +53,25 @@ def patch(
     return from_reply(_as(plane, "PATCH", path, _dry(dry), change, who, MERGE))
 
 
+def bind(
+    plane: Cluster,
+    name: str,
+    node: str,
+    annotations: dict[str, str],
+    who: Iterable[str],
+    namespace: str,
+) -> Answer:
+    """Bind a pod to a node, as schedulers do."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": name, "annotations": annotations},
+        "target": {"kind": "Node", "name": node},
+    }
+    path = f"{_path('Pod', namespace)}/{name}/binding"
+    return from_reply(_as(plane, "POST", path, {}, document, who))
+
+
 def apply(plane: Cluster, document: dict[str, Any], who: Iterable[str]) -> Answer:
     """Create an object or make it be so, whoever wrote it before."""
     meta = document["metadata"]

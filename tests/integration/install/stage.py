@@ -94,6 +94,10 @@ class Stage:
         """Merge-patch an object of the team."""
         return request.patch(self.plane, kind, name, change, who, TEAM, dry=dry)
 
+    def bind(self, name: str, node: str, annotations: dict[str, str], *who: str) -> Answer:
+        """Post a Binding of a pod of the team."""
+        return request.bind(self.plane, name, node, annotations, who, TEAM)
+
     def kubectl(self, *args: str, text: str | None = None) -> Answer:
         """What the other requests are made with; a process each, so they take longer."""
         return from_kubectl(self.plane.kubectl(*args, input=text))
@@ -114,10 +118,10 @@ class Stage:
         }
         allowed(request.apply(self.plane, document, [US]))
 
-    def open_pod(self, name: str, annotations: dict[str, str]) -> None:
+    def open_pod(self, name: str, annotations: dict[str, str], **spec: Any) -> None:
         """A pod that went the whole way: born gated, opened in the current term."""
         self.hold_lease("now")
-        allowed(self.create(pod(name, annotations, cards=1, gated=True)))
+        allowed(self.create(pod(name, annotations, cards=1, gated=True, **spec)))
         eventually(lambda: self.patch(name, opening("now"), US).ok)
 
 
@@ -127,20 +131,22 @@ def allowed(answer: Answer) -> None:
 
 
 CLAUSES = {
-    "gate-owner": "scheduling gate",
-    "keys": "annotations volcano.sh/card.",
-    "fixed": "they are fixed once the pod is past its gate",
-    "service-account": "cardquota may change nothing",
+    "gate-owner": ("pods", "scheduling gate"),
+    "keys": ("pods", "annotations volcano.sh/card."),
+    "fixed": ("pods", "they are fixed once the pod is past its gate"),
+    "service-account": ("pods", "of a pod cardquota may change nothing"),
+    "reservation-owner": ("podgroups", "written by cardquota alone"),
+    "groups-account": ("podgroups", "of a pod group cardquota may change nothing"),
 }
-"""What the policy on pods says by, for each of its clauses."""
+"""For each clause of a policy that has several: which one, and what it says when it refuses."""
 
 
 def refused(answer: Answer, policy: str, *words: str) -> None:
-    """The request was refused by this policy, or this clause of that on pods, in these words."""
+    """The request was refused by this policy, or this clause of one, in these words."""
     assert not answer.ok, f"let by: {answer.said}"
-    name = "pods" if policy in CLAUSES else policy
+    name, says = CLAUSES.get(policy, (policy, ""))
     assert f"ValidatingAdmissionPolicy 'cardquota-{name}'" in answer.said, answer.said
-    assert CLAUSES.get(policy, "") in answer.said, answer.said
+    assert says in answer.said, answer.said
     for word in words:
         assert word in answer.said
 
@@ -219,9 +225,10 @@ def _wait_until_active(stage: Stage) -> None:
         "born-gated": lambda: stage.create(pod("x", queue), dry=True),
         "pods": lambda: stage.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
         "gate-term": lambda: stage.patch("gated", opening("stale"), US, dry=True),
-        "reservation-owner": lambda: stage.patch("probe", reserve, kind="PodGroup", dry=True),
+        "podgroups": lambda: stage.patch("probe", reserve, kind="PodGroup", dry=True),
         "reservation-term": lambda: stage.patch("probe", reserve, US, kind="PodGroup", dry=True),
         "lease": lambda: stage.kubectl("delete", *LEASE, "--dry-run=server"),
+        "bindings": lambda: stage.bind("gated", "n", {TERM: "x"}),
     }
     for name, probe in probes.items():
         eventually(partial(_refuses, name, probe))

@@ -1,11 +1,13 @@
 """Every policy on a real API server: what it refuses, and what it lets by."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from cardquota.install.manifests import render
+from cardquota.install.policies import policies
 from cardquota.quota.vocabulary import (
     ALLOCATED,
     CARD_NAME,
@@ -15,20 +17,24 @@ from cardquota.quota.vocabulary import (
     OURS_ON_PODS,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
+    QUOTA,
     RESERVATION,
     SETTLE,
+    STATUS,
     TERM,
 )
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
-from integration.asking import ask
+from integration.asking import MERGE, ask
 
+from .answer import Answer, from_reply
 from .stage import (
     AUDITED,
     EXEMPT,
     GATES,
     LEASE,
     NODE,
+    ROOT,
     SETTINGS,
     TENANT,
     US,
@@ -300,6 +306,62 @@ class TestFixed:
         allowed(changed)
 
 
+class TestBindings:
+    """A Binding's annotations end up on the pod, in the write that binds it."""
+
+    @pytest.mark.parametrize("key", [*OURS_ON_PODS, CARD_NAME, QUEUE_NAME, GROUP_NAME])
+    def test_bring_no_annotations_that_say_what_is_charged(self, stage: Stage, key: str) -> None:
+        for who in ([], [US, "--as-group=system:masters"]):
+            refused(stage.bind("plain", "n", {key: "x"}, *who), "bindings", "out of the Binding")
+
+    def test_volcanos_scheduler_repeats_what_the_pod_has(self, stage: Stage) -> None:
+        stage.open_pod("by-volcano", QUEUE, schedulerName="volcano")
+        may_bind = ("create", "role", "binder", "--verb=create", "--resource=pods/binding")
+        allowed(stage.kubectl(*may_bind, "-n", "team"))
+        to_volcano = (f"--user={VOLCANO.removeprefix('--as=')}", "--role=binder", "-n", "team")
+        allowed(stage.kubectl("create", "rolebinding", "binder", *to_volcano))
+        bind = ("by-volcano", "n", {TERM: "now", QUEUE_NAME: "q"}, VOLCANO)
+        eventually(lambda: stage.bind(*bind).ok)
+
+    def test_where_nothing_is_gated_a_scheduler_may_repeat_the_users_own(
+        self, stage: Stage
+    ) -> None:
+        allowed(stage.create(pod("repeated", QUEUE, schedulerName="volcano"), namespace=AUDITED))
+        notes = {QUEUE_NAME: "q"}
+        for annotations, code in (({TERM: "x"}, 403), (notes, 201)):
+            binding = {
+                "metadata": {"name": "repeated", "annotations": annotations},
+                "target": {"kind": "Node", "name": "n"},
+            }
+            path = f"/api/v1/namespaces/{AUDITED}/bindings"
+            assert ask(stage.plane, "POST", path, binding).code == code
+
+
+class TestStatusOfPods:
+    """A write of the status carries annotations too."""
+
+    def write(self, stage: Stage, name: str, annotations: dict[str, str | None]) -> Answer:
+        path = f"/api/v1/namespaces/team/pods/{name}/status"
+        change = {"metadata": {"annotations": annotations}}
+        return from_reply(ask(stage.plane, "PATCH", path, change, content_type=MERGE))
+
+    @pytest.mark.parametrize("key", OURS_ON_PODS)
+    def test_writes_none_of_the_operators(self, stage: Stage, key: str) -> None:
+        refused(self.write(stage, "gated", {key: "x"}), "keys", "may not change")
+
+    def test_changes_nothing_that_is_fixed(self, stage: Stage) -> None:
+        stage.open_pod("status", dict.fromkeys(TestFixed.ALL, "A"))
+        for key in TestFixed.ALL:
+            for value in ("B", "", None):
+                refused(self.write(stage, "status", {key: value}), "fixed")
+
+    def test_nodes_go_on_reporting(self, stage: Stage) -> None:
+        stage.open_pod("reported", QUEUE)
+        path = "/api/v1/namespaces/team/pods/reported/status"
+        change = {"status": {"phase": "Running"}, "metadata": {"annotations": {"a.example/b": "c"}}}
+        assert ask(stage.plane, "PATCH", path, change, content_type=MERGE).ok
+
+
 class TestReservation:
     def reservation(self, term: str) -> dict[str, str | None]:
         text = json.dumps({"term": term, "cards": {"A": 2}}, separators=(",", ":"))
@@ -404,14 +466,69 @@ class TestServiceAccount:
         refused(stage.patch("hidden", both, US), "service-account")
 
 
+class TestServiceAccountElsewhere:
+    """Of pod groups only reservation and phase, of queues only the numbers it publishes."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"spec": {"queue": "other"}},
+            {"spec": {"minMember": 1}},
+            {"metadata": {"annotations": {"volcano.sh/card.request": '{"A":1}'}}},
+            {"metadata": {"labels": {"a": "b"}}},
+        ],
+        ids=lambda change: json.dumps(change),
+    )
+    def test_of_pod_groups(self, stage: Stage, change: dict[str, Any]) -> None:
+        if not stage.kubectl("get", "podgroup", "kept", "-n", "team").ok:
+            allowed(stage.create(pod_group("kept"), TENANT))
+        refused(stage.patch("kept", change, US, kind="PodGroup"), "groups-account")
+        allowed(stage.patch("kept", {"status": {"phase": "Pending"}}, US, kind="PodGroup"))
+
+    @pytest.fixture
+    def beside_volcano(self, stage: Stage) -> Iterator[None]:
+        component = str(ROOT / "manifests" / "components" / "volcano" / "rbac.yaml")
+        allowed(stage.kubectl("apply", "--server-side", "-f", component))
+        yield
+        allowed(stage.kubectl("delete", "-f", component))
+
+    @pytest.mark.usefixtures("beside_volcano")
+    @pytest.mark.parametrize(
+        ("change", "ok"),
+        [
+            ({"spec": {"weight": 3}}, False),
+            ({"metadata": {"annotations": {QUOTA: '{"A":9}'}}}, False),
+            ({"metadata": {"labels": {"a": "b"}}}, False),
+            ({"metadata": {"annotations": {STATUS: "{}"}}}, True),
+        ],
+        ids=lambda change: json.dumps(change),
+    )
+    def test_of_queues_beside_volcano(self, stage: Stage, change: dict[str, Any], ok: bool) -> None:
+        """There it has the right to write them: `manifests/components/volcano`."""
+        queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "spec": {}}
+        if not stage.kubectl("get", "queue", "watched").ok:
+            allowed(stage.create({**queue, "metadata": {"name": "watched"}}))
+        answer = eventually(lambda: _unless_rbac(stage.patch("watched", change, US, kind="Queue")))
+        if ok:
+            allowed(answer)
+        else:
+            refused(answer, "queues", "of a queue cardquota may change nothing")
+
+
+def _unless_rbac(answer: Answer) -> Answer | None:
+    """A new role takes a moment."""
+    return None if "cannot patch resource" in answer.said else answer
+
+
 def test_the_type_checker_of_the_api_server_has_no_warnings(stage: Stage) -> None:
     def found() -> list[Any]:
         path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
         listed = ask(stage.plane, "GET", path).body["items"]
         return [item.get("status", {}).get("typeChecking") for item in listed]
 
-    eventually(lambda: len(found()) == 6 and None not in found())
-    assert found() == [{}] * 6
+    count = len(policies(SETTINGS))
+    eventually(lambda: len(found()) == count and None not in found())
+    assert found() == [{}] * count
 
 
 def test_everything_rendered_is_accepted(stage: Stage) -> None:

@@ -77,7 +77,7 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     closed = {
         w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
     }
-    assert closed == {"pods", "claims", "queues"}
+    assert closed == {"pods", "claims", "resizes", "queues"}
 
 
 def test_audit_mode_never_denies_and_never_fails_closed() -> None:

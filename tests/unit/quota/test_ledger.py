@@ -127,11 +127,64 @@ def test_d8_a_node_that_changes_changes_nothing_for_who_runs_there(later: Body) 
     assert totals(ledger) == (1, 0, 1, 0)
 
 
-def test_e10_a_stamped_pod_is_charged_by_its_stamp_wherever_it_runs() -> None:
-    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h800-a"))
+def test_e10_a_stamped_pod_is_charged_by_its_stamp_whatever_else_it_says() -> None:
+    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h200-a"))
     assert totals(ledger) == (2, 0, 2, 0)
     see(ledger, POD.in_queue("blue").stamped("red", {H200: 2}).at_revision(2))
     assert totals(ledger) == (2, 2, 0, 0)
+
+
+# --- E3: bound to another model than it was let through for --------------------------------------
+
+STAMPED = POD.stamped("red", {H200: 2})
+ELSEWHERE = STAMPED.on_node("h800-a").at_revision(2)
+
+
+def test_e3_a_pod_on_a_node_of_another_model_is_charged_by_the_node() -> None:
+    """It holds those cards, whatever it was let through for: the queue may be over its quota."""
+    ledger = a_cluster(STAMPED)
+    assert totals(ledger) == (2, 2, 0, 0)
+    see(ledger, ELSEWHERE)
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert totals(a_cluster(ELSEWHERE), H800) == (2, 0, 2, 0)
+
+
+def test_e3_its_node_may_be_seen_later() -> None:
+    ledger = a_ledger(RED, ELSEWHERE)
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, *CARDS)
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+def test_d8_what_becomes_of_the_node_afterwards_is_no_news() -> None:
+    ledger = a_cluster(STAMPED.on_node("h200-a"), ELSEWHERE.with_uid("other"))
+    see(ledger, a_node("h200-a").with_cards(H800, 8), a_node("h800-a").with_cards(H200, 8))
+    see(ledger, STAMPED.on_node("h200-a").labelled("a", "b").at_revision(3))
+    see(ledger, ELSEWHERE.with_uid("other").with_cpu("1").at_revision(4))
+    assert totals(ledger) == (2, 0, 2, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        a_node("n").sharing(H200, 8, "144384"),
+        a_node("n").showing(H200).with_slices("1g.18gb", 7),
+        a_node("n"),
+        a_node("n").with_cards("XPU", 8, "new.example/xpu"),
+    ],
+)
+def test_e10_a_node_that_says_nothing_of_another_model_changes_nothing(node: Body) -> None:
+    """How it divides its cards may have changed while the pod ran and nobody looked."""
+    shared = POD.asking_for(2, SHARED).stamped("red", {H200: 2}).on_node("n")
+    assert totals(a_cluster(node, shared)) == (2, 0, 2, 0)
+
+
+def test_e10_a_stamp_without_cards_stays_so() -> None:
+    ledger = a_cluster(POD.stamped("red", {}).on_node("h800-a"))
+    assert totals(ledger, H800) == (0, 0, 0, 0)
 
 
 def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> None:

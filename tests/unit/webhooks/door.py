@@ -19,6 +19,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -85,9 +86,13 @@ class Door:
     def __init__(self, *things: Body, **config: Any) -> None:
         self.settings = Settings(**config)
         audit = self.settings.mode == "audit"
-        default = self.settings.default_queue
         self.ledger: Ledger = a_ledger(
-            *CARDS, a_namespace("team"), *things, audit=audit, default_queue=default
+            *CARDS,
+            a_namespace("team"),
+            *things,
+            audit=audit,
+            default_queue=self.settings.default_queue,
+            free_cpu_memory=self.settings.card_unlimited_cpu_memory,
         )
         self.metrics = Metrics()
         self.pulse = Pulse()
@@ -102,9 +107,10 @@ class Door:
             lambda: self.now,
             late=lambda: self.late,
         )
+        resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger, self.settings, self.pulse)
-        self.server = AdmissionServer(pods, queues, workloads, self.metrics, audit=audit)
+        self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
         self._client = TestClient(_Listening(self.server.http()))
 
     async def __aenter__(self) -> "Door":

@@ -201,6 +201,16 @@ async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> 
         assert await effect(door, pod(3).in_group("one")) == DENIED
 
 
+async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
+    """P7: no quota counts them."""
+    async with Door(THREE) as door:
+        said = await door.mutate(a_pod().in_queue("queue").claiming_devices())
+        assert said.allowed
+        assert said.warnings == [
+            "devices claimed by spec.resourceClaims are not counted by any quota"
+        ]
+
+
 async def test_a_required_queue() -> None:
     """`requireQueue`: everywhere, whatever the namespace says."""
     async with Door(requireQueue=True) as door:

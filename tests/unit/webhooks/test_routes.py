@@ -27,9 +27,12 @@ def sent_to_us() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("path", "group", "resource"), sent_to_us())
 async def test_what_we_ask_for_is_answered(path: str, group: str, resource: str) -> None:
+    kind, _, sub = resource.partition("/")
     request = {
         "uid": "u",
-        "resource": {"group": group, "version": "v1", "resource": resource},
+        "resource": {"group": group, "version": "v1", "resource": kind},
+        "subResource": sub,
+        "oldObject": {"metadata": {"name": "web"}},
         "operation": "CREATE",
         "name": "web",
         "namespace": "team",

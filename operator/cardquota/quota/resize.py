@@ -1,0 +1,76 @@
+"""May this pod ask for more cpu and memory where it stands? (P6)
+
+What is resized in place is held at once: no gate stands before it, so the answer is yes or no.
+Cards cannot be resized: the API server changes cpu and memory alone.
+"""
+
+from .account import Account
+from .group_book import GroupBook
+from .ledger import Ledger
+from .messages import ADVICE_RESIZE, advice_never, shortfalls
+from .over_quota import reason_of
+from .pod_facts import PodFacts, State
+from .pod_record import PodRecord
+from .pod_request import card_devices
+from .verdict import Outcome, Shortfall, Verdict
+from .vocabulary import CPU, MEMORY
+
+
+def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
+    """The verdict on a pod that was `before` and would be `after`; only what grows is judged (E4).
+
+    A pod that waits at the gate holds nothing yet: it is refused what can never fit.
+    """
+    queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
+    account = ledger.account(queue)
+    if account is None or account.facts is None:
+        return Verdict(Outcome.UNMANAGED, queue)
+    if ledger.free_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
+        return Verdict(Outcome.FITS, queue)
+    shorts = []
+    grown = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
+    for dimension, had, asked in grown:
+        limit = account.limit(dimension)
+        if limit is None or asked <= had:
+            continue
+        would_be = asked
+        if after.state is not State.GATED:
+            would_be += _beside(ledger, account, after, dimension, asked)
+        if would_be > limit:
+            shorts.append(Shortfall(dimension, asked, would_be, limit))
+    if not shorts:
+        return Verdict(Outcome.FITS, queue)
+    never = [short for short in shorts if short.never]
+    advice = advice_never(never) if never else ADVICE_RESIZE
+    return Verdict(
+        Outcome.NEVER if never else Outcome.WAITS,
+        queue,
+        reason_of(account, [], shorts),
+        shortfalls(queue, shorts, advice),
+        tuple(shorts),
+    )
+
+
+def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, asked: int) -> int:
+    """What the queue is charged beside this pod."""
+    record = ledger.pods.get(facts.uid)
+    own = _charged(record, account, dimension)
+    book = ledger.groups.get(facts.group) if facts.group else None
+    return account.row(dimension).charged - own - _covered(book, account, dimension, asked - own)
+
+
+def _charged(record: PodRecord | None, account: Account, dimension: str) -> int:
+    if record is None or not record.held or record.queue != account.name:
+        return 0
+    return dict(record.charge).get(dimension, 0)
+
+
+def _covered(book: GroupBook | None, account: Account, dimension: str, more: int) -> int:
+    """How much of the growth the pod's own group has reserved already."""
+    if book is None or book.reservation is None or book.reservation.queue != account.name:
+        return 0
+    return max(0, min(book.outstanding(dimension), more))
+
+
+def _stamped_cards(facts: PodFacts) -> bool:
+    return facts.stamp is not None and any(amount for _, amount in facts.stamp.cards)

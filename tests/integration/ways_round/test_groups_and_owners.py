@@ -1,0 +1,153 @@
+"""Made-up owners and groups: they change how a pod waits, never how much a queue lets through."""
+
+import json
+
+import pytest
+
+from builders import a_group
+from cardquota.quota import vocabulary as v
+from integration.asking import Object
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through, notes, of_a_job
+
+from .people import MIGHTY, TENANT
+
+HUGE = 2**31 - 1
+
+
+def test_a_made_up_job_waits_instead_of_being_refused_and_gets_no_more(people: Team) -> None:
+    """Section 2: the owner decides between Gate and Deny alone; nobody looks whether it exists."""
+    people.has_queue({T1000: 1})
+    assert people.create(people.a_pod("a", 1, T1000)).ok
+    people.until_open("a")
+    assert not people.create(people.a_pod("b", 1, T1000), as_user=TENANT).ok
+    assert people.create(of_a_job(people.a_pod("b", 1, T1000)), as_user=TENANT).ok
+    people.until_told("b", v.Reason.INSUFFICIENT_CARD)
+    people.until_row(T1000, allocated=1, inqueue=0, requested=2)
+    assert not let_through(people.pod("b"))
+    never = of_a_job(people.a_pod("c", 2, T1000))
+    assert people.create(never, as_user=TENANT).reason == v.Reason.INSUFFICIENT_CARD
+
+
+def test_an_owner_that_is_taken_away_frees_nothing(people: Team) -> None:
+    """A pod made an orphan is charged as before."""
+    people.has_queue({T1000: 1})
+    pod = of_a_job(people.a_pod("a", 1, T1000))
+    assert people.create(pod).ok
+    people.until_bound("a")
+    orphan = {"metadata": {"ownerReferences": None}}
+    assert people.patch(pod, orphan, as_user=TENANT).ok
+    people.until_row(T1000, allocated=1)
+    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
+
+
+def test_the_group_of_another_namespace_is_not_ones_own(people: Team) -> None:
+    """A group is looked for in the pod's own namespace, whatever is written."""
+    theirs = f"other-{people.namespace}"
+    people.has_queue({T1000: 1})
+    pod = people.a_pod("a", 1, T1000).in_queue(None).in_group(f"{theirs}/gang")
+    assert people.create(people.a_gang("gang", 1)).ok
+    reply = people.create(pod, as_user=TENANT)
+    assert reply.ok
+    assert f"pod group <{people.namespace}/{theirs}/gang> does not exist" in reply.warnings[0]
+    assert not let_through(people.pod("a"))
+    people.until_row(T1000, allocated=0, inqueue=0)
+
+
+def test_a_group_without_pods_holds_nothing(people: Team) -> None:
+    """However many members it asks for, and whatever it says that they will need."""
+    people.has_queue({T1000: 3})
+    gang = people.a_gang("gang", HUGE).annotated(v.REQUEST, json.dumps({T1000: 3}))
+    assert people.create(gang, as_user=TENANT).ok
+    pods = [people.a_pod("m", 1, T1000).in_group("gang"), people.a_pod("a", 3, T1000)]
+    for pod in pods:
+        assert people.create(pod, as_user=TENANT).ok
+    people.until_bound("a")
+    people.until_row(T1000, allocated=3, inqueue=0, requested=4)
+    assert people.get(gang)["status"]["phase"] == "Pending"
+    assert v.RESERVATION not in notes(people.get(gang))
+
+
+def test_a_group_of_no_minimum_lets_its_pods_through_one_by_one(people: Team) -> None:
+    people.has_queue({T1000: 1})
+    assert people.create(people.a_gang("gang", 0), as_user=TENANT).ok
+    assert people.create(people.a_pod("a", 1, T1000).in_group("gang")).ok
+    people.until_open("a")
+    refused = people.create(people.a_pod("b", 1, T1000).in_group("gang"))
+    assert refused.reason == v.Reason.INSUFFICIENT_CARD
+
+
+def test_the_reservation_is_forged_by_nobody(people: Team) -> None:
+    """At create, later, and by the status: also with every right over pod groups."""
+    people.has_queue({T1000: 3})
+    forged = people.a_gang("gang", 2).reserving(people.queue_name(), {T1000: 3})
+    text = forged.body["metadata"]["annotations"][v.RESERVATION]
+    for user in (TENANT, MIGHTY):
+        assert people.create(forged, as_user=user).code == 403
+    assert people.create(people.a_gang("gang", 2)).ok
+    for sub in ("", "/status"):
+        reply = people.annotate(forged, v.RESERVATION, text, as_user=MIGHTY, sub=sub)
+        assert not reply.ok or v.RESERVATION not in notes(people.get(forged))
+    people.until_row(T1000, quota=3, inqueue=0)
+    assert people.create(people.a_pod("a", 3, T1000)).ok
+    people.until_bound("a")
+
+
+@pytest.mark.slow
+def test_a_phase_written_by_hand_means_nothing_and_does_not_last(people: Team) -> None:
+    people.has_queue({T1000: 1})
+    assert people.create(people.a_pod("a", 1, T1000)).ok
+    people.until_open("a")
+    gang = people.a_gang("gang", 2)
+    assert people.create(gang).ok
+    for name in ("m", "n"):
+        assert people.create(people.a_pod(name, 1, T1000).in_group("gang")).ok
+    people.until_told("m", v.Reason.INSUFFICIENT_CARD)
+    for phase in ("Inqueue", "Running", "Completed"):
+        change: Object = {"status": {"phase": phase, "running": 2}}
+        assert people.patch(gang, change, as_user=TENANT).ok
+        people.until(lambda: people.get(gang)["status"]["phase"] == "Pending", "phase put right")
+    assert not any(let_through(people.pod(name)) for name in ("m", "n"))
+    people.until_row(T1000, allocated=1, inqueue=0, requested=3)
+
+
+def test_a_started_gang_that_asks_for_more_members_reserves_no_more(people: Team) -> None:
+    """T2: a reservation never grows; what comes later comes one by one."""
+    people.has_queue({T1000: 3})
+    gang = people.a_gang("gang", 2)
+    assert people.create(gang).ok
+    for name in ("m", "n"):
+        assert people.create(people.a_pod(name, 1, T1000).in_group("gang")).ok
+    people.until_bound("m", "n")
+    assert people.patch(gang, {"spec": {"minMember": HUGE}}, as_user=TENANT).ok
+    assert people.create(people.a_pod("a", 1, T1000)).ok
+    people.until_bound("a")
+    people.until_row(T1000, allocated=3, inqueue=0)
+
+
+def test_a_group_moved_to_another_queue_takes_no_running_pod_along(people: Team) -> None:
+    """What runs is charged by what was written when its gate opened."""
+    people.has_queue({T1000: 1})
+    people.has_queue({T1000: 1}, name="other")
+    gang = people.a_gang("gang", 1)
+    assert people.create(gang).ok
+    assert people.create(people.a_pod("m", 1, T1000).in_queue(None).in_group("gang")).ok
+    people.until_bound("m")
+    move = {"spec": {"queue": people.queue_name("other")}}
+    assert people.patch(gang, move, as_user=TENANT).ok
+    again = people.a_pod("n", 1, T1000).in_queue(None).in_group("gang")
+    people.until(lambda: people.create(again, dry=True).ok, "moved")
+    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
+    people.until_row(T1000, allocated=1)
+    people.until_row(T1000, name="other", allocated=0)
+
+
+def test_a_group_in_somebody_elses_queue_opens_it_for_nobody(people: Team) -> None:
+    """`card.namespaces` holds for groups as for pods."""
+    people.has_queue(people.a_queue({T1000: 3}).open_to("somebody"))
+    assert people.create(a_group("gang").in_queue(people.queue_name()).of(1), as_user=TENANT).ok
+    pod = people.a_pod("a", 1, T1000).in_queue(None).in_group("gang")
+    people.until(lambda: not people.create(pod, dry=True).ok, "group seen")
+    reply = people.create(pod, as_user=TENANT)
+    assert reply.reason == v.Reason.QUEUE_NOT_OPEN
+    assert f"is not open to namespace <{people.namespace}>" in reply.message

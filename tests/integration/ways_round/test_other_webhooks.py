@@ -1,0 +1,84 @@
+"""A mutating webhook of somebody else that runs after ours: the final object is what counts."""
+
+from pathlib import Path
+
+import pytest
+
+from builders import GPU
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from integration.asking import Object, Reply
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, gates, notes
+
+from .other_webhook import other_webhook
+
+
+def annotation(key: str, value: str) -> Object:
+    return {"op": "add", "path": f"/metadata/annotations/{key.replace('/', '~1')}", "value": value}
+
+
+def limit(amount: int) -> Object:
+    value = {"limits": {GPU: amount}, "requests": {GPU: amount}}
+    return {"op": "add", "path": "/spec/containers/0/resources", "value": value}
+
+
+NO_GATE = {"op": "remove", "path": "/spec/schedulingGates"}
+
+
+def through(team: Team, patch: list[Object], pod: PodBody, *steps: Object) -> Reply:
+    """Create a pod that is changed so on its way."""
+    patch[:] = steps
+    return team.create(pod)
+
+
+@pytest.mark.slow
+def test_what_was_asked_for_in_the_end_is_what_is_judged_and_charged(
+    team: Team, tmp_path: Path
+) -> None:
+    """Amount, card and queue, whatever was written at first."""
+    team.has_queue({T1000: 3})
+    team.has_queue(team.a_queue({T1000: 3}, "theirs").open_to("somebody"), name="theirs")
+    pod = team.a_pod("a", 1, T1000)
+    with other_webhook(team, tmp_path) as patch:
+        many = through(team, patch, pod, limit(5))
+        assert many.reason == v.Reason.INSUFFICIENT_CARD
+        assert "requested <5>, total would be <5>, but capability is <3>" in many.message
+        for key, value, reason in (
+            (v.CARD_NAME, T2000, v.Reason.CARD_NOT_IN_QUOTA),
+            (v.CARD_NAME, "NVIDIA-Unheard-Of", v.Reason.INVALID_CARD),
+            (v.QUEUE_NAME, team.queue_name("theirs"), v.Reason.QUEUE_NOT_OPEN),
+            (v.QUEUE_NAME, team.queue_name("nowhere"), v.Reason.QUEUE_NOT_FOUND),
+        ):
+            assert through(team, patch, pod, annotation(key, value)).reason == reason
+        assert through(team, patch, pod, limit(3)).ok
+    team.until_bound("a")
+    team.until_row(T1000, allocated=3)
+    assert notes(team.pod("a"))[v.ALLOCATED] == f'{{"{T1000}": 3}}'
+
+
+@pytest.mark.slow
+def test_neither_gate_nor_charge_is_forged_on_the_way(team: Team, tmp_path: Path) -> None:
+    """Refused by the validating review, or by the policies that hold while we are down."""
+    team.has_queue({T1000: 3})
+    pod = team.a_pod("a", 1, T1000)
+    with other_webhook(team, tmp_path) as patch:
+        for key in v.OURS_ON_PODS:
+            forged = through(team, patch, pod, annotation(key, "{}"))
+            assert forged.code == 403
+            assert "may not be created with the annotations" in forged.message
+        reply = through(team, patch, pod, NO_GATE)
+        assert reply.code == 403, reply
+        assert f"scheduling gate {v.GATE}" in reply.message
+
+
+@pytest.mark.slow
+def test_one_that_is_asked_once_is_overruled(team: Team, tmp_path: Path) -> None:
+    """Ours is asked again after it: the gate is put back, the amount is judged."""
+    team.has_queue({T1000: 3})
+    with other_webhook(team, tmp_path, again=False) as patch:
+        reply = through(team, patch, team.a_pod("a", 1, T1000), NO_GATE)
+        assert reply.ok, reply
+        assert gates(reply.body) == [v.GATE]
+        many = through(team, patch, team.a_pod("b", 1, T1000), limit(5))
+        assert many.reason == v.Reason.INSUFFICIENT_CARD

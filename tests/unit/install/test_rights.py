@@ -1,0 +1,80 @@
+"""The operator's rights, one by one: what stands here is used, and nothing else is granted."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MANIFESTS = Path(__file__).parents[3] / "manifests"
+
+EVERYWHERE = {
+    # what the ledger is fed with
+    ("", "pods", "", "list watch"),
+    ("", "nodes", "", "list watch"),
+    ("", "namespaces", "", "list watch"),
+    ("scheduling.volcano.sh", "queues", "", "list watch"),
+    ("scheduling.volcano.sh", "podgroups", "", "list watch"),
+    ("scheduling.k8s.io", "priorityclasses", "", "list watch"),
+    # gates; settling what became of a patch
+    ("", "pods", "", "get patch"),
+    # reservations and phases
+    ("scheduling.volcano.sh", "podgroups", "", "get patch"),
+    # what people see
+    ("scheduling.volcano.sh", "queues/status", "", "patch"),
+    ("", "events", "", "create"),
+    # CA bundles
+    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
+    ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
+}
+IN_ITS_OWN_NAMESPACE = {
+    # a create cannot be restricted by name
+    ("coordination.k8s.io", "leases", "", "create"),
+    ("coordination.k8s.io", "leases", "cardquota", "get patch"),
+    ("", "secrets", "", "create"),
+    ("", "secrets", "cardquota-webhook", "get patch"),
+}
+BESIDE_VOLCANO = {("scheduling.volcano.sh", "queues", "", "patch")}
+
+
+def documents(path: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((MANIFESTS / path).read_text()))
+
+
+def granted(path: str, kind: str) -> set[tuple[str, str, str, str]]:
+    """API group, resource, name and verbs of every rule of the only role of this kind."""
+    (role,) = (one for one in documents(path) if one["kind"] == kind)
+    return {
+        (group, resource, name, " ".join(sorted(rule["verbs"])))
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for name in rule.get("resourceNames", [""])
+    }
+
+
+def test_the_operators_rights_in_all_namespaces() -> None:
+    assert granted("base/rbac.yaml", "ClusterRole") == EVERYWHERE
+
+
+def test_the_operators_rights_in_its_own_namespace() -> None:
+    assert granted("base/rbac.yaml", "Role") == IN_ITS_OWN_NAMESPACE
+
+
+def test_the_operators_rights_beside_volcano() -> None:
+    """There its numbers stand in an annotation of the Queue; a policy lets it write no other."""
+    assert granted("components/volcano/rbac.yaml", "ClusterRole") == BESIDE_VOLCANO
+
+
+def test_nobody_else_is_given_them() -> None:
+    for path in ("base/rbac.yaml", "components/volcano/rbac.yaml"):
+        bindings = [one for one in documents(path) if one["kind"].endswith("Binding")]
+        assert {
+            (s["kind"], s["namespace"], s["name"]) for one in bindings for s in one["subjects"]
+        } == {("ServiceAccount", "cardquota-system", "cardquota")}
+
+
+def test_no_right_is_given_by_a_star() -> None:
+    for path in ("base/rbac.yaml", "base/roles.yaml", "components/volcano/rbac.yaml"):
+        for role in documents(path):
+            for rule in role.get("rules", ()):
+                assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]

@@ -1,0 +1,107 @@
+"""Cpu and memory that are changed in place (P6): granted while the queue has room, or refused."""
+
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.resize import judge_resize
+from cardquota.quota.verdict import Outcome, Verdict
+
+FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
+
+
+def a_cluster(*things: Body, free: bool = False) -> Ledger:
+    return a_ledger(*CARDS, a_namespace("team"), FOUR, *things, free_cpu_memory=free)
+
+
+def running(name: str, cpu: str = "1", memory: str = "1Gi", *, cards: int = 1) -> PodBody:
+    """Bound and charged; without `cards`, for cpu and memory alone."""
+    pod = a_pod(name).in_queue("queue").stamped("queue", {H200: cards} if cards else {})
+    pod = pod.asking_for(cards) if cards else pod
+    return pod.on_node("h200-a").with_cpu(cpu).with_memory(memory)
+
+
+def resized(ledger: Ledger, before: PodBody, after: PodBody) -> Verdict:
+    return judge_resize(ledger, before.facts(), after.facts())
+
+
+def test_growth_within_the_queues_limit_fits() -> None:
+    """To the last milli-core, beside what others hold."""
+    pod = running("a")
+    assert resized(a_cluster(pod, running("b")), pod, pod.with_cpu("3")).fits
+
+
+def test_growth_beyond_it_waits_for_room_that_it_cannot_wait_for() -> None:
+    """As for a create: the whole of the pod is requested, and everything is in the total."""
+    pod = running("a")
+    verdict = resized(a_cluster(pod, running("b")), pod, pod.with_cpu("3001m"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.WAITS, v.Reason.INSUFFICIENT_CPU)
+    assert verdict.text == (
+        "Queue <queue> has insufficient <cpu> quota: requested <3.001>, total would be "
+        "<4.001>, but capability is <4>; ask for less, try again when some of it is free, or "
+        "ask the queue's owner for a higher quota"
+    )
+
+
+def test_what_can_never_fit() -> None:
+    pod = running("a")
+    verdict = resized(a_cluster(pod), pod, pod.with_memory("9Gi"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.INSUFFICIENT_MEMORY)
+    assert "requested <9Gi>, total would be <9Gi>, but capability is <8Gi>" in verdict.text
+    assert "ask for at most 8Gi" in verdict.text
+
+
+def test_only_what_grows_is_judged() -> None:
+    """E4, Q7: above its limit already, a pod may shrink, and grow in what is not short."""
+    pod = running("a", cpu="6")
+    ledger = a_cluster(pod)
+    assert resized(ledger, pod, pod.with_cpu("5")).fits
+    assert resized(ledger, pod, pod).fits
+    assert resized(ledger, pod, pod.with_memory("2Gi")).fits
+    assert not resized(ledger, pod, pod.with_memory("9Gi")).fits
+
+
+def test_a_pod_that_was_not_seen_yet_counts_as_a_whole() -> None:
+    pod = running("a")
+    ledger = a_cluster(running("b", cpu="2"))
+    assert resized(ledger, pod, pod.with_cpu("2")).fits
+    assert not resized(ledger, pod, pod.with_cpu("2001m")).fits
+
+
+def test_a_pod_at_the_gate_holds_nothing_yet() -> None:
+    """It waits with the new amounts; what can never fit is refused."""
+    waiting = a_pod("w").in_queue("queue").with_cpu("1").gated()
+    ledger = a_cluster(running("b", cpu="4"), waiting)
+    assert resized(ledger, waiting, waiting.with_cpu("4")).fits
+    assert resized(ledger, waiting, waiting.with_cpu("5")).outcome is Outcome.NEVER
+
+
+def test_what_its_own_group_has_reserved_is_not_counted_twice() -> None:
+    """E2."""
+    gang = a_group("gang").in_queue("queue").of(2).reserving("queue", {v.CPU: 4000})
+    pod, stranger = running("a").in_group("gang"), running("s").in_group("other")
+    ledger = a_cluster(gang, pod)
+    assert resized(ledger, pod, pod.with_cpu("4")).fits
+    assert not resized(ledger, pod, pod.with_cpu("4500m")).fits
+    assert not resized(ledger, stranger, stranger.with_cpu("2")).fits
+
+
+def test_where_card_pods_are_free_of_these_limits() -> None:
+    """P6: `cardUnlimitedCpuMemory`; pods without cards are not."""
+    pod, plain = running("a"), running("p", cards=0)
+    ledger = a_cluster(pod, plain, free=True)
+    assert resized(ledger, pod, pod.with_cpu("100")).fits
+    assert not resized(ledger, plain, plain.with_cpu("100")).fits
+    gated = a_pod("w").in_queue("queue").asking_for(1).gated()
+    assert resized(ledger, gated, gated.with_cpu("100")).fits
+
+
+def test_where_nothing_is_limited() -> None:
+    """Without a queue, in one that is gone, and in one without such limits."""
+    loose = a_pod("a").asking_for(1).on_node("h200-a").with_cpu("1")
+    assert resized(a_cluster(), loose, loose.with_cpu("100")).outcome is Outcome.UNMANAGED
+    gone = running("b").stamped("gone", {H200: 1})
+    assert resized(a_cluster(gone), gone, gone.with_cpu("100")).outcome is Outcome.UNMANAGED
+    free = running("c").stamped("free", {H200: 1})
+    ledger = a_cluster(a_queue("free").with_quota({H200: 3}), free)
+    assert resized(ledger, free, free.with_cpu("100")).fits

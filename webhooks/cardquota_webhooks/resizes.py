@@ -1,0 +1,55 @@
+"""Admission of resizes: more cpu and memory for a pod that is there already (P6).
+
+What is granted is held at once and nobody opens a gate for it, so this asks the same of the ledger
+as a create does, and answers yes or no.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from cardquota.quota import messages
+from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects.pod import Pod
+from cardquota.quota.pod_facts import PodFacts, pod_facts
+from cardquota.quota.resize import judge_resize
+from cardquota.quota.vocabulary import Mode, Policy
+
+from .review import Answer, Request, ReviewError, deny, try_again
+
+_DECODER = msgspec.json.Decoder(Pod)
+
+
+class ResizeReviews:
+    """Answers reviews of `pods/resize` from the ledger's view, on any replica."""
+
+    def __init__(self, ledger: Ledger, known: Callable[[], bool]) -> None:
+        """`known`: whether the cluster was read, and not too long ago for a no."""
+        self._ledger = ledger
+        self._known = known
+
+    async def validate(self, request: Request) -> Answer:
+        """Refuse growth beyond what the queue may hold. What shrinks or stays is let by."""
+        before, after = _read(request, request.old_object), _read(request, request.object)
+        if after.cpu <= before.cpu and after.memory <= before.memory:
+            return Answer()
+        mode = self._ledger.mode_in(after.namespace)
+        verdict = judge_resize(self._ledger, before, after)
+        # It cannot wait: there is no gate for what is bound already.
+        effect = effect_of(verdict.outcome, Policy.DENY, mode)
+        if not self._known() and mode is Mode.ENFORCE:
+            return try_again(messages.not_read_lately())
+        if effect is Effect.DENY:
+            return deny(verdict.text, reason=verdict.reason or "Forbidden")
+        warnings = (messages.audited(verdict.text),) if effect is Effect.WARN else ()
+        return Answer(warnings=warnings)
+
+
+def _read(request: Request, encoded: msgspec.Raw) -> PodFacts:
+    try:
+        pod = _DECODER.decode(encoded)
+        pod.metadata.namespace = request.namespace or pod.metadata.namespace
+        return pod_facts(pod)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ReviewError(f"the request's object is not a pod: {error}") from None
