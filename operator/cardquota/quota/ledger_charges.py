@@ -75,7 +75,10 @@ class LedgerCharges(LedgerView):
             self._group(facts.group).members[facts.uid] = record
         if record.stamp is not None:
             return
-        self._account(record.queue).loose.add(facts.uid)
+        account = self._account(record.queue)
+        account.loose.add(facts.uid)
+        if record.held:
+            account.past_us.add(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
@@ -88,6 +91,7 @@ class LedgerCharges(LedgerView):
         account = self._accounts.get(record.queue)
         if account is not None:
             account.loose.discard(facts.uid)
+            account.past_us.discard(facts.uid)
             self._forget_unused(account)
         self._loose.discard(facts)
         self.nodes.unpin(facts)
