@@ -5,8 +5,9 @@ one per change, not one per pod.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
 from ..quota import messages
@@ -31,20 +32,36 @@ def unadmitted(ledger: Ledger, account: Account) -> Iterator[PodRecord]:
             yield record
 
 
+class Timer(Protocol):
+    """Something that will be called, if it is not cancelled before."""
+
+    def cancel(self) -> None:
+        """Do not call it."""
+
+
+Later = Callable[[float, Callable[[], None]], Timer]
+
+
+def _in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
 class UnadmittedReports:
     """Events about pods that got past admission, while we lead. Belongs to the ledger's loop.
 
     A queue is reported when it has more of them than before; a new leader reports what it finds.
     """
 
-    def __init__(self, ledger: Ledger, events: EventRecorder, *, gather: float = _GATHER) -> None:
-        """`gather`: seconds for which changes of a queue are gathered into one event."""
+    def __init__(
+        self, ledger: Ledger, events: EventRecorder, *, later: Later = _in_loop_later
+    ) -> None:
+        """`later`: calls something after a number of seconds."""
         self._ledger = ledger
         self._events = events
-        self._gather = gather
+        self._later = later
         self._known: dict[str, int] = {}
         """How many there were, by queue; queues without are left out."""
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[str, Timer] = {}
         """Queues that are about to be reported."""
 
     def look(self, queues: Iterable[str]) -> None:
@@ -56,8 +73,7 @@ class UnadmittedReports:
             elif queue not in self._timers:
                 count = sum(1 for _ in unadmitted(self._ledger, account))
                 if count > self._known.get(queue, 0):
-                    loop = asyncio.get_running_loop()
-                    self._timers[queue] = loop.call_later(self._gather, self._tell, queue)
+                    self._timers[queue] = self._later(_GATHER, partial(self._tell, queue))
                 else:
                     self._note(queue, count)
 
