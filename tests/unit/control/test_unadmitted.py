@@ -114,6 +114,19 @@ def test_who_is_gone_before_it_is_told_is_not_told() -> None:
     reports.reports.look(["queue"])
     ledger.pod_gone("uid-a")
     assert reports.look() == []
+    see(ledger, past("b"))
+    assert len(reports.look()) == 1
+    see(ledger, past("c"))
+    reports.reports.look(["queue"])
+    ledger.pod_gone("uid-c")
+    assert len(reports.look()) == 1
+
+
+def test_nothing_is_gathered_where_nothing_is_new() -> None:
+    reports = Reports(a_world(THREE, past("a")))
+    reports.look()
+    reports.reports.look(["queue"])
+    assert reports.pending == []
 
 
 def test_after_the_term_nothing_is_told() -> None:
