@@ -39,6 +39,17 @@ _BROKEN_QUEUE = {
     "metadata": {"name": "is-the-webhook-live", "annotations": {"volcano.sh/card.quota": "x"}},
     "spec": {},
 }
+_PODS = "/api/v1/namespaces/default/pods"
+_GATE = {"name": "volcano.sh/card-quota"}
+_MANAGED_POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "is-the-gate-set",
+        "annotations": {"scheduling.k8s.io/group-name": "of-which-nobody-knows"},
+    },
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
 
 
 class Product:
@@ -62,7 +73,6 @@ class Product:
     async def start(self) -> None:
         """Return once a broken quota is refused. Raises PlaneError."""
         configs = self._write_configs()
-        mode = str(configs[0].get("mode", "enforce"))
         await self._apply()
         programs = [self._program(number, config) for number, config in enumerate(configs)]
         for program in programs:
@@ -72,9 +82,7 @@ class Product:
             await self._start_balancer(configs)
         for program in programs:
             await self._until_ready(program)
-        await self._children.until(
-            lambda: self._live(enforced=mode != "audit"), "admission live", _PATIENCE
-        )
+        await self._children.until(lambda: self._live(configs[0]), "admission live", _PATIENCE)
 
     async def stop(self) -> None:
         """End the replicas, then the balancer: until then they may still be asked."""
@@ -158,19 +166,26 @@ class Product:
         await self._balancer.start(int(self._state.webhook.rpartition(":")[2]))
         self._state.put(Process.of("balancer", os.getpid(), self._state.webhook))
 
-    async def _live(self, *, enforced: bool) -> bool:
-        """Whether every webhook of ours trusts us, and a broken quota is refused by one.
+    async def _live(self, config: Mapping[str, Any]) -> bool:
+        """Whether every webhook of ours trusts us, and a broken quota is refused by one; where a
+        policy sets the gate, whether that is in force too.
 
-        Audit mode refuses nothing: there the first has to do.
+        Audit mode refuses and gates nothing: there the first has to do.
         """
         for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
             listed = await self._probe.read(f"/apis/admissionregistration.k8s.io/v1/{kind}")
             if listed is None or not all(map(self._trusted, listed["items"])):
                 return False
-        if not enforced:
+        if config.get("mode") == "audit":
             return True
         status, answer = await self._probe.ask("POST", f"{_QUEUES}?dryRun=All", _BROKEN_QUEUE)
-        return 400 <= status < 500 and "denied the request" in str(answer.get("message"))
+        if not (400 <= status < 500 and "denied the request" in str(answer.get("message"))):
+            return False
+        exempt = config.get("exemptNamespaces", ())
+        if config["webhook"].get("gate") != "policy" or "default" in exempt:
+            return True
+        status, pod = await self._probe.ask("POST", f"{_PODS}?dryRun=All", _MANAGED_POD)
+        return status == 201 and _GATE in pod["spec"].get("schedulingGates", ())
 
     def _trusted(self, configuration: Mapping[str, Any]) -> bool:
         clients = [one["clientConfig"] for one in configuration.get("webhooks", ())]

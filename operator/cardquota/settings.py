@@ -41,6 +41,18 @@ class InstallationMode(StrEnum):
     AUDIT = "audit"
 
 
+class GateSetter(StrEnum):
+    """Who puts the gate on managed pods at create.
+
+    `webhook`: the mutating webhook; while no replica answers, such pods are refused. `policy`: a
+    MutatingAdmissionPolicy inside the API server (Kubernetes 1.36 or newer); while no replica
+    answers, such pods are created and wait.
+    """
+
+    WEBHOOK = "webhook"
+    POLICY = "policy"
+
+
 class Webhook(_Section):
     """The admission server (HTTPS)."""
 
@@ -60,6 +72,8 @@ class Webhook(_Section):
     """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
     unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
     """How long a review waits for pods it has just let by to show up, seconds."""
+    gate: GateSetter = GateSetter.WEBHOOK
+    """Who puts the gate on managed pods at create."""
 
 
 class LeaderElection(_Section):

@@ -3,6 +3,10 @@ but which pods were let by a moment ago (`unseen`).
 
 The mutating review refuses or adds the gate; the validating review repeats the answer on the final
 object. A refusal is advice, the gate is the law: what slips through is gated.
+
+Where the API server sets the gate itself there is no mutating review: the validating one gives the
+answer and the warnings. It knows then that a pod without the gate has none to get, and that one
+with it waits; so where nobody can judge, both are let by, as while we are down.
 """
 
 from collections.abc import Callable
@@ -10,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.cluster.pulse import Pulse
+from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.effect import Effect, effect_of
@@ -49,6 +54,8 @@ class PodReviews:
         self._ledger = ledger
         self._settings = settings
         self._pulse = pulse
+        self._by_policy = gate_is_set_by_policy(settings)
+        self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
         self._late = late
         self._patience = Patience(ledger, settings, pulse)
@@ -78,28 +85,30 @@ class PodReviews:
 
     async def validate(self, request: Request) -> Answer:
         """The same answer on the final object; it must carry the gate where one is due."""
-        _, facts = _read(request)
+        pod, facts = _read(request)
         if _is_mirror(facts, request):
             return Answer()
         gated = facts.state is State.GATED
         if not self._synced():
-            return Answer() if gated else self._unjudged(facts, can_gate=False)
+            known = gated or self._by_policy
+            return Answer() if known else self._unjudged(facts, can_gate=False)
         verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
         effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
         if not (effect is Effect.GATE and gated) and self._patience.namespace_unknown(facts):
+            if gated and self._by_policy:
+                return Answer()
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         if effect is Effect.GATE and not gated:
-            return deny(
-                f"the pod's scheduling gate {v.GATE} was removed on the way; "
-                "a webhook that changes spec.schedulingGates must keep it"
-            )
+            if self._by_policy and not (verdict.queue or facts.group):
+                return Answer()
+            return deny(self._ungated)
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
-        return Answer()
+        return Answer(warnings=_warnings(verdict, effect, pod) if self._by_policy else ())
 
     def _unjudged(self, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
@@ -151,6 +160,16 @@ def _read(request: Request) -> tuple[Pod, PodFacts]:
         return pod, pod_facts(pod)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ReviewError(f"the request's object is not a pod: {error}") from None
+
+
+def _ungated_text(settings: Settings, *, by_policy: bool) -> str:
+    """What is said of a pod that has come this far without the gate that is due."""
+    if by_policy:
+        return f"the pod has no scheduling gate {v.GATE}: {who_sets_the_gate(settings)}"
+    return (
+        f"the pod's scheduling gate {v.GATE} was removed on the way; "
+        "a webhook that changes spec.schedulingGates must keep it"
+    )
 
 
 def _is_mirror(facts: PodFacts, request: Request) -> bool:

@@ -77,15 +77,15 @@ class AdmissionDoor:
         )
 
     async def _publish(self, certificate: ServingCertificate) -> None:
-        """Until both webhook configurations are there and trust our CA."""
+        """Until our webhook configurations are there and trust our CA."""
         found = webhook_names(self._settings)
 
         async def publish() -> list[str]:
             return await publish_ca(
                 self._client,
                 certificate.ca_pem,
-                mutating=[found.mutating],
-                validating=[found.validating],
+                mutating=found.mutating,
+                validating=found.validating,
             )
 
         while True:

@@ -27,6 +27,7 @@ from .groups import GroupKeeper
 from .node_reports import report_nodes
 from .queue_operator import QueueOperator
 from .release import ReleaseDoor
+from .unadmitted import UnadmittedReports
 
 _LOG = logging.getLogger(__name__)
 _OWN_WRITES: Final = 0.5
@@ -79,6 +80,7 @@ class Leadership:
         self._term: asyncio.Task[None] | None = None
         self._door: ReleaseDoor | None = None
         self._operator: QueueOperator | None = None
+        self._unadmitted = UnadmittedReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
         self._pulse = pulse
@@ -153,6 +155,7 @@ class Leadership:
         finally:
             self._metrics.leader.set(0)
             self._door = self._operator = None
+            self._unadmitted.stop()
             await operator.stop()
 
     def _make_door(self, term: str, *, standalone: bool) -> ReleaseDoor:
@@ -199,11 +202,17 @@ class Leadership:
             return
         report_strangers(self._ledger, self._events)
         report_nodes(self._ledger, self._events)
-        self._post(self._ledger.news.take_changed())
+        changed = self._ledger.news.take_changed()
+        self._unadmitted.look(changed)
+        self._post(changed)
 
     def _report_all(self) -> None:
+        if self._operator is None:
+            return
         self._ledger.news.take_changed()
-        self._post({account.name for account in self._ledger.accounts()})
+        queues = {account.name for account in self._ledger.accounts()}
+        self._unadmitted.look(queues)
+        self._post(queues)
 
     def _post(self, queues: set[str]) -> None:
         if self._operator is None:

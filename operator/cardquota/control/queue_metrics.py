@@ -4,7 +4,8 @@ from ..metrics import Metrics
 from ..quota.account import OUTSIDE
 from ..quota.drift import drift
 from ..quota.ledger import Ledger
-from ..quota.vocabulary import CPU, MEMORY, Mode
+from ..quota.vocabulary import CPU, MEMORY
+from .unadmitted import unadmitted
 
 
 def refresh(ledger: Ledger, metrics: Metrics) -> None:
@@ -32,7 +33,8 @@ def refresh(ledger: Ledger, metrics: Metrics) -> None:
                 metrics.queue_card[total].labels(account.name, card).set(value)
         if account.name != OUTSIDE:
             metrics.gated_pods.labels(account.name).set(len(account.waiting))
-            metrics.unadmitted_pods.labels(account.name).set(unadmitted(ledger, account.loose))
+            past = sum(1 for _ in unadmitted(ledger, account))
+            metrics.unadmitted_pods.labels(account.name).set(past)
     for total, found in (
         ("allocatable", ledger.nodes.totals()),
         ("allocated", allocated),
@@ -40,19 +42,6 @@ def refresh(ledger: Ledger, metrics: Metrics) -> None:
     ):
         for card, value in found.items():
             metrics.cluster_card[total].labels(card).set(value)
-
-
-def unadmitted(ledger: Ledger, loose: set[str]) -> int:
-    """Pods that are charged although no gate of theirs was opened by us (I3).
-
-    Pods of audit mode passed by design and are not among them.
-    """
-    return sum(
-        1
-        for uid in loose
-        if (record := ledger.pods[uid]).held
-        and ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
-    )
 
 
 def measure_drift(ledger: Ledger, metrics: Metrics) -> None:

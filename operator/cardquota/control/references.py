@@ -5,6 +5,7 @@ from ..quota import vocabulary as v
 from ..quota.group_facts import GroupFacts
 from ..quota.node_facts import NodeFacts
 from ..quota.pod_facts import PodFacts
+from ..quota.queue_facts import QueueFacts
 
 
 def pod_reference(facts: PodFacts) -> ObjectReference:
@@ -17,6 +18,11 @@ def group_reference(facts: GroupFacts) -> ObjectReference:
     return ObjectReference(
         "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
     )
+
+
+def queue_reference(facts: QueueFacts) -> ObjectReference:
+    """The queue an event is about."""
+    return ObjectReference("Queue", f"{v.GROUP}/{v.VERSION}", "", facts.name, facts.uid)
 
 
 def node_reference(facts: NodeFacts) -> ObjectReference:

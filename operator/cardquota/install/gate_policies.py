@@ -21,6 +21,7 @@ from ..quota.vocabulary import (
 )
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, gated, literal, user_is
+from .gate_setting import who_sets_the_gate
 from .matching import managed, no_mirror_pod
 from .namespaces import in_watched, watched
 from .policy import Check, Clause, Policy, Rule
@@ -33,10 +34,7 @@ def born_gated(settings: Settings) -> Policy:
 
     Not in namespaces in audit mode: nothing is gated there.
     """
-    gate_is_set_by = (
-        f"the webhook of MutatingWebhookConfiguration <{settings.webhook.name}> sets it; "
-        "see that it is installed and answers, then create the pod again"
-    )
+    gate_is_set_by = who_sets_the_gate(settings)
     no_gate_possible = (
         "it names its node in spec.nodeName, where Kubernetes allows no gate; "
         "select the node by affinity instead"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..settings import Settings
+from .gate_setting import gate_is_set_by_policy, gate_mutations
 from .policies import policies
 from .webhook_objects import mutating, validating
 
@@ -18,27 +19,42 @@ _WIDTH = 100
 class WebhookNames(NamedTuple):
     """The webhook configurations whose CA bundle the operator maintains."""
 
-    mutating: str
-    validating: str
+    mutating: tuple[str, ...]
+    """None where a policy sets the gate."""
+    validating: tuple[str, ...]
 
 
 def names(settings: Settings) -> WebhookNames:
-    """Names of our webhook configurations."""
-    return WebhookNames(settings.webhook.name, settings.webhook.name)
+    """Names of our webhook configurations: of those that are rendered, and no others."""
+    name = settings.webhook.name
+    return WebhookNames(() if gate_is_set_by_policy(settings) else (name,), (name,))
 
 
 def render(settings: Settings) -> str:
-    """All documents: policies, their bindings, then the webhook configurations.
+    """All documents: policies, their bindings, then what sets the gate and the webhooks.
 
     Policies come first: while only they are there, managed pods are refused, rather than
     created without a gate and never held.
     """
-    return _text([*_policy_documents(settings), mutating(settings), validating(settings)])
+    return text(documents(settings))
 
 
 def render_policies(settings: Settings) -> str:
-    """Policies and bindings alone."""
-    return _text(_policy_documents(settings))
+    """What holds without a call: policies and bindings alone."""
+    return text(_policy_documents(settings) + _gate_documents(settings))
+
+
+def documents(settings: Settings) -> list[dict[str, Any]]:
+    """What `render` prints."""
+    webhooks = [validating(settings)]
+    if not gate_is_set_by_policy(settings):
+        webhooks.insert(0, mutating(settings))
+    return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]
+
+
+def _gate_documents(settings: Settings) -> list[dict[str, Any]]:
+    rules = gate_mutations(settings)
+    return [rule.policy() for rule in rules] + [rule.binding() for rule in rules]
 
 
 def _policy_documents(settings: Settings) -> list[dict[str, Any]]:
@@ -61,9 +77,10 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def _text(documents: list[dict[str, Any]]) -> str:
+def text(found: list[dict[str, Any]]) -> str:
+    """The documents as YAML."""
     return yaml.dump_all(
-        documents,
+        found,
         Dumper=_Dumper,
         sort_keys=False,
         explicit_start=True,

@@ -36,7 +36,7 @@ def resource_pattern(settings: Settings) -> str:
 
 
 def asks_for_cards(pod: str, settings: Settings) -> str:
-    """Some container or init container has a card resource among its limits or requests.
+    """Some container or init container asks for more than zero of a card resource.
 
     `dyn` because the type checker of policies takes the two kinds of containers for two types.
     """
@@ -46,7 +46,8 @@ def asks_for_cards(pod: str, settings: Settings) -> str:
         "  containers.exists(c,\n"
         "    [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]"
         ".exists(amounts,\n"
-        f"      amounts.exists(name, name.matches({literal(resource_pattern(settings))})))))"
+        f"      amounts.exists(name, name.matches({literal(resource_pattern(settings))})\n"
+        "        && string(amounts[name]) != '0'))))"
     )
 
 
@@ -71,9 +72,14 @@ def no_mirror_pod() -> str:
     return f"!({mirror_pod()})"
 
 
+def names_a_queue(pod: str) -> str:
+    """The pod says itself, or by its group, which queue is its own."""
+    return f"{literals(_QUEUE_KEYS)}.exists(k, {pod}.metadata.?annotations[?k].orValue('') != '')"
+
+
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
-    own = f"{literals(_QUEUE_KEYS)}.exists(k, object.metadata.?annotations[?k].orValue('') != '')"
+    own = names_a_queue("object")
     asks = asks_for_cards("object", settings)
     default = [asks] if settings.default_queue else []
     by_namespace = all_of(

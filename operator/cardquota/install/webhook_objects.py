@@ -2,14 +2,16 @@
 
 Guarantees: pods that have nothing to do with cards never reach us (match conditions and
 namespace selectors); where we cannot be reached, only creates of such pods and writes of Queues
-are refused; in audit mode nothing is. The CA bundle is left out: the operator maintains it.
+are refused, and where a policy sets the gate, writes of Queues alone; in audit mode nothing is.
+The CA bundle is left out: the operator maintains it.
 """
 
 from typing import Any, Final
 
 from ..quota.vocabulary import GROUP, STATUS, VERSION
 from ..settings import InstallationMode, Settings
-from .cel import same_but
+from .cel import any_of, gated, same_but
+from .gate_setting import gate_is_set_by_policy
 from .matching import no_mirror_pod, ours
 from .namespaces import opted_in, watched
 
@@ -36,13 +38,19 @@ _WORKLOADS: Final = (
 
 
 def mutating(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait."""
+    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait.
+
+    And takes away one that nobody would open, so pods that come with it reach us too.
+    """
     pods = _webhook(
         "pods",
         settings,
         path=MUTATE,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={"not-a-mirror-pod": no_mirror_pod(), "ours": ours("object", settings)},
+        conditions={
+            "not-a-mirror-pod": no_mirror_pod(),
+            "ours-or-gated": any_of(gated("object"), ours("object", settings)),
+        },
         fail=True,
         namespaces=watched(settings),
     )
@@ -72,9 +80,14 @@ def _pods(settings: Settings) -> dict[str, Any]:
         path=VALIDATE,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
         conditions={"not-a-mirror-pod": no_mirror_pod(), "ours": ours("object", settings)},
-        fail=True,
+        fail=_pods_fail(settings),
         namespaces=watched(settings),
     )
+
+
+def _pods_fail(settings: Settings) -> bool:
+    """Whether pods are refused while nobody answers: not where they wait at the gate anyway."""
+    return not gate_is_set_by_policy(settings)
 
 
 def _claims(settings: Settings) -> dict[str, Any]:
@@ -93,7 +106,7 @@ def _claims(settings: Settings) -> dict[str, Any]:
             "not-a-mirror-pod": no_mirror_pod(),
             "not-seen-already": f"!({ours('object', settings)})",
         },
-        fail=True,
+        fail=_pods_fail(settings),
         namespaces=opted_in(settings),
     )
 

@@ -70,12 +70,22 @@ _NOTHING: Final = Row()
 
 
 class Account:
-    """One queue's rows, its limits, and the uids of the pods whose charge may still change.
+    """One queue's rows, its limits, and the uids of the pods that no stamp of ours charges.
 
     It exists while the queue does or while anything is charged to its name.
     """
 
-    __slots__ = ("_quota", "cards", "facts", "loose", "name", "readings", "rows", "waiting")
+    __slots__ = (
+        "_quota",
+        "cards",
+        "facts",
+        "loose",
+        "name",
+        "past_us",
+        "readings",
+        "rows",
+        "waiting",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -86,6 +96,9 @@ class Account:
         self.readings = Readings()
         self.rows: dict[str, Row] = {}
         self.loose: set[str] = set()
+        """Pods whose charge may still change."""
+        self.past_us: set[str] = set()
+        """Those of them that are let through or bound, though we opened no gate of theirs (I3)."""
         self.waiting = WaitingLine()
 
     @property

@@ -78,7 +78,10 @@ class LedgerCharges(LedgerView):
             if facts.state is State.BOUND and facts.devices and not record.compared:
                 self.nodes.wait_for(facts.node, facts.uid)
             return
-        self._account(record.queue).loose.add(facts.uid)
+        account = self._account(record.queue)
+        account.loose.add(facts.uid)
+        if record.held:
+            account.past_us.add(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
@@ -91,6 +94,7 @@ class LedgerCharges(LedgerView):
         account = self._accounts.get(record.queue)
         if account is not None:
             account.loose.discard(facts.uid)
+            account.past_us.discard(facts.uid)
             self._forget_unused(account)
         self._loose.discard(facts)
         self.nodes.unpin(facts)

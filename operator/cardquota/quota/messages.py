@@ -300,6 +300,17 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     )
 
 
+def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, int]]) -> str:
+    """Pods are charged that we never let through (I3). `held`: what they hold, by dimension."""
+    amounts = listed([f"{name} {amount_text(name, amount)}" for name, amount in held])
+    return (
+        f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate, "
+        f"such as <{show(example)}>; together they hold {amounts}. They count like all others: "
+        "delete what should not run. Pods pass by before the installation, where namespaces are "
+        "off or exempt, and while webhooks and policies are missing"
+    )
+
+
 def oversold(card: str, quotas: int, total: int) -> str:
     """All quotas together exceed the cluster (Q3)."""
     return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"

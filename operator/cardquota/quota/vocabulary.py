@@ -79,6 +79,7 @@ class Reason(StrEnum):
 
 RELEASED: Final = "QuotaReleased"
 NOT_COUNTED: Final = "CardsNotCounted"
+UNADMITTED: Final = "PodsNotAdmitted"
 
 
 class Condition(StrEnum):

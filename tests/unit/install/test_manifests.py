@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.install.generate import COMMITTED, default_text, main
+from cardquota.install.generate import COMMITTED, COMPONENT, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import resource_pattern
 from cardquota.quota.vocabulary import CHARGED_QUEUE
-from cardquota.settings import InstallationMode, Settings, VendorRow, Webhook
+from cardquota.settings import GateSetter, InstallationMode, Settings, VendorRow, Webhook
 
 DEFAULTS = Settings.model_construct()
+BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 
 
 def documents(text: str) -> list[dict[str, Any]]:
@@ -41,8 +42,9 @@ def test_same_settings_same_bytes() -> None:
     assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
 
 
-def test_committed_file_is_the_output_for_the_defaults() -> None:
+def test_committed_files_are_what_is_generated() -> None:
     assert COMMITTED.read_text() == default_text()
+    assert {path.parent for path in committed()} == {COMMITTED.parent, COMPONENT}
     assert main(["--check"]) == 0
 
 
@@ -86,6 +88,60 @@ def test_audit_mode_never_denies_and_never_fails_closed() -> None:
         assert "Deny" not in binding["spec"]["validationActions"]
         assert "Audit" in binding["spec"]["validationActions"]
     assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
+
+
+def test_where_a_policy_sets_the_gate_only_writes_of_queues_fail_closed() -> None:
+    """No webhook changes pods, and none of those that look at them is missed."""
+    assert of_kind("MutatingWebhookConfiguration", BY_POLICY) == []
+    closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
+    assert closed == {"queues.cardquota.volcano.sh"}
+    with_gate = [w["name"] for w in webhooks(DEFAULTS) if "/mutate" not in str(w["clientConfig"])]
+    assert [w["name"] for w in webhooks(BY_POLICY)] == with_gate
+
+
+@pytest.mark.parametrize(
+    ("mode", "policies"),
+    [
+        (InstallationMode.ENFORCE, ["set-gate", "drop-gate", "drop-gate-in-audit"]),
+        (InstallationMode.AUDIT, ["drop-gate-in-audit"]),
+    ],
+)
+def test_the_policies_that_set_and_drop_the_gate(
+    mode: InstallationMode, policies: list[str]
+) -> None:
+    """Beside the others, which stay; in audit mode nothing is gated."""
+    settings = BY_POLICY.model_copy(update={"mode": mode})
+    for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"):
+        names = [d["metadata"]["name"] for d in of_kind(kind, settings)]
+        assert names == [f"cardquota-{name}" for name in policies]
+        assert of_kind(kind, Settings(mode=mode)) == []
+    for document in of_kind("MutatingAdmissionPolicyBinding", settings):
+        assert document["spec"]["policyName"] == document["metadata"]["name"]
+    validating = [d["metadata"]["name"] for d in of_kind("ValidatingAdmissionPolicy", settings)]
+    assert validating == [
+        d["metadata"]["name"] for d in of_kind("ValidatingAdmissionPolicy", Settings(mode=mode))
+    ]
+
+
+def test_in_audit_mode_gates_are_dropped_wherever_we_look() -> None:
+    """Else in the namespaces that are audited alone."""
+    audit = BY_POLICY.model_copy(update={"mode": InstallationMode.AUDIT})
+    for settings, operator, mode in ((BY_POLICY, "In", "audit"), (audit, "NotIn", "off")):
+        binding = of_kind("MutatingAdmissionPolicyBinding", settings)[-1]
+        own, label = binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+        assert own["values"] == ["cardquota-system", "kube-system"]
+        assert (label["operator"], label["values"]) == (operator, [mode])
+
+
+def test_whoever_sets_the_gate_is_named_where_it_is_missing() -> None:
+    """The refusal says what to look at."""
+    for settings, name in (
+        (DEFAULTS, "MutatingWebhookConfiguration <cardquota>"),
+        (BY_POLICY, "MutatingAdmissionPolicy <cardquota-set-gate>"),
+    ):
+        (check,) = of_kind("ValidatingAdmissionPolicy", settings)[0]["spec"]["validations"]
+        assert name in check["message"]
+        assert name in check["messageExpression"]
 
 
 def test_a_missing_lease_never_refuses() -> None:
@@ -162,12 +218,12 @@ def test_exempt_namespaces_and_our_own_are_left_out() -> None:
 
 def test_names_are_those_rendered() -> None:
     settings = Settings(webhook=Webhook(name="quota"))
-    assert [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", settings)] == [
-        names(settings).mutating
-    ]
-    assert [d["metadata"]["name"] for d in of_kind("ValidatingWebhookConfiguration", settings)] == [
-        names(settings).validating
-    ]
+    by_policy = Settings(webhook=Webhook(name="quota", gate=GateSetter.POLICY))
+    for found, mutating in ((settings, ["quota"]), (by_policy, [])):
+        rendered = [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", found)]
+        assert rendered == list(names(found).mutating) == mutating
+        rendered = [d["metadata"]["name"] for d in of_kind("ValidatingWebhookConfiguration", found)]
+        assert rendered == list(names(found).validating) == ["quota"]
 
 
 def test_webhook_names_are_unique_in_their_configuration() -> None:

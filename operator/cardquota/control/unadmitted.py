@@ -1,0 +1,121 @@
+"""Pods that got past admission: webhooks or policies were away, or the pods were there before us.
+
+They are counted like all others (I3). People are told by a metric, and by an event on the queue:
+one per change, not one per pod.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final, Protocol
+
+from ..cluster.events import EventRecorder
+from ..quota import messages
+from ..quota import vocabulary as v
+from ..quota.account import OUTSIDE, Account
+from ..quota.ledger import Ledger
+from ..quota.pod_record import PodRecord
+from .references import queue_reference
+
+_GATHER: Final = 2.0
+"""Seconds for which pods that got past are gathered into one event."""
+
+
+def unadmitted(ledger: Ledger, account: Account) -> Iterator[PodRecord]:
+    """The pods that a queue is charged for although no gate of theirs was opened by us (I3).
+
+    Pods of audit mode passed by design and are not among them.
+    """
+    for uid in account.past_us:
+        record = ledger.pods[uid]
+        if ledger.mode_in(record.facts.namespace) is not v.Mode.AUDIT:
+            yield record
+
+
+class Timer(Protocol):
+    """Something that will be called, if it is not cancelled before."""
+
+    def cancel(self) -> None:
+        """Do not call it."""
+
+
+Later = Callable[[float, Callable[[], None]], Timer]
+
+
+def _in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
+class UnadmittedReports:
+    """Events about pods that got past admission, while we lead. Belongs to the ledger's loop.
+
+    A queue is reported when it has more of them than before; a new leader reports what it finds.
+    """
+
+    def __init__(
+        self, ledger: Ledger, events: EventRecorder, *, later: Later = _in_loop_later
+    ) -> None:
+        """`later`: calls something after a number of seconds."""
+        self._ledger = ledger
+        self._events = events
+        self._later = later
+        self._known: dict[str, int] = {}
+        """How many there were, by queue; queues without are left out."""
+        self._timers: dict[str, Timer] = {}
+        """Queues that are about to be reported."""
+
+    def look(self, queues: Iterable[str]) -> None:
+        """What is charged to these queues changed. Costs O(pods that got past, and of audit)."""
+        for queue in queues:
+            account = self._ledger.account(queue)
+            if queue == OUTSIDE or account is None or account.facts is None:
+                self._note(queue, 0)
+            elif queue not in self._timers:
+                count = sum(1 for _ in unadmitted(self._ledger, account))
+                if count > self._known.get(queue, 0):
+                    self._timers[queue] = self._later(_GATHER, partial(self._tell, queue))
+                else:
+                    self._note(queue, count)
+
+    def stop(self) -> None:
+        """The term is over: report nothing, and remember nothing of it."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._known.clear()
+
+    def _note(self, queue: str, count: int) -> None:
+        if count:
+            self._known[queue] = count
+        else:
+            self._known.pop(queue, None)
+
+    def _tell(self, queue: str) -> None:
+        del self._timers[queue]
+        account = self._ledger.account(queue)
+        if account is None or account.facts is None:
+            return
+        records = list(unadmitted(self._ledger, account))
+        more = len(records) > self._known.get(queue, 0)
+        self._note(queue, len(records))
+        if not more:
+            return
+        # The reason is the same as the last time; that there are more is news.
+        self._events.forget(account.facts.uid)
+        self._events.record(
+            queue_reference(account.facts),
+            type="Warning",
+            reason=v.UNADMITTED,
+            message=_text(queue, records),
+        )
+
+
+def _text(queue: str, records: list[PodRecord]) -> str:
+    held: dict[str, int] = {}
+    for record in records:
+        for dimension, amount in record.charge:
+            held[dimension] = held.get(dimension, 0) + amount
+    # Cards first: they are what quotas are about.
+    amounts = sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))
+    first = min(records, key=lambda record: record.turn).facts
+    return messages.unadmitted(queue, len(records), f"{first.namespace}/{first.name}", amounts)

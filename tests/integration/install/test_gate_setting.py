@@ -1,0 +1,159 @@
+"""The gate set by the API server itself, on a real one, with nobody of ours there.
+
+The policies are put on the shared stage for these tests and taken away again.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cardquota.install.generate import COMPONENT
+from cardquota.install.manifests import documents, render_policies
+from cardquota.quota.vocabulary import GATE, QUEUE_NAME
+from cardquota.settings import GateSetter, Settings, Webhook
+from cardquota_dev.testing import eventually
+from integration.asking import Reply, ask
+from integration.foreign_webhook import foreign_webhook
+from integration.gate_table import TABLE, Case, Where, born, namespaces
+from integration.team import gates
+
+from .stage import AUDITED, TEAM, Stage, allowed, apply_policies, pod, refused
+
+pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
+
+BY_POLICY = Settings.model_construct(webhook=Webhook(gate=GateSetter.POLICY))
+QUEUE = {QUEUE_NAME: "q"}
+PODS = f"/api/v1/namespaces/{TEAM}/pods"
+
+
+def dry(stage: Stage, document: dict[str, Any], namespace: str = TEAM) -> Reply:
+    path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
+    return ask(stage.plane, "POST", path, document)
+
+
+def gate_of(stage: Stage, document: dict[str, Any], namespace: str = TEAM) -> bool:
+    reply = dry(stage, document, namespace)
+    return reply.ok and GATE in gates(reply.body)
+
+
+@pytest.fixture(scope="module")
+def gating(stage: Stage) -> Iterator[Stage]:
+    """The stage with the policies of a gate that is set by policy."""
+    text = render_policies(BY_POLICY)
+    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
+    managed, by_hand = pod("x", QUEUE), pod("x", gated=True)
+    try:
+        eventually(lambda: gate_of(stage, managed))
+        eventually(lambda: not gate_of(stage, by_hand))
+        eventually(lambda: not gate_of(stage, pod("x", QUEUE, gated=True), AUDITED))
+        yield stage
+    finally:
+        mutating = "mutatingadmissionpolicies,mutatingadmissionpolicybindings"
+        allowed(stage.kubectl("delete", mutating, "-l", "app.kubernetes.io/name=cardquota"))
+        apply_policies(stage)
+        eventually(lambda: "MutatingWebhookConfiguration" in dry(stage, managed).message)
+        eventually(lambda: gate_of(stage, by_hand))
+
+
+@pytest.fixture(scope="module")
+def places(gating: Stage) -> Iterator[dict[Where, str]]:
+    with namespaces(gating.plane, "gate-table", "q") as found:
+        # The API server's policies see a new namespace as late as we do.
+        for case in {case.where: case for case in reversed(TABLE)}.values():
+            eventually(lambda c=case: born(gating.plane, c, "q", found) == c.gates, case.where)
+        yield found
+
+
+@pytest.mark.parametrize("case", TABLE, ids=[case.what for case in TABLE])
+def test_who_is_born_with_the_gate(gating: Stage, places: dict[Where, str], case: Case) -> None:
+    """As with the webhook (see admission/test_gate_table), and here nobody of ours runs."""
+    assert born(gating.plane, case, "q", places) == case.gates
+
+
+def test_a_pod_that_is_stored_has_its_gate(gating: Stage) -> None:
+    """What a dry run shows is what is done."""
+    reply = ask(gating.plane, "POST", PODS, pod("stored", QUEUE, cards=1))
+    assert gates(reply.body) == [GATE]
+    assert gates(ask(gating.plane, "GET", f"{PODS}/stored").body) == [GATE]
+
+
+def test_what_has_no_gate_for_its_node_is_told_why(gating: Stage) -> None:
+    answer = gating.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True)
+    refused(answer, "born-gated", "it names its node in spec.nodeName")
+
+
+class TestWhenOthersChangeThePod:
+    """A webhook of somebody else runs after the policies, which are then asked once more."""
+
+    def test_a_card_pod_that_gets_its_queue_from_a_webhook(
+        self, gating: Stage, tmp_path: Path
+    ) -> None:
+        patch = [{"op": "add", "path": "/metadata/annotations", "value": QUEUE}]
+        with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
+            found = eventually(lambda: changed(gating, pod("p", cards=1), "annotations"))
+            assert gates(found) == [GATE]
+            # One that had nothing to do with cards is not looked at again; it is not let by either.
+            refused(gating.create(pod("p"), dry=True), "born-gated")
+
+    def test_a_webhook_that_takes_the_gate_away(self, gating: Stage, tmp_path: Path) -> None:
+        patch = [
+            {"op": "replace", "path": "/spec/schedulingGates", "value": []},
+            {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
+        ]
+        with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
+            found = eventually(lambda: changed(gating, pod("p", QUEUE, cards=1), "labels"))
+            assert gates(found) == [GATE]
+
+
+def changed(stage: Stage, document: dict[str, Any], what: str) -> dict[str, Any] | None:
+    """The pod as a dry run shows it, once somebody has written such metadata on it."""
+    reply = dry(stage, document)
+    found = document["metadata"].get(what) != reply.body["metadata"].get(what)
+    return reply.body if reply.ok and found else None
+
+
+def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Stage) -> None:
+    """And the refusal names the policy, not a webhook."""
+    allowed(gating.kubectl("delete", "mutatingadmissionpolicybinding", "cardquota-set-gate"))
+    managed = pod("x", QUEUE)
+    try:
+        eventually(lambda: not gate_of(gating, managed))
+        refused(
+            gating.create(managed, dry=True),
+            "born-gated",
+            "MutatingAdmissionPolicy <cardquota-set-gate> sets it; see that it and its binding",
+        )
+    finally:
+        text = render_policies(BY_POLICY)
+        allowed(gating.kubectl("apply", "--server-side", "-f", "-", text=text))
+        eventually(lambda: gate_of(gating, managed))
+
+
+def test_the_component_is_what_the_setting_renders(gating: Stage) -> None:
+    """kustomize gives what `cardquota manifests` prints, and the API server takes it."""
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": ["../../base"],
+        "components": ["../gate-policy"],
+    }
+    folder = COMPONENT.parent / ".test-gate-policy"
+    folder.mkdir()
+    try:
+        (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+        built = gating.plane.kubectl("kustomize", str(folder))
+    finally:
+        (folder / "kustomization.yaml").unlink()
+        folder.rmdir()
+    assert built.returncode == 0, built.stderr
+    found = {(d["kind"], d["metadata"]["name"]): d for d in yaml.safe_load_all(built.stdout)}
+    wanted = {(d["kind"], d["metadata"]["name"]): d for d in documents(BY_POLICY)}
+    ours = {key: d for key, d in found.items() if "admissionregistration" in d["apiVersion"]}
+    assert ours == wanted
+    config = found["ConfigMap", "cardquota"]["data"]["config.yaml"]
+    assert Settings(**yaml.safe_load(config)).webhook.gate is GateSetter.POLICY
+    dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
+    allowed(gating.kubectl(*dry_run, text=built.stdout))

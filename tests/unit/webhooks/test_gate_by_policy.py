@@ -1,0 +1,75 @@
+"""The validating review where a policy sets the gate: it alone answers, and nobody else gates."""
+
+import pytest
+
+from builders import H200, a_namespace, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+
+from .door import Door
+
+THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
+BY_POLICY = {"gate": "policy", "unseen_wait": 0}
+
+
+def pod(cards: int = 1) -> PodBody:
+    return a_pod().in_queue("queue").naming(H200).asking_for(cards)
+
+
+async def test_a_no_comes_with_its_numbers() -> None:
+    async with Door(THREE, webhook=BY_POLICY) as door:
+        said = await door.validate(pod(5).gated())
+        assert (said.allowed, said.reason) == (False, v.Reason.INSUFFICIENT_CARD)
+        assert "requested <5>, total would be <5>, but capability is <3>" in said.text
+        assert (await door.validate(pod(3).gated())).allowed
+
+
+async def test_it_gives_the_warnings_and_only_there() -> None:
+    """Elsewhere the mutating review has given them."""
+    for webhook, warnings in ((BY_POLICY, 1), ({"unseen_wait": 0}, 0)):
+        async with Door(THREE, mode="audit", webhook=webhook) as door:
+            said = await door.validate(pod(5))
+            assert said.allowed
+            assert len(said.warnings) == warnings
+        async with Door(THREE, webhook=webhook) as door:
+            assert (
+                len((await door.validate(a_pod().naming(H200).asking_for(1))).warnings) == warnings
+            )
+
+
+async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
+    """The policy or its binding is missing: the refusal names it."""
+    async with Door(THREE, webhook=BY_POLICY) as door:
+        said = await door.validate(pod())
+        assert not said.allowed
+        assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text
+
+
+@pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
+async def test_before_the_first_sync_everybody_is_let_by(thing: PodBody) -> None:
+    """As while we are down: who is to wait has its gate by now."""
+    async with Door(webhook=BY_POLICY) as door:
+        door.synced = False
+        assert (await door.validate(thing)).allowed
+
+
+async def test_in_a_namespace_of_a_moment_ago_a_gate_is_answer_enough() -> None:
+    """The policy has seen the namespace: it has a queue of which we know nothing yet."""
+    async with Door(THREE, webhook=BY_POLICY) as door:
+        stock = a_pod().in_namespace("new").asking_for(1)
+        assert (await door.validate(stock.gated())).allowed
+        assert (await door.validate(stock)).code == 429
+        door.see(a_namespace("new"))
+        assert (await door.validate(stock)).allowed
+
+
+async def test_with_an_old_view_nothing_is_refused() -> None:
+    """A pod without a queue has no gate to get, whatever its namespace demands."""
+    strict = a_namespace().in_mode("enforced")
+    async with Door(THREE, strict, webhook=BY_POLICY) as door:
+        stock = a_pod().asking_for(1)
+        assert not (await door.validate(stock)).allowed
+        door.late = True
+        assert (await door.validate(stock)).allowed
+        assert (await door.validate(pod(9).gated())).allowed
+        assert not (await door.validate(pod(9))).allowed
