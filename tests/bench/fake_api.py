@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from cardquota.cluster.certificates import issue
+from builders.certificates import issue
 from cardquota.install.webhook_objects import mutating, validating
 from cardquota.quota.vocabulary import GROUP, VERSION
 from cardquota.settings import Settings
