@@ -66,6 +66,9 @@ class Webhook(_Section):
     """Name of the Service in the operator's namespace."""
     secret: str = "cardquota-webhook"  # noqa: S105
     """Name of the Secret with CA and serving certificate, in the operator's namespace."""
+    certificates: Literal["own", "secret"] = "own"
+    """Who keeps that Secret. `own`: we make and rotate it. `secret`: cert-manager or a person does,
+    and we never write it."""
     timeout_seconds: Annotated[int, Field(ge=1, le=30)] = 5
     """How long the API server waits for an answer, seconds."""
     name: str = "cardquota"

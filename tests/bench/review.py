@@ -25,7 +25,7 @@ from typing import Final
 
 import aiohttp
 
-from cardquota.cluster.certificates import issue
+from builders.certificates import issue
 from cardquota.quota.vocabulary import GATE
 from cardquota_dev.ports import free_ports
 

@@ -9,12 +9,6 @@ def server_context(cert_pem: bytes, key_pem: bytes) -> ssl.SSLContext:
     """A context for TLS 1.2 and later. Raises ssl.SSLError for a pair that cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    load(context, cert_pem, key_pem)
-    return context
-
-
-def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
-    """Serve this certificate from the next connection on."""
     # The standard library reads key and certificate from files only; the folder is private (0700)
     # and gone before this returns.
     with tempfile.TemporaryDirectory(prefix="cardquota-") as folder:
@@ -22,3 +16,19 @@ def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
         pair.touch(mode=0o600)
         pair.write_bytes(key_pem + b"\n" + cert_pem)
         context.load_cert_chain(pair)
+    return context
+
+
+def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
+    """Serve this certificate, and no other, from the next connection on.
+
+    Raises ssl.SSLError for a pair that cannot be used; then nothing changes.
+    """
+    # Not loaded into the context itself: it keeps one certificate per type of key, and an RSA one
+    # would go on being served beside the EC one that replaced it.
+    fresh = server_context(cert_pem, key_pem)
+
+    def take_fresh(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
+        connection.context = fresh
+
+    context.sni_callback = take_fresh

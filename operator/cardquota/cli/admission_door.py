@@ -1,12 +1,13 @@
-"""The door the API server knocks at: its certificate, its server, and who is told whom to trust.
+"""The door the API server knocks at: its certificate, and its server.
 
 The certificate is looked at again and again, and a new one is served without closing the door.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, TypeVar
+import ssl
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -14,20 +15,20 @@ from aiohttp import web
 from cardquota_webhooks.server import serve
 from cardquota_webhooks.tls import load, server_context
 
-from ..cluster.api_error import ApiError, OutcomeUnknown
-from ..cluster.ca_bundle import publish_ca
-from ..cluster.certificate_store import load_or_create
-from ..cluster.certificates import ServingCertificate
+from ..cluster.ca_bundle import CaBundles
+from ..cluster.certificate_keeper import CertificateKeeper
+from ..cluster.certificate_store import GivenSecret, OwnSecret, Source
+from ..cluster.certificates import KeyPair
 from ..cluster.client import Client
 from ..install.manifests import names as webhook_names
 from ..settings import Settings
 
-T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
-_RENEW_CERTIFICATE: Final = 600.0
-"""Seconds between two looks at the certificate."""
-_MISSING: Final = 2.0
-"""Seconds between tries while something the administrator applies is missing."""
+_LOOK: Final = 5.0
+"""Seconds between two looks at Secret and webhook configurations: three small reads. So soon are a
+changed Secret and configurations that were applied anew (without our CA) noticed."""
+_LOOK_AGAIN: Final = 1.0
+"""The same while something is missing, wrong or on its way."""
 
 
 class AdmissionDoor:
@@ -36,72 +37,79 @@ class AdmissionDoor:
     def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:
         """`grace`: seconds given to reviews in flight when the door closes."""
         self._settings = settings
-        self._client = client
         self._grace = grace
+        self._refused = ""
+        names = webhook_names(settings)
+        self._keeper = CertificateKeeper(
+            _source(settings, client),
+            CaBundles(client, mutating=names.mutating, validating=names.validating),
+        )
 
-    async def run(self, server: web.Server, opened: Callable[[], Awaitable[None]]) -> None:
-        """Serve until cancelled. `opened` is awaited once the door is open, before the CA is
-        published.
+    @property
+    def problem(self) -> str:
+        """For people: why certificates are not in order; empty if they are."""
+        return self._keeper.problem or self._refused
 
-        Errors: OSError where the address is taken.
+    async def run(
+        self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Serve until cancelled. `opened` runs once the door is open.
+
+        Errors: OSError where the address is taken; those of `opened`.
         """
-        certificate = await self._certificate()
-        tls = server_context(certificate.cert_pem, certificate.key_pem)
+        served, tls = await self._first()
+        webhook = self._settings.webhook
         runner = await serve(
-            server,
-            host=self._settings.webhook.host,
-            port=self._settings.webhook.port,
-            tls=tls,
-            grace=self._grace,
+            server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
         )
         try:
-            await opened()
-            while True:
-                await self._publish(certificate)
-                await asyncio.sleep(_RENEW_CERTIFICATE)
-                certificate = await self._certificate()
-                load(tls, certificate.cert_pem, certificate.key_pem)
+            # Not one after the other: what waits to be synced may wait for long.
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(opened())
+                tasks.create_task(self._keep(tls, served))
         finally:
             await runner.cleanup()
 
-    async def _certificate(self) -> ServingCertificate:
-        settings = self._settings
-        return await _insist(
-            lambda: load_or_create(
-                self._client,
-                namespace=settings.namespace,
-                name=settings.webhook.secret,
-                names=serving_names(settings),
-            ),
-            "the serving certificate",
-        )
-
-    async def _publish(self, certificate: ServingCertificate) -> None:
-        """Until our webhook configurations are there and trust our CA."""
-        found = webhook_names(self._settings)
-
-        async def publish() -> list[str]:
-            return await publish_ca(
-                self._client,
-                certificate.ca_pem,
-                mutating=found.mutating,
-                validating=found.validating,
-            )
-
+    async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
         while True:
-            if not await _insist(publish, "caBundle"):
-                return
-            await asyncio.sleep(_MISSING)
+            found = await self._keeper.look()
+            if found is not None:
+                try:
+                    return found, server_context(found.cert_pem, found.key_pem)
+                except ssl.SSLError as error:
+                    self._refuse(error)
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _keep(self, tls: ssl.SSLContext, served: KeyPair) -> None:
+        while True:
+            await asyncio.sleep(_LOOK if self._keeper.settled else _LOOK_AGAIN)
+            found = await self._keeper.look()
+            if found is None or found == served:
+                continue
+            try:
+                load(tls, found.cert_pem, found.key_pem)
+            except ssl.SSLError as error:
+                self._refuse(error)
+            else:
+                served, self._refused = found, ""
+
+    def _refuse(self, error: ssl.SSLError) -> None:
+        """What can be read cannot always be served: a key may be too short for the library."""
+        where = f"{self._settings.namespace}/{self._settings.webhook.secret}"
+        refused = f"Secret <{where}>: its certificate cannot be served: {error.reason}"
+        if refused != self._refused:
+            self._refused = refused
+            _LOG.warning("%s", refused)
 
 
-async def _insist(call: Callable[[], Coroutine[Any, Any, T]], what: str) -> T:
-    """Try until the API server gives a usable answer."""
-    while True:
-        try:
-            return await call()
-        except (ApiError, OutcomeUnknown) as error:
-            _LOG.warning("%s: %s; trying again", what, error)
-            await asyncio.sleep(_MISSING)
+def _source(settings: Settings, client: Client) -> Source:
+    webhook = settings.webhook
+    names = serving_names(settings)
+    if webhook.certificates == "own":
+        return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
+    # Whoever made it need not have thought of the names that nobody uses.
+    used = names[-1:] if webhook.url else names[:1]
+    return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
 
 
 def serving_names(settings: Settings) -> list[str]:

@@ -1,124 +1,134 @@
-"""A CA of our own and a serving certificate from it (EC P-256: a key costs 0.1 ms)."""
+"""A CA of our own and serving certificates from it (EC P-256: a key costs 0.1 ms)."""
 
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_CA_YEARS: Final = 10
+from .pem import UNREADABLE, holds_key, read_certificates, to_pem, trusted_through
+
 _SKEW: Final = timedelta(hours=1)
 """How far into the past certificates begin: clocks of other machines may be late."""
-_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm)
 
 
 @dataclass(frozen=True, slots=True)
-class ServingCertificate:
-    """What an HTTPS server needs, and what its callers need to trust it. All PEM.
+class KeyPair:
+    """A certificate, perhaps with those that lead to its CA, and its key. PEM.
 
     The text form holds no key.
     """
 
-    ca_pem: bytes
-    """For `caBundle`: our CA, and while it is replaced also the one before."""
-    cert_pem: bytes
-    key_pem: bytes = field(repr=False)
-    ca_key_pem: bytes = field(default=b"", repr=False)
-    """Key of the first CA in `ca_pem`; empty if somebody else issued the certificate."""
+    cert_pem: bytes = b""
+    key_pem: bytes = field(default=b"", repr=False)
 
 
-def issue(
-    names: Iterable[str],
-    *,
-    now: datetime,
-    days: int,
-    authority: ServingCertificate | None = None,
-) -> ServingCertificate:
-    """A serving certificate for DNS names and IP addresses, valid for `days` from `now`.
+NO_PAIR: Final = KeyPair()
 
-    The CA of `authority` signs it, if that is usable and outlives the certificate (callers that
-    trust it need learn nothing); else a new CA does, and `ca_pem` goes on holding the old one as
-    long as that is valid.
+
+def make_authority(*, now: datetime, until: datetime) -> KeyPair:
+    """A new CA."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = "cardquota-ca"
+    cert = (
+        _builder(name, _name(name), key.public_key(), now, until)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return KeyPair(to_pem([cert]), _key_pem(key))
+
+
+def make_serving(
+    names: Iterable[str], authority: KeyPair, *, now: datetime, until: datetime
+) -> KeyPair:
+    """A serving certificate for DNS names and IP addresses; it never outlives its CA.
+
+    Errors: ValueError without a name, or where the authority cannot be read.
     """
     wanted = list(dict.fromkeys(names))
     if not wanted:
         raise ValueError("a serving certificate needs at least one name")
-    until = now + timedelta(days=days)
-    ca_pem, ca_cert, ca_key = _authority(authority, now, until)
+    issuer = x509.load_pem_x509_certificate(authority.cert_pem)
+    issuer_key = serialization.load_pem_private_key(authority.key_pem, None)
+    if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
+        raise ValueError("the CA's key is not of our making")  # noqa: TRY004
     key = ec.generate_private_key(ec.SECP256R1())
+    end = min(until, issuer.not_valid_after_utc)
     # A common name holds 64 characters at most; nobody reads it beside the alternative names.
     cert = (
-        _builder(wanted[0][:64], ca_cert.subject, key.public_key(), now, until)
+        _builder(wanted[0][:64], issuer.subject, key.public_key(), now, end)
         .add_extension(x509.SubjectAlternativeName([_general_name(n) for n in wanted]), False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False)
         .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), False
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), False
         )
-        .sign(ca_key, hashes.SHA256())
+        .sign(issuer_key, hashes.SHA256())
     )
-    return ServingCertificate(ca_pem, _pem(cert), _key_pem(key), _key_pem(ca_key))
+    return KeyPair(to_pem([cert]), _key_pem(key))
+
+
+def can_sign(authority: KeyPair) -> bool:
+    """Whether certificates can be issued with it."""
+    found = read_certificates(authority.cert_pem)
+    try:
+        key = serialization.load_pem_private_key(authority.key_pem, None)
+    except UNREADABLE:
+        return False
+    ours = isinstance(key, ec.EllipticCurvePrivateKey)
+    return ours and len(found) == 1 and holds_key(found[0], authority.key_pem)
 
 
 def why_unusable(
-    certificate: ServingCertificate, names: Iterable[str], *, now: datetime, margin: timedelta
+    pair: KeyPair,
+    ca_pem: bytes | None,
+    names: Iterable[str],
+    *,
+    now: datetime,
+    margin: timedelta = timedelta(),
 ) -> str | None:
-    """Why a new one is needed, for people; None if this one will do for `margin` from now."""
-    try:
-        cert = x509.load_pem_x509_certificate(certificate.cert_pem)
-        key = serialization.load_pem_private_key(certificate.key_pem, None)
-        authorities = x509.load_pem_x509_certificates(certificate.ca_pem)
-        if cert.public_key() != key.public_key():
-            return "its key is another one's"
-        covered = cert.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except (*_UNREADABLE, x509.ExtensionNotFound) as error:
-        return f"it is unreadable ({type(error).__name__})"
-    signers = [authority for authority in authorities if _signed_by(cert, authority)]
-    if not signers:
-        return "its CA did not sign it"
-    until = min(cert.not_valid_after_utc, max(s.not_valid_after_utc for s in signers))
-    if until < now + margin or cert.not_valid_before_utc > now:
-        return f"it is valid from {cert.not_valid_before_utc} to {until}"
-    missing = [name for name in names if _general_name(name) not in covered]
+    """Why a new one is needed, for people; None if this one will do for `margin` from now.
+
+    `ca_pem`: the CAs that its callers trust; None if that is not known here.
+    """
+    chain = read_certificates(pair.cert_pem)
+    if not chain:
+        return "its certificate is missing or unreadable"
+    cert = chain[0]
+    if not holds_key(cert, pair.key_pem):
+        return "its key is missing, unreadable or another one's"
+    ends = [cert.not_valid_after_utc]
+    if ca_pem is not None:
+        signers = trusted_through(chain, read_certificates(ca_pem))
+        if not signers:
+            return "its CA did not sign it"
+        ends.append(max(signer.not_valid_after_utc for signer in signers))
+    if min(ends) <= now + margin or cert.not_valid_before_utc > now:
+        return f"it is valid from {cert.not_valid_before_utc} to {min(ends)}"
+    missing = [name for name in names if not _covers(_alternative_names(cert), name)]
     return f"it does not cover {', '.join(missing)}" if missing else None
 
 
-def _authority(
-    old: ServingCertificate | None, now: datetime, until: datetime
-) -> tuple[bytes, x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """CA bundle, CA and its key: the old one where it will do."""
-    still_valid = b""
-    if old is not None:
-        try:
-            first = x509.load_pem_x509_certificates(old.ca_pem)[0]
-            if first.not_valid_after_utc > now:
-                still_valid = _pem(first)
-            key = serialization.load_pem_private_key(old.ca_key_pem, None)
-            if (
-                isinstance(key, ec.EllipticCurvePrivateKey)
-                and first.public_key() == key.public_key()
-                and first.not_valid_after_utc >= until
-            ):
-                return old.ca_pem, first, key
-        except _UNREADABLE:
-            pass
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "cardquota-ca")])
-    ca_until = max(until, now + timedelta(days=365 * _CA_YEARS))
-    cert = (
-        _builder("cardquota-ca", name, key.public_key(), now, ca_until)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs_certificates=True), critical=True)
-        .sign(key, hashes.SHA256())
+def _alternative_names(cert: x509.Certificate) -> Sequence[x509.GeneralName]:
+    try:
+        return list(cert.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    except (*UNREADABLE, x509.ExtensionNotFound):
+        return []
+
+
+def _covers(alternatives: Sequence[x509.GeneralName], name: str) -> bool:
+    wanted = _general_name(name)
+    any_first_label = x509.DNSName("*." + name.partition(".")[2])
+    return wanted in alternatives or (
+        isinstance(wanted, x509.DNSName) and any_first_label in alternatives
     )
-    return _pem(cert) + still_valid, cert, key
 
 
 def _builder(
@@ -126,7 +136,7 @@ def _builder(
 ) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)]))
+        .subject_name(_name(subject))
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
@@ -134,6 +144,10 @@ def _builder(
         .not_valid_after(until)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
+
+
+def _name(common: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
@@ -150,23 +164,11 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
-def _signed_by(cert: x509.Certificate, authority: x509.Certificate) -> bool:
-    try:
-        cert.verify_directly_issued_by(authority)
-    except (*_UNREADABLE, InvalidSignature):
-        return False
-    return True
-
-
 def _general_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
         return x509.DNSName(name)
-
-
-def _pem(cert: x509.Certificate) -> bytes:
-    return cert.public_bytes(serialization.Encoding.PEM)
 
 
 def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -80,6 +80,8 @@ class Reason(StrEnum):
 RELEASED: Final = "QuotaReleased"
 NOT_COUNTED: Final = "CardsNotCounted"
 UNADMITTED: Final = "PodsNotAdmitted"
+INSTALLATION_DIFFERS: Final = "InstallationDiffers"
+INSTALLATION_RESTORED: Final = "InstallationRestored"
 
 
 class Condition(StrEnum):

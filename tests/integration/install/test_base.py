@@ -1,7 +1,13 @@
 """`manifests/`: an API server takes all of it, and the operator may do no more than it must."""
 
-import pytest
+from os.path import relpath
+from pathlib import Path
 
+import pytest
+import yaml
+
+from cardquota.cli.admission_door import serving_names
+from cardquota.settings import Settings
 from cardquota_dev.testing import eventually
 
 from .stage import ROOT, SETTINGS, TEAM, TENANT, US, Stage, allowed
@@ -19,6 +25,33 @@ def may(stage: Stage, who: str, verb: str, resource: str, *flags: str) -> bool:
 def test_the_whole_base_is_accepted(stage: Stage) -> None:
     dry = ("apply", "--server-side", "--force-conflicts", "--dry-run=server")
     allowed(stage.kubectl(*dry, "-k", str(ROOT / "manifests" / "base")))
+
+
+def test_with_cert_manager_the_secret_is_its_own(stage: Stage, tmp_path: Path) -> None:
+    """As far as it goes without cert-manager: the component fits the base."""
+    manifests = ROOT / "manifests"
+    kustomization = {
+        "resources": [relpath(manifests / "base", tmp_path)],
+        "components": [relpath(manifests / "components" / "cert-manager", tmp_path)],
+    }
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    built = stage.plane.kubectl("kustomize", str(tmp_path))
+    assert built.returncode == 0, built.stderr
+    documents = {
+        (one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(built.stdout)
+    }
+    serving = documents["Certificate", "cardquota-webhook"]
+    assert serving["metadata"]["namespace"] == OWN
+    assert serving["spec"]["secretName"] == SETTINGS.webhook.secret
+    assert serving["spec"]["dnsNames"] == serving_names(SETTINGS)
+    by_name = serving["spec"]["issuerRef"]["kind"], serving["spec"]["issuerRef"]["name"]
+    authority = documents[by_name]["spec"]["ca"]["secretName"]
+    assert documents["Certificate", "cardquota-webhook-ca"]["spec"]["secretName"] == authority
+    (container,) = documents["Deployment", "cardquota"]["spec"]["template"]["spec"]["containers"]
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in container["env"]:
+            patch.setenv(variable["name"], variable["value"])
+        assert Settings().webhook.certificates == "secret"
 
 
 def test_the_samples_are_accepted(stage: Stage) -> None:
@@ -41,7 +74,11 @@ def test_the_samples_are_accepted(stage: Stage) -> None:
         ("patch", "validatingwebhookconfigurations/cardquota", []),
         ("create", "leases", ["-n", OWN]),
         ("patch", "leases/cardquota", ["-n", OWN]),
+        ("watch", "leases/cardquota", ["-n", OWN]),
+        ("get", "secrets/cardquota-webhook", ["-n", OWN]),
         ("patch", "secrets/cardquota-webhook", ["-n", OWN]),
+        ("get", "validatingadmissionpolicies/cardquota-pods", []),
+        ("get", "validatingadmissionpolicybindings/cardquota-pods", []),
         ("get", "/apis", []),
     ],
 )
@@ -64,7 +101,9 @@ def test_what_the_operator_needs(stage: Stage, verb: str, resource: str, flags: 
         ("delete", "leases/cardquota", ["-n", OWN]),
         ("update", "leases/other", ["-n", OWN]),
         ("patch", "mutatingwebhookconfigurations/other", []),
-        ("patch", "validatingadmissionpolicies", []),
+        ("update", "secrets/cardquota-webhook", ["-n", OWN]),
+        ("get", "validatingadmissionpolicies/other", []),
+        ("patch", "validatingadmissionpolicies/cardquota-pods", []),
         ("delete", "validatingadmissionpolicybindings", []),
     ],
 )

@@ -44,13 +44,21 @@ def tracebacks(path: Path) -> list[str]:
 class Operator:
     """One replica, and what can be asked of it."""
 
-    def __init__(self, folder: Path, kubeconfig: Path, config: Mapping[str, Any] = QUICK) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        kubeconfig: Path,
+        config: Mapping[str, Any] = QUICK,
+        *,
+        front: int | None = None,
+    ) -> None:
+        """`front`: the port that the API server calls, if that is not the replica's own."""
         self.webhook_port, self.metrics_port = free_ports(2)
         self.config = folder / "config.yaml"
         self.log = folder / "cardquota.log"
         self._environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
         address = {"host": "127.0.0.1", "port": self.webhook_port}
-        webhook = {**address, "url": f"https://127.0.0.1:{self.webhook_port}"}
+        webhook = {**address, "url": f"https://127.0.0.1:{front or self.webhook_port}"}
         ours = {
             "webhook": {**config.get("webhook", {}), **webhook},
             "metrics": {"host": "127.0.0.1", "port": self.metrics_port},

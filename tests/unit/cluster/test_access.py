@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from builders.certificates import Issued, issue
 from cardquota.cluster.access import AccessError, TokenFile
-from cardquota.cluster.certificates import ServingCertificate, issue
 from cardquota.cluster.find_access import find_access, in_cluster
 from cardquota.cluster.kubeconfig import Shared, from_kubeconfig
 
 
 @pytest.fixture(scope="module")
-def pair() -> ServingCertificate:
+def pair() -> Issued:
     return issue(["me"], now=datetime.now(UTC), days=1)
 
 
@@ -48,7 +48,7 @@ def test_a_token_is_needed(tmp_path: Path) -> None:
         TokenFile(tmp_path / "none")
 
 
-async def test_a_pods_own_account(tmp_path: Path, pair: ServingCertificate) -> None:
+async def test_a_pods_own_account(tmp_path: Path, pair: Issued) -> None:
     (tmp_path / "token").write_text("mine")
     (tmp_path / "ca.crt").write_bytes(pair.ca_pem)
     access = in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "fd00::1"})
@@ -80,7 +80,7 @@ async def test_who_a_kubeconfig_says_we_are(tmp_path: Path, user: str, header: s
     assert access.tls.verify_mode == ssl.CERT_REQUIRED
 
 
-async def test_client_certificates_and_options(tmp_path: Path, pair: ServingCertificate) -> None:
+async def test_client_certificates_and_options(tmp_path: Path, pair: Issued) -> None:
     (tmp_path / "ca.pem").write_bytes(pair.ca_pem)
     (tmp_path / "cert.pem").write_bytes(pair.cert_pem)
     key = base64.b64encode(pair.key_pem).decode()

@@ -5,18 +5,25 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from cardquota.cluster.certificates import ServingCertificate, issue, why_unusable
+from builders.certificates import Issued, issue
+from cardquota.cluster.certificates import (
+    NO_PAIR,
+    KeyPair,
+    can_sign,
+    make_serving,
+    why_unusable,
+)
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NAMES = ["hook.system.svc", "127.0.0.1"]
 MONTH = timedelta(days=30)
 
 
-def _why(certificate: ServingCertificate, *, now: datetime = NOW, names: list[str] = NAMES) -> str:
-    return why_unusable(certificate, names, now=now, margin=MONTH) or ""
+def _why(issued: Issued, *, now: datetime = NOW, names: list[str] = NAMES) -> str:
+    return why_unusable(issued.pair, issued.ca_pem, names, now=now, margin=MONTH) or ""
 
 
-def _handshake(certificate: ServingCertificate, name: str, folder: Path) -> None:
+def _handshake(certificate: Issued, name: str, folder: Path) -> None:
     """A TLS handshake in memory, with the strictest checks."""
     pem = folder / "server.pem"
     pem.write_bytes(certificate.cert_pem + certificate.key_pem)
@@ -49,47 +56,46 @@ def test_why_a_certificate_will_not_do() -> None:
     assert "valid" in _why(good, now=NOW + timedelta(days=31))
     assert "valid" in _why(good, now=NOW - timedelta(days=1))
     assert _why(good, names=["hook.system.svc", "new"]) == "it does not cover new"
-    empty = ServingCertificate(b"", b"", b"")
-    assert "unreadable" in _why(empty)
-    swapped = ServingCertificate(good.ca_pem, good.cert_pem, other.key_pem)
-    assert _why(swapped) == "its key is another one's"
-    foreign = ServingCertificate(other.ca_pem, good.cert_pem, good.key_pem)
-    assert _why(foreign) == "its CA did not sign it"
+    assert "certificate is missing" in (why_unusable(NO_PAIR, b"", NAMES, now=NOW) or "")
+    swapped = KeyPair(good.cert_pem, other.key_pem)
+    assert "key is" in (why_unusable(swapped, good.ca_pem, NAMES, now=NOW) or "")
+    foreign = why_unusable(good.pair, other.ca_pem, NAMES, now=NOW)
+    assert foreign == "its CA did not sign it"
+    assert why_unusable(good.pair, None, NAMES, now=NOW) is None
 
 
-def test_a_replacement_keeps_the_authority() -> None:
-    old = issue(NAMES, now=NOW, days=60)
-    new = issue([*NAMES, "new"], now=NOW, days=60, authority=old)
-    assert new.ca_pem == old.ca_pem
-    assert new.cert_pem != old.cert_pem
-    assert _why(new, names=[*NAMES, "new"]) == ""
+def test_a_certificate_may_cover_a_name_by_its_first_label() -> None:
+    wild = issue(["*.system.svc"], now=NOW, days=60)
+    assert _why(wild, names=["hook.system.svc"]) == ""
+    assert "does not cover" in _why(wild, names=["hook.other.svc"])
+    assert "does not cover" in _why(wild, names=["127.0.0.1"])
 
 
-def test_an_authority_that_ends_too_soon_is_replaced_and_stays_trusted_for_a_while() -> None:
-    old = issue(NAMES, now=NOW, days=60)
-    later = NOW + timedelta(days=3640)
-    new = issue(NAMES, now=later, days=60, authority=old)
-    assert [c.not_valid_after_utc > later for c in x509.load_pem_x509_certificates(new.ca_pem)] == [
-        True,
-        True,
-    ]
-    assert new.ca_pem.endswith(old.ca_pem)
-    assert _why(new, now=later) == ""
-    much_later = later + timedelta(days=3640)
-    third = issue(NAMES, now=much_later, days=60, authority=new)
-    assert len(x509.load_pem_x509_certificates(third.ca_pem)) == 2
-    assert old.ca_pem not in third.ca_pem
+def test_a_certificate_never_outlives_its_authority() -> None:
+    issued = issue(NAMES, now=NOW, days=60, ca_days=40)
+    cert, authority = (x509.load_pem_x509_certificate(p) for p in (issued.cert_pem, issued.ca_pem))
+    assert cert.not_valid_after_utc == authority.not_valid_after_utc
 
 
-def test_an_unusable_authority_is_no_obstacle() -> None:
-    broken = ServingCertificate(b"nonsense", b"", b"", b"nonsense")
-    assert _why(issue(NAMES, now=NOW, days=60, authority=broken)) == ""
+def test_what_can_sign() -> None:
+    good, other = issue(NAMES, now=NOW, days=60), issue(NAMES, now=NOW, days=60)
+    assert can_sign(good.authority)
+    for cert, key in (
+        (good.ca_pem, b""),
+        (good.ca_pem, b"nonsense"),
+        (good.ca_pem, other.ca_key_pem),
+        (b"nonsense", good.ca_key_pem),
+        (good.ca_pem + other.ca_pem, good.ca_key_pem),
+    ):
+        assert not can_sign(KeyPair(cert, key))
 
 
 def test_keys_stay_out_of_texts() -> None:
-    assert "KEY" not in repr(issue(NAMES, now=NOW, days=60))
+    assert "KEY" not in repr(issue(NAMES, now=NOW, days=60).pair)
 
 
 def test_a_name_is_needed() -> None:
     with pytest.raises(ValueError, match="at least one name"):
-        issue([], now=NOW, days=60)
+        make_serving(
+            [], issue(NAMES, now=NOW, days=60).authority, now=NOW, until=NOW + timedelta(days=1)
+        )

@@ -90,11 +90,13 @@ def test_audit_mode_never_denies_and_never_fails_closed() -> None:
     assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
 
 
-def test_where_a_policy_sets_the_gate_only_writes_of_queues_fail_closed() -> None:
-    """No webhook changes pods, and none of those that look at them is missed."""
+def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
+    """No webhook changes pods, and none of those that look at them is missed. A resize is held at
+    once: no gate stands behind a yes.
+    """
     assert of_kind("MutatingWebhookConfiguration", BY_POLICY) == []
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
-    assert closed == {"queues.cardquota.volcano.sh"}
+    assert closed == {"queues.cardquota.volcano.sh", "resizes.cardquota.volcano.sh"}
     with_gate = [w["name"] for w in webhooks(DEFAULTS) if "/mutate" not in str(w["clientConfig"])]
     assert [w["name"] for w in webhooks(BY_POLICY)] == with_gate
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import yaml
 
+from cardquota.install.manifests import documents as rendered
+from cardquota.settings import Settings
+
 MANIFESTS = Path(__file__).parents[3] / "manifests"
+
+
+def plural(kind: str) -> str:
+    return f"{kind.lower()}s".replace("policys", "policies")
+
 
 EVERYWHERE = {
     # what the ledger is fed with
@@ -25,11 +33,20 @@ EVERYWHERE = {
     # CA bundles
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
+    # whether the policies are those that were rendered, whoever sets the gate
+    *(
+        ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")
+        for gate in ("webhook", "policy")
+        for one in rendered(Settings(webhook={"gate": gate}))
+        if not one["kind"].endswith("WebhookConfiguration")
+    ),
 }
 IN_ITS_OWN_NAMESPACE = {
     # a create cannot be restricted by name
     ("coordination.k8s.io", "leases", "", "create"),
-    ("coordination.k8s.io", "leases", "cardquota", "get patch"),
+    ("coordination.k8s.io", "leases", "cardquota", "get patch watch"),
+    # events about the installation stand on the namespace
+    ("", "namespaces", "cardquota-system", "get"),
     ("", "secrets", "", "create"),
     ("", "secrets", "cardquota-webhook", "get patch"),
 }

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from cardquota_webhooks.server import serve
@@ -16,9 +16,11 @@ from cardquota_webhooks.tls import load, server_context
 from .door import Door
 
 
-def a_pair(number: int) -> tuple[bytes, bytes]:
+def a_pair(
+    number: int, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | None = None
+) -> tuple[bytes, bytes]:
     """A certificate of its own making with this serial number, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = key or ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
     certificate = (
@@ -74,6 +76,29 @@ async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None
             assert await asked(*connection) == b"HTTP/1.1 400 Bad Request"
             connection[1].close()
             await connection[1].wait_closed()
+        await runner.cleanup()
+
+
+async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
+    """In one context an RSA certificate would be served on, beside the EC one that replaced it."""
+    old = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    context = server_context(*a_pair(1, old))
+    async with Door() as door:
+        http = door.server.http()
+        runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
+        port = runner.addresses[0][1]
+        for number, key in ((2, None), (3, old), (4, None)):
+            load(context, *a_pair(number, key))
+            _, writer = await connect(port)
+            assert serial(writer) == number
+            writer.close()
+            await writer.wait_closed()
+        with pytest.raises(ssl.SSLError):
+            load(context, a_pair(5)[0], a_pair(6)[1])
+        _, writer = await connect(port)
+        assert serial(writer) == 4
+        writer.close()
+        await writer.wait_closed()
         await runner.cleanup()
 
 

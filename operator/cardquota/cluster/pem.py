@@ -1,0 +1,58 @@
+"""Certificates as PEM: read without ever failing, compared, and told who issued whom."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+
+UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
+"""What reading a certificate or a key raises."""
+
+
+def read_certificates(pem: bytes) -> list[x509.Certificate]:
+    """All certificates in it, in order and each once; none where any of it cannot be read."""
+    try:
+        found = x509.load_pem_x509_certificates(pem)
+    except UNREADABLE:
+        return []
+    return list({fingerprint(one): one for one in found}.values())
+
+
+def to_pem(certificates: Iterable[x509.Certificate]) -> bytes:
+    """One after the other."""
+    return b"".join(one.public_bytes(serialization.Encoding.PEM) for one in certificates)
+
+
+def fingerprint(certificate: x509.Certificate) -> bytes:
+    """Two certificates are the same if and only if this is."""
+    return certificate.fingerprint(hashes.SHA256())
+
+
+def holds_key(certificate: x509.Certificate, key_pem: bytes) -> bool:
+    """Whether this is the certificate's own key."""
+    try:
+        key = serialization.load_pem_private_key(key_pem, None)
+        return certificate.public_key() == key.public_key()
+    except UNREADABLE:
+        return False
+
+
+def trusted_through(
+    chain: Sequence[x509.Certificate], authorities: Iterable[x509.Certificate]
+) -> list[x509.Certificate]:
+    """Those of the authorities that issued, or are, a certificate of the chain."""
+    return [
+        authority
+        for authority in authorities
+        if any(link == authority or _issued_by(link, authority) for link in chain)
+    ]
+
+
+def _issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (*UNREADABLE, InvalidSignature):
+        return False
+    return True

@@ -1,0 +1,194 @@
+"""How the CA and the serving certificate are changed without a review that fails. Pure.
+
+The state is what the Secret holds, and every step is one write under its revision: whichever
+replica comes first takes it, and one that crashes leaves a state that any other goes on from.
+
+1. *Introduce.* A next CA stands in `ca.crt` beside the one in use. Nobody serves under it yet.
+2. *Serve.* Once every webhook's caBundle was seen to hold the next CA for a while (how long, and
+   why: `certificate_keeper`), the serving certificate is the next CA's; the key of the old CA is
+   written nowhere any more, so nothing new can come from it. An API server that trusts both does
+   not care who serves what.
+3. *Drop.* The old CA leaves `ca.crt` when the last certificate that it has signed has ended.
+
+Why not sooner: replicas look at the Secret every few seconds, but one that cannot reach the API
+server, or stands still, does not, and the API server may reach it all the same. No count of
+replicas and no time to wait is long enough to be sure of it. But what has ended nobody accepts,
+so from then on the old CA vouches for nothing. Until then it costs a kilobyte in the bundle.
+That end is known because `old-tls.crt` keeps the certificate (not the key) that was left in step
+2; of one CA that is the last to end, as each certificate lives as long as the one before.
+
+A serving certificate alone is renewed under the same CA: whoever trusts the old one trusts the
+new one, in whatever order replicas take it up.
+
+Where the Secret is gone or holds nonsense, all is made anew by the same three steps, beginning
+with what the replica that notices still serves. Only where nothing valid is left anywhere is
+there nothing to wait for: then a new certificate from a new CA is in force at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cryptography import x509
+
+from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
+from .pem import holds_key, read_certificates, to_pem, trusted_through
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the Secret holds. All PEM; the text form holds no key."""
+
+    serving: KeyPair = NO_PAIR
+    """`tls.crt`, `tls.key`."""
+    bundle: bytes = b""
+    """`ca.crt`: all CAs that are to be trusted."""
+    authority_key: bytes = field(default=b"", repr=False)
+    """`ca.key`: of the CA in the bundle that signs; empty if somebody else's does."""
+    next: KeyPair = NO_PAIR
+    """`next-ca.crt`, `next-ca.key`: the CA that will sign, while it becomes known."""
+    left: bytes = b""
+    """`old-tls.crt`: certificates that a replica may still serve under a CA that was left."""
+
+    @property
+    def authority(self) -> KeyPair | None:
+        """The CA that signs, if its key is here."""
+        for one in read_certificates(self.bundle):
+            pair = KeyPair(to_pem([one]), self.authority_key)
+            if can_sign(pair):
+                return pair
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long certificates live, and how long before its end one is replaced."""
+
+    serving: timedelta = timedelta(days=90)
+    """Also the longest that a CA stays in the bundle after it was left."""
+    authority: timedelta = timedelta(days=3650)
+    margin: timedelta = timedelta(days=30)
+    """Time to notice and mend whatever keeps a replacement from happening."""
+
+
+class Step(NamedTuple):
+    """The next state, and what it is for, in words for the log."""
+
+    holding: Holding
+    what: str
+
+
+def next_step(
+    held: Holding,
+    served: Holding | None,
+    names: Sequence[str],
+    *,
+    now: datetime,
+    lifetimes: Lifetimes,
+    is_trusted: Callable[[x509.Certificate], bool],
+) -> Step | None:
+    """What is to be written now; None if nothing is.
+
+    `served`: what this replica serves, from an earlier look. `is_trusted`: whether every API
+    server has had the time to learn of this CA.
+    """
+    flaw = why_unusable(held.serving, held.bundle, (), now=now)
+    if flaw:
+        return _repaired(held, served, names, now, lifetimes, flaw)
+    if _is_usable(held.next, held.bundle, now):
+        if not is_trusted(read_certificates(held.next.cert_pem)[0]):
+            return None
+        what = "the next CA is known everywhere: a serving certificate from it"
+        return Step(_switched(held, names, now, lifetimes), what)
+    authority = held.authority
+    if authority is None or _end(authority) < now + lifetimes.serving + lifetimes.margin:
+        why = f"is valid until {_end(authority)}" if authority else "cannot sign, without its key"
+        return Step(_introduced(held, now, lifetimes), f"the CA {why}: a next CA beside it")
+    flaw = why_unusable(held.serving, held.bundle, names, now=now, margin=lifetimes.margin)
+    if flaw:
+        serving = make_serving(names, authority, now=now, until=now + lifetimes.serving)
+        return Step(replace(held, serving=serving), f"a new serving certificate, for {flaw}")
+    return _dropped(held, now)
+
+
+def _repaired(
+    held: Holding,
+    served: Holding | None,
+    names: Sequence[str],
+    now: datetime,
+    lifetimes: Lifetimes,
+    flaw: str,
+) -> Step:
+    """There is no serving certificate that will do."""
+    if served and not why_unusable(served.serving, served.bundle, (), now=now):
+        # Neither key of a CA is put back: who deletes the Secret wants new ones.
+        kept = Holding(served.serving, served.bundle)
+        return Step(_introduced(kept, now, lifetimes), f"what is served, and a next CA, for {flaw}")
+    if _is_usable(held.next, held.bundle, now):
+        what = f"a serving certificate from the next CA at once, for {flaw}"
+        return Step(_switched(held, names, now, lifetimes), what)
+    authority = held.authority
+    if authority is None or _end(authority) < now + lifetimes.margin:
+        authority = make_authority(now=now, until=now + lifetimes.authority)
+        held = replace(
+            held,
+            bundle=authority.cert_pem + to_pem(_valid(held.bundle, now)),
+            authority_key=authority.key_pem,
+            next=NO_PAIR,
+            left=_left(held),
+        )
+    serving = make_serving(names, authority, now=now, until=now + lifetimes.serving)
+    return Step(replace(held, serving=serving), f"a new serving certificate, for {flaw}")
+
+
+def _introduced(held: Holding, now: datetime, lifetimes: Lifetimes) -> Holding:
+    following = make_authority(now=now, until=now + lifetimes.authority)
+    bundle = to_pem(_valid(held.bundle, now)) + following.cert_pem
+    return replace(held, bundle=bundle, next=following)
+
+
+def _switched(held: Holding, names: Sequence[str], now: datetime, lifetimes: Lifetimes) -> Holding:
+    following = read_certificates(held.next.cert_pem)
+    others = [one for one in _valid(held.bundle, now) if one not in following]
+    return Holding(
+        make_serving(names, held.next, now=now, until=now + lifetimes.serving),
+        to_pem([*following, *others]),
+        held.next.key_pem,
+        left=_left(held),
+    )
+
+
+def _dropped(held: Holding, now: datetime) -> Step | None:
+    chain = read_certificates(held.serving.cert_pem)
+    bundle = read_certificates(held.bundle)
+    left = read_certificates(held.left)
+    still = [one for one in left if one.not_valid_after_utc > now]
+    needed = [
+        one
+        for one in bundle
+        if trusted_through([*chain, *still], [one]) or holds_key(one, held.authority_key)
+    ]
+    if len(needed) == len(bundle) and len(still) == len(left):
+        return None
+    what = "what an old CA had signed has ended: it is dropped"
+    return Step(replace(held, bundle=to_pem(needed), left=to_pem(still)), what)
+
+
+def _left(held: Holding) -> bytes:
+    """What replicas may go on serving, besides the new one."""
+    chain = read_certificates(held.serving.cert_pem)
+    return to_pem([*read_certificates(held.left), *chain[:1]])
+
+
+def _valid(bundle: bytes, now: datetime) -> list[x509.Certificate]:
+    return [one for one in read_certificates(bundle) if one.not_valid_after_utc > now]
+
+
+def _is_usable(following: KeyPair, bundle: bytes, now: datetime) -> bool:
+    found = read_certificates(following.cert_pem)
+    return can_sign(following) and found[0] in _valid(bundle, now)
+
+
+def _end(authority: KeyPair) -> datetime:
+    return read_certificates(authority.cert_pem)[0].not_valid_after_utc
