@@ -53,7 +53,7 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
     finally:
         for path, text in configs.items():
             path.write_text(text)
-    eventually(lambda: all(ready(cluster, one) for one in replicas(cluster)), "all there", 60)
+        eventually(lambda: all(ready(cluster, one) for one in replicas(cluster)), "all there", 60)
 
 
 def ready(cluster: Cluster, replica: Process) -> bool:
