@@ -124,7 +124,7 @@ async def test_an_object_that_is_deleted_is_found_until_it_is_there_again(
             assert watcher.events.said[-1][:2] == ("Warning", v.INSTALLATION_DIFFERS)
             assert shown(document) in watcher.events.said[-1][2]
         finally:
-            put_right(installed)
+            assert ask(installed, "POST", path(document).rpartition("/")[0], document).ok
         assert await watcher.faults() == []
         assert watcher.events.said[-1][:2] == ("Normal", v.INSTALLATION_RESTORED)
         assert await watcher.faults() == []
