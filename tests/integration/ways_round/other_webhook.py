@@ -4,7 +4,7 @@ import base64
 import json
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,13 +23,17 @@ _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigur
 class _Answers(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     patch: list[Object]
-    """What it changes of every pod."""
+    """What it changes of every new pod."""
+    meanwhile: Callable[[Object], None]
+    """Called with every request, before it is answered."""
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
         request = json.loads(self.rfile.read(length))["request"]
+        self.meanwhile(request)
         response: Object = {"uid": request["uid"], "allowed": True}
-        steps = [step for step in self.patch if _applies(step, request["object"])]
+        new = request["operation"] == "CREATE"
+        steps = [step for step in self.patch if new and _applies(step, request["object"])]
         if steps:
             patch = base64.b64encode(json.dumps(steps).encode()).decode()
             response |= {"patchType": "JSONPatch", "patch": patch}
@@ -51,15 +55,22 @@ def _applies(step: Object, pod: Object) -> bool:
 
 
 @contextmanager
-def other_webhook(team: Team, folder: Path, *, again: bool = True) -> Iterator[list[Object]]:
+def other_webhook(
+    team: Team,
+    folder: Path,
+    *,
+    again: bool = True,
+    meanwhile: Callable[[Object], None] = lambda _: None,
+) -> Iterator[list[Object]]:
     """It changes every pod that the team creates while the block lasts, by the steps of a JSON
     patch in the list that is given.
 
-    `again`: whether it is asked again after another webhook has changed the pod.
+    `again`: whether it is asked again after another webhook has changed the pod. `meanwhile` is
+    called with every admission request about a pod, updates too, before that is answered.
     """
     patch = [MARK]
     certificate = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
-    handler = type("_Handler", (_Answers,), {"patch": patch})
+    handler = type("_Handler", (_Answers,), {"patch": patch, "meanwhile": staticmethod(meanwhile)})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.socket = _context(certificate, folder).wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -99,7 +110,7 @@ def _configuration(
         "apiGroups": [""],
         "apiVersions": ["v1"],
         "resources": ["pods"],
-        "operations": ["CREATE"],
+        "operations": ["CREATE", "UPDATE"],
     }
     webhook = {
         "name": "pods.zz.example.com",
