@@ -1,0 +1,64 @@
+"""What a run found, for people."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .replay import Replay
+
+_SHOWN = 20
+
+
+@dataclass
+class Report:
+    """One run."""
+
+    seed: int
+    breakage: str
+    tally: Counter[str]
+    replay: Replay | None = None
+    remaining: list[str] = field(default_factory=list)
+    """What was still not as it must be after the quiet."""
+    refused_late: int = 0
+    invalid: str = ""
+    """Why the run says nothing, if it does not."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found, in a run that says something."""
+        return not self.invalid and self.replay is not None and not self.findings
+
+    @property
+    def findings(self) -> list[str]:
+        """Everything that must not be."""
+        found = list(self.remaining)
+        if self.replay is not None:
+            found += [str(violation) for violation in self.replay.violations]
+            found += [f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong]
+        return found
+
+    def text(self) -> str:
+        """All of it, the seed last."""
+        rows = [(name, str(self.tally[name])) for name in sorted(self.tally)]
+        if self.replay is not None:
+            counts = self.replay.counts
+            rows += [(f"history: {name}", str(counts[name])) for name in sorted(counts)]
+            rows += [
+                ("longest pause while something would have fit", f"{self.replay.pause:.1f} s"),
+                ("denials not judged: a fault had made views old", str(self.replay.unjudged)),
+                ("wrong denials", str(len(self.replay.wrong))),
+                ("violations", str(len(self.replay.violations))),
+            ]
+        rows += [
+            ("patches refused since their term was over", str(self.refused_late)),
+            ("not as it must be in the end", str(len(self.remaining))),
+            ("broken on purpose", self.breakage or "nothing"),
+            ("seed", str(self.seed)),
+        ]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:{width}}  {value}" for name, value in rows]
+        lines += [f"FOUND: {what}" for what in self.findings[:_SHOWN]]
+        if len(self.findings) > _SHOWN:
+            lines.append(f"... and {len(self.findings) - _SHOWN} more")
+        if self.invalid:
+            lines.append(f"INVALID, says nothing: {self.invalid}")
+        return "\n".join(lines)

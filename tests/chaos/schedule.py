@@ -1,0 +1,105 @@
+"""When the leader is killed, and what else goes wrong meanwhile: two rows of events by one seed."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from random import Random
+
+from .faults import FAULTS
+from .lengths import Lengths
+from .scene import Scene
+
+HELD_BEFORE_DEATH = (1.2, 2.2)
+"""Seconds in which what the leader sends is kept before it is killed; less than its time-out."""
+_STALE = 3.0
+_LATE = 2.0
+
+
+class Kills:
+    """Kills the leader again and again, once it has let enough through."""
+
+    def __init__(self, scene: Scene, lengths: Lengths, seed: str, only: str = "") -> None:
+        """`only`: one kind of kill instead of each in turn."""
+        self._scene, self._lengths, self._dice = scene, lengths, Random(seed)
+        self._kinds: dict[str, Callable[[int], Awaitable[None]]] = {
+            "plain": self._plain,
+            "with patches on their way": self._with_patches_on_their_way,
+            "while the others are told nothing": self._while_the_others_are_told_nothing,
+        }
+        self._only = only
+        self.count = 0
+
+    async def run(self, over: asyncio.Event) -> None:
+        """Until it is over; what has begun is brought to its end."""
+        kinds = list(self._kinds)
+        while True:
+            pause = self._dice.uniform(*self._lengths.between_kills)
+            kind = self._only or kinds[self.count % len(kinds)]
+            leader = await self._enough(time.monotonic() + pause, over)
+            if leader is None:
+                return
+            await self._kinds[kind](leader)
+            self.count += 1
+            self._scene.tally["kills"] += 1
+            self._scene.tally[f"kills: {kind}"] += 1
+
+    async def _enough(self, not_before: float, over: asyncio.Event) -> int | None:
+        """The leader, once the time has come and it has let enough through in its term."""
+        leader, begun = None, 0
+        while not over.is_set():
+            now = await self._scene.deciding()
+            if now is not None:
+                count = await self._scene.releases(now)
+                if now != leader or count < begun:
+                    leader, begun = now, count
+                enough = count - begun >= self._lengths.releases_before_a_kill
+                if enough and time.monotonic() >= not_before:
+                    return now
+            await asyncio.sleep(0.3)
+        return None
+
+    async def _plain(self, leader: int) -> None:
+        self._kill(leader)
+
+    async def _with_patches_on_their_way(self, leader: int) -> None:
+        """What it sent last comes only when its successor has decided."""
+        event = self._scene.ways[leader].hold(self._dice)
+        try:
+            await asyncio.sleep(self._dice.uniform(*HELD_BEFORE_DEATH))
+            self._kill(leader)
+            await self._scene.until_deciding(but=leader)
+            await asyncio.sleep(_LATE)
+        finally:
+            event.set()
+
+    async def _while_the_others_are_told_nothing(self, leader: int) -> None:
+        """Its successor takes over with an old view, and has to know that it is old."""
+        others = [way for number, way in enumerate(self._scene.ways) if number != leader]
+        with self._scene.views_are_old():
+            events = [way.stall_watches() for way in others]
+            try:
+                await asyncio.sleep(_STALE)
+                self._kill(leader)
+                await self._scene.until_deciding(but=leader)
+            finally:
+                for event in events:
+                    event.set()
+
+    def _kill(self, leader: int) -> None:
+        self._scene.signal(f"cardquota-{leader}", signal.SIGKILL)
+
+
+async def everything_else(
+    scene: Scene, lengths: Lengths, seed: str, over: asyncio.Event
+) -> None:
+    """One fault after the other, each kind as often as any other, until it is over."""
+    dice = Random(seed)
+    while not over.is_set():
+        round_ = list(lengths.faults) or dice.sample(sorted(FAULTS), len(FAULTS))
+        for name in round_:
+            await asyncio.sleep(dice.uniform(*lengths.between_faults))
+            if over.is_set():
+                return
+            scene.tally[f"faults: {name}"] += 1
+            await FAULTS[name](scene, lengths)

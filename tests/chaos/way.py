@@ -1,0 +1,100 @@
+"""One replica's way to the API server, which can be cut, made late in one direction, or held.
+
+What makes it worse than the proxy it is built on: bytes that are held are still delivered after
+their sender has given up, or is dead. That is how a write lands long after its time-out.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+from harness.proxy import Ends, Proxy
+
+QUIET = 2.0
+"""Seconds after which a connection on which the client says nothing is a watch (or idle)."""
+LINGER = 3.0
+"""Seconds the API server is given to act on what came late."""
+_CHUNK = 65_536
+
+
+@dataclass(eq=False)
+class Line:
+    """One connection."""
+
+    asked_at: float
+    """When the client last sent anything."""
+    held: asyncio.Event | None = None
+    """Until it is set, what the client sends is kept here."""
+    stalled: asyncio.Event | None = None
+    """Until it is set, what the API server sends is kept here."""
+    late: bool = field(default=False)
+    """Whether anything was held on it."""
+
+
+class Way(Proxy):
+    """A proxy between one replica and the API server."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self._lines: set[Line] = set()
+
+    def hold(self, random: Random, share: float = 1.0) -> asyncio.Event:
+        """Keep what is sent to the API server on a share of the present connections.
+
+        Until the event is set. New connections go through: as if packets of some were lost.
+        """
+        until = asyncio.Event()
+        for line in self._lines:
+            if random.random() < share:
+                line.held, line.late = until, True
+        return until
+
+    def stall_watches(self) -> asyncio.Event:
+        """Keep what the API server says on the present watches, until the event is set."""
+        until, now = asyncio.Event(), asyncio.get_running_loop().time()
+        for line in self._lines:
+            if now - line.asked_at >= QUIET:
+                line.stalled = until
+        return until
+
+    async def _join(self, client: Ends, server: Ends) -> None:
+        line = Line(asyncio.get_running_loop().time())
+        self._lines.add(line)
+        try:
+            async with asyncio.TaskGroup() as pumps:
+                pumps.create_task(self._send(line, client[0], server[1]))
+                pumps.create_task(self._answer(line, server[0], client[1]))
+        finally:
+            self._lines.discard(line)
+
+    async def _send(
+        self, line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        with suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                line.asked_at = asyncio.get_running_loop().time()
+                if line.stalled is not None:
+                    line.stalled.set()  # it was no watch but an idle one
+                await self._wait(line.held)
+                writer.write(data)
+                await writer.drain()
+        await self._wait(line.held)
+        if line.late:
+            await asyncio.sleep(LINGER)
+        writer.transport.abort()
+
+    async def _answer(
+        self, line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        with suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                await self._wait(line.stalled)
+                writer.write(data)
+                await writer.drain()
+        writer.transport.abort()
+
+    @staticmethod
+    async def _wait(event: asyncio.Event | None) -> None:
+        if event is not None:
+            await event.wait()
