@@ -26,7 +26,9 @@ def main() -> int:
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
     lengths = replace(SHORT, seconds=options.seconds) if options.short else full(options.seconds)
-    print(f"seed {seed}, {options.seconds:.0f} s, broken: {options.breakage or 'nothing'}", flush=True)
+    print(
+        f"seed {seed}, {options.seconds:.0f} s, broken: {options.breakage or 'nothing'}", flush=True
+    )
     if options.dir:
         options.dir.mkdir(parents=True, exist_ok=True)
     report = run(lengths, seed, options.breakage, options.dir)

@@ -1,4 +1,4 @@
-"""Whether everybody counts the same in the end: every replica, every Queue's status, the recount."""
+"""Whether all count the same in the end: every replica, every Queue's status, the recount."""
 
 import re
 from collections import Counter
@@ -13,8 +13,10 @@ from .scene import REPLICAS, Scene
 Totals = dict[Place, tuple[int, int]]
 """Allocated and inqueue, where one is not zero."""
 
-_ROW = re.compile(r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.M)
-_DRIFT = re.compile(r"^cardquota_ledger_drift (\S+)$", re.M)
+_ROW = re.compile(
+    r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.MULTILINE
+)
+_DRIFT = re.compile(r"^cardquota_ledger_drift (\S+)$", re.MULTILINE)
 
 
 async def disagreements(scene: Scene) -> list[str]:

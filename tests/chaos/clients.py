@@ -65,7 +65,7 @@ class Client:
 class Trainer(Client):
     """Jobs that wait at the gate: made, edited, made again under their names, ended."""
 
-    most = 14
+    most = 18
 
     async def work(self) -> bool:
         pods = await self._own()
@@ -96,7 +96,7 @@ class Trainer(Client):
             "train",
             cards,
             amount,
-            seconds=self._dice.choice((1, 1, 2, 4)),
+            seconds=self._dice.choice((1, 1, 1, 3)),
             priority=self._dice.choice(("", "", objects.URGENT)),
         )
         return await self._create(body, "train", cards, amount)

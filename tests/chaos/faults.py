@@ -51,7 +51,9 @@ async def pause_etcd(scene: Scene, lengths: Lengths) -> None:
 async def cut_watches(scene: Scene, lengths: Lengths) -> None:
     """All connections of one replica end at once."""
     with scene.views_are_old():
-        scene.dice.choice(scene.ways).cut()
+        replica = scene.dice.randrange(len(scene.ways))
+        scene.ways[replica].cut()
+        scene.lease_ways[replica].cut()
         await asyncio.sleep(1)
 
 
@@ -69,13 +71,14 @@ async def stall_watches(scene: Scene, lengths: Lengths) -> None:
 
 
 async def hold_patches(scene: Scene, lengths: Lengths) -> None:
-    """Half of what the leader sends comes after its time-out, while it goes on."""
+    """What the leader sends comes after its time-out, while it goes on by other connections."""
     leader = await scene.leader()
     if leader is None:
         return
     for _ in range(lengths.holds):
-        event = scene.ways[leader].hold(scene.dice, 0.5)
+        event = scene.ways[leader].hold()
         try:
+            await scene.steady.free(scene.dice, 3)
             await asyncio.sleep(scene.dice.uniform(*lengths.hold))
         finally:
             event.set()

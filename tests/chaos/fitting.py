@@ -20,7 +20,9 @@ def fitting(recount: Recount, queue: str) -> list[str]:
     for key, pods in gangs.items():
         need = missing(recount, recount.groups[key])
         # Members of one gang are alike here, and name one card.
-        if len(pods) >= need and sum(p.amount for p in pods[:need]) <= room.get(pods[0].cards[0], 0):
+        if len(pods) >= need and sum(p.amount for p in pods[:need]) <= room.get(
+            pods[0].cards[0], 0
+        ):
             found.append(key)
     return found
 

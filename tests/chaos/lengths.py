@@ -21,6 +21,8 @@ class Lengths:
     stall: float = 15
     hold: Span = (3, 10)
     holds: int = 2
+    held_before_death: Span = (0.8, 1.8)
+    """For so long what the leader sends is kept before it is killed; less than its time-out."""
     webhook: float = 12
     refusals: float = 4
     between_faults: Span = (2, 8)
@@ -44,8 +46,9 @@ SHORT = Lengths(
     pause=(3.5, 5),
     etcd_pause=4,
     stall=3,
-    hold=(1.5, 2.5),
+    hold=(2.5, 4),
     holds=1,
+    held_before_death=(0.6, 1.0),
     webhook=3,
     refusals=1,
     between_faults=(0.2, 0.5),

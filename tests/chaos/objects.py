@@ -9,9 +9,10 @@ NAMESPACE = "chaos"
 A, B = "NVIDIA-T1000", "NVIDIA-T2000"
 CARD_OF_NODE = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
 QUEUES = {
-    "train": ("Gate", {A: 24, B: 12}),
+    "train": ("Gate", {A: 40, B: 20}),
     "serve": ("Deny", {A: 8, B: 6}),
     "gangs": ("Gate", {A: 12}),
+    "steady": ("Gate", {A: 6}),
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
 

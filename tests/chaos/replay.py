@@ -48,9 +48,7 @@ def replay(
             rooms.after(change.at, touched)
     counts["terms that let something through"] = len(terms)
     found, unsaid = wrong(denials, rooms, faults)
-    return Replay(
-        recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid
-    )
+    return Replay(recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid)
 
 
 def _count(

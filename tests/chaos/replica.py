@@ -1,18 +1,22 @@
 """One replica of the product as a run has it: through its way, and, if wanted, broken.
 
-`python -m chaos.replica WAYS BREAKAGE run --config=FILE`: WAYS are the ports of the ways by the
-number of the replica, `-` stands for no breakage. All that is different is done to this process
-alone; the product knows nothing of it.
+`python -m chaos.replica WAYS BREAKAGE run --config=FILE`: WAYS are the ports of the ways, two for
+each replica, the second for its Lease; `-` stands for no breakage. All that is different is done
+to this process alone; the product knows nothing of it.
 """
 
 import json
 import os
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from cardquota.cli import main as cardquota
 from cardquota.cli import run
+from cardquota.cluster.access import Access
+from cardquota.cluster.client import Client
 from cardquota_dev.folder import write_private_json
 
 from .broken import BREAKAGES
@@ -27,12 +31,26 @@ def main() -> None:
     config = next(Path(a.partition("=")[2]) for a in arguments if a.startswith("--config="))
     found = re.search(r"(\d+)\.yaml$", config.name)
     number = int(found[1]) if found else 0
-    os.environ["KUBECONFIG"] = str(_through(int(ways.split(",")[number]), config, number))
+    way, lease_way = map(int, ways.split(",")[2 * number : 2 * number + 2])
+    os.environ["KUBECONFIG"] = str(_through(way, config, number))
+    run.Client = _clients(lease_way)  # type: ignore[misc,assignment]
     run._RECOUNT = _RECOUNT  # type: ignore[misc]
     if breakage != "-":
         BREAKAGES[breakage].apply()
     sys.argv = ["cardquota", *arguments]
     cardquota()
+
+
+def _clients(lease_way: int) -> Callable[[Access], Client]:
+    """The second client that the product makes is for the Lease: it takes a way of its own."""
+    made = []
+
+    def client(access: Access) -> Client:
+        made.append(access)
+        first = len(made) == 1
+        return Client(access if first else replace(access, server=f"https://127.0.0.1:{lease_way}"))
+
+    return client
 
 
 def _through(port: int, config: Path, number: int) -> Path:

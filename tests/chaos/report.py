@@ -33,7 +33,9 @@ class Report:
         found = list(self.remaining)
         if self.replay is not None:
             found += [str(violation) for violation in self.replay.violations]
-            found += [f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong]
+            found += [
+                f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
+            ]
         return found
 
     def text(self) -> str:

@@ -5,7 +5,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -26,6 +25,7 @@ from .replay import replay
 from .report import Report
 from .scene import REPLICAS, Scene
 from .schedule import Kills, everything_else
+from .steady import Steady
 from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
@@ -46,7 +46,7 @@ def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = N
 
 
 async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Report:
-    ways = [Way() for _ in range(REPLICAS)]
+    ways = [Way() for _ in range(2 * REPLICAS)]
     for way in ways:
         await way.start()
     config = folder / "config.yaml"
@@ -92,7 +92,9 @@ async def _on(
     folder: Path,
 ) -> Report:
     tally: Counter[str] = Counter()
-    scene = Scene(cluster, api, ways, Random(f"{seed}/faults"), tally)
+    steady = Steady(api, tally)
+    dice = Random(f"{seed}/faults")
+    scene = Scene(cluster, api, ways[::2], ways[1::2], steady, dice, tally)
     await _furnish(scene)
     for binding in BREAKAGES[breakage].without if breakage else ():
         await api.delete(f"{_BINDINGS}/{binding}")
@@ -141,7 +143,7 @@ async def _trouble(scene: Scene, lengths: Lengths, seed: int, breakage: str) -> 
         lengths = focus.lengths(lengths)
     kills = Kills(scene, lengths, f"{seed}/kills", only=focus.kill if focus else "")
     clients = all_clients(scene.api, seed, scene.tally)
-    working = [asyncio.create_task(client.run()) for client in clients]
+    working = [asyncio.create_task(client.run()) for client in (*clients, scene.steady)]
     over = asyncio.Event()
     faults = [
         asyncio.create_task(kills.run(over)),
@@ -176,8 +178,6 @@ async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
     deadline = time.monotonic() + lengths.quiet
     while (found := await disagreements(scene)) and time.monotonic() < deadline:
         await asyncio.sleep(1)
-    with suppress(AttributeError):
-        scene.tally["seconds of quiet that were needed"] = round(
-            lengths.quiet - max(0.0, deadline - time.monotonic())
-        )
+    needed = lengths.quiet - max(0.0, deadline - time.monotonic())
+    scene.tally["seconds of quiet that were needed"] = round(needed)
     return found

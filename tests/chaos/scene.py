@@ -16,6 +16,7 @@ from cardquota_dev.process import Process
 from cardquota_dev.testing import Cluster
 
 from .api import Api
+from .steady import Steady
 from .way import Way
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
@@ -29,6 +30,10 @@ class Scene:
     cluster: Cluster
     api: Api
     ways: Sequence[Way]
+    """By replica."""
+    lease_ways: Sequence[Way]
+    """The same for the Lease, which is held or stalled with no other."""
+    steady: Steady
     dice: Random
     tally: Counter[str]
     spans: list[tuple[float, float]] = field(default_factory=list)

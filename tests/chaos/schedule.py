@@ -10,9 +10,8 @@ from .faults import FAULTS
 from .lengths import Lengths
 from .scene import Scene
 
-HELD_BEFORE_DEATH = (1.2, 2.2)
-"""Seconds in which what the leader sends is kept before it is killed; less than its time-out."""
-_STALE = 3.0
+_SOME = 3
+_STALE = 2.0
 _LATE = 2.0
 
 
@@ -63,25 +62,32 @@ class Kills:
         self._kill(leader)
 
     async def _with_patches_on_their_way(self, leader: int) -> None:
-        """What it sent last comes only when its successor has decided."""
-        event = self._scene.ways[leader].hold(self._dice)
+        """What it sent last comes only when its successor has given the cards to others."""
+        steady, event = self._scene.steady, self._scene.ways[leader].hold()
         try:
-            await asyncio.sleep(self._dice.uniform(*HELD_BEFORE_DEATH))
+            await steady.free(self._dice, _SOME)
+            await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
             self._kill(leader)
+            await steady.urgent(_SOME)
             await self._scene.until_deciding(but=leader)
             await asyncio.sleep(_LATE)
         finally:
             event.set()
 
     async def _while_the_others_are_told_nothing(self, leader: int) -> None:
-        """Its successor takes over with an old view, and has to know that it is old."""
+        """Its successor knows of more quota, but not to whom it was given.
+
+        It has to know that its view is old.
+        """
         others = [way for number, way in enumerate(self._scene.ways) if number != leader]
         with self._scene.views_are_old():
-            events = [way.stall_watches() for way in others]
+            events = [way.stall_watches(pods_alone=True) for way in others]
             try:
+                await self._scene.steady.raise_quota(_SOME)
                 await asyncio.sleep(_STALE)
                 self._kill(leader)
                 await self._scene.until_deciding(but=leader)
+                await asyncio.sleep(_LATE)
             finally:
                 for event in events:
                     event.set()
@@ -90,9 +96,7 @@ class Kills:
         self._scene.signal(f"cardquota-{leader}", signal.SIGKILL)
 
 
-async def everything_else(
-    scene: Scene, lengths: Lengths, seed: str, over: asyncio.Event
-) -> None:
+async def everything_else(scene: Scene, lengths: Lengths, seed: str, over: asyncio.Event) -> None:
     """One fault after the other, each kind as often as any other, until it is over."""
     dice = Random(seed)
     while not over.is_set():

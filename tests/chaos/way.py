@@ -6,8 +6,7 @@ their sender has given up, or is dead. That is how a write lands long after its 
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, field
-from random import Random
+from dataclasses import dataclass
 
 from harness.proxy import Ends, Proxy
 
@@ -22,13 +21,16 @@ _CHUNK = 65_536
 class Line:
     """One connection."""
 
+    begun: float
     asked_at: float
     """When the client last sent anything."""
+    told: int = 0
+    """Bytes that the API server has sent."""
     held: asyncio.Event | None = None
     """Until it is set, what the client sends is kept here."""
     stalled: asyncio.Event | None = None
     """Until it is set, what the API server sends is kept here."""
-    late: bool = field(default=False)
+    late: bool = False
     """Whether anything was held on it."""
 
 
@@ -39,27 +41,32 @@ class Way(Proxy):
         super().__init__(0)
         self._lines: set[Line] = set()
 
-    def hold(self, random: Random, share: float = 1.0) -> asyncio.Event:
-        """Keep what is sent to the API server on a share of the present connections.
+    def hold(self) -> asyncio.Event:
+        """Keep what is sent to the API server on the present connections, until the event is set.
 
-        Until the event is set. New connections go through: as if packets of some were lost.
+        New connections go through: as if packets of some were lost.
         """
         until = asyncio.Event()
         for line in self._lines:
-            if random.random() < share:
-                line.held, line.late = until, True
+            line.held, line.late = until, True
         return until
 
-    def stall_watches(self) -> asyncio.Event:
-        """Keep what the API server says on the present watches, until the event is set."""
+    def stall_watches(self, *, pods_alone: bool = False) -> asyncio.Event:
+        """Keep what the API server says on the present watches, until the event is set.
+
+        Which is the watch of pods can only be told by how much comes on it.
+        """
         until, now = asyncio.Event(), asyncio.get_running_loop().time()
-        for line in self._lines:
-            if now - line.asked_at >= QUIET:
-                line.stalled = until
+        watches = [line for line in self._lines if now - line.asked_at >= QUIET]
+        if pods_alone and watches:
+            watches = [max(watches, key=lambda line: line.told / (1 + now - line.begun))]
+        for line in watches:
+            line.stalled = until
         return until
 
     async def _join(self, client: Ends, server: Ends) -> None:
-        line = Line(asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        line = Line(now, now)
         self._lines.add(line)
         try:
             async with asyncio.TaskGroup() as pumps:
@@ -74,8 +81,7 @@ class Way(Proxy):
         with suppress(OSError):
             while data := await reader.read(_CHUNK):
                 line.asked_at = asyncio.get_running_loop().time()
-                if line.stalled is not None:
-                    line.stalled.set()  # it was no watch but an idle one
+                line.stalled = None  # it was no watch, but an idle one
                 await self._wait(line.held)
                 writer.write(data)
                 await writer.drain()
@@ -89,6 +95,7 @@ class Way(Proxy):
     ) -> None:
         with suppress(OSError):
             while data := await reader.read(_CHUNK):
+                line.told += len(data)
                 await self._wait(line.stalled)
                 writer.write(data)
                 await writer.drain()
