@@ -87,14 +87,23 @@ def _no_write_ahead() -> None:
 
 
 def _dropped_event() -> None:
-    changed = delivery.Delivery.changed
+    changed, deleted = delivery.Delivery.changed, delivery.Delivery.deleted
+
+    def lost(self: Any) -> bool:
+        return self._kind == "pods" and random.random() < 0.02
 
     def sometimes(self: Any, raw: Any, *, newer_than: int = -1, listed: Any = None) -> int:
-        if listed is None and self._kind == "pods" and random.random() < 0.005:
+        if listed is None and lost(self):
             return revision_of(decode_identity(raw).metadata.resource_version)
         return changed(self, raw, newer_than=newer_than, listed=listed)
 
+    def sometimes_gone(self: Any, raw: Any) -> int:
+        if lost(self):
+            return revision_of(decode_identity(raw).metadata.resource_version)
+        return deleted(self, raw)
+
     delivery.Delivery.changed = sometimes  # type: ignore[method-assign]
+    delivery.Delivery.deleted = sometimes_gone  # type: ignore[method-assign]
 
 
 BREAKAGES = {
@@ -111,5 +120,5 @@ BREAKAGES = {
     "no-catch-up": Breakage("take-over without catching up", _no_catch_up),
     "charged-after": Breakage("a pod is charged after its patch, not before", _charged_after),
     "no-write-ahead": Breakage("a gang's reservation is not written", _no_write_ahead),
-    "dropped-event": Breakage("one in 200 watch events of pods is lost", _dropped_event),
+    "dropped-event": Breakage("one in 50 watch events of pods is lost", _dropped_event),
 }

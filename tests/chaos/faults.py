@@ -17,7 +17,7 @@ _QUOTAS = f"/api/v1/namespaces/{objects.NAMESPACE}/resourcequotas"
 
 async def pause_the_leader(scene: Scene, lengths: Lengths) -> None:
     """It stands still, for longer than its term, or not quite; then goes on as if nothing was."""
-    leader = await scene.leader()
+    leader = await scene.until_deciding()
     if leader is not None:
         with scene.views_are_old():
             await scene.pause(f"cardquota-{leader}", scene.dice.uniform(*lengths.pause))
@@ -152,3 +152,12 @@ FAULTS: dict[str, Fault] = {
     "node labels gone": take_labels,
 }
 """By the name that a report gives them. Further kinds are added here."""
+
+ENDS_A_TERM = {
+    "leader paused",
+    "API server killed",
+    "etcd restarted",
+    "etcd paused",
+    "Lease deleted",
+}
+"""Those after which mostly another one leads."""

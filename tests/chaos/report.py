@@ -19,6 +19,8 @@ class Report:
     remaining: list[str] = field(default_factory=list)
     """What was still not as it must be after the quiet."""
     refused_late: int = 0
+    happened: list[tuple[float, float, str]] = field(default_factory=list)
+    """What went wrong, from when until when (monotonic)."""
     invalid: str = ""
     """Why the run says nothing, if it does not."""
 
@@ -38,6 +40,16 @@ class Report:
             ]
         return found
 
+    @staticmethod
+    def _overlap(one: tuple[float, float, str], begin: float, end: float) -> bool:
+        return one[0] < end and begin < one[1]
+
+    def _pause(self, replay: Replay) -> str:
+        """How long, and what went wrong meanwhile."""
+        begin, end = replay.pause_at - replay.pause, replay.pause_at
+        why = [one[2] for one in sorted(self.happened) if self._overlap(one, begin, end)]
+        return f"{replay.pause:.1f} s ({', '.join(why) or 'nothing went wrong then'})"
+
     def text(self) -> str:
         """All of it, the seed last."""
         rows = [(name, str(self.tally[name])) for name in sorted(self.tally)]
@@ -45,7 +57,7 @@ class Report:
             counts = self.replay.counts
             rows += [(f"history: {name}", str(counts[name])) for name in sorted(counts)]
             rows += [
-                ("longest pause while something would have fit", f"{self.replay.pause:.1f} s"),
+                ("longest pause while something would have fit", self._pause(self.replay)),
                 ("denials not judged: a fault had made views old", str(self.replay.unjudged)),
                 ("wrong denials", str(len(self.replay.wrong))),
                 ("violations", str(len(self.replay.violations))),

@@ -110,6 +110,7 @@ async def _on(
         complete = await history.complete()
     report = Report(seed, breakage, tally)
     report.remaining = remaining
+    report.happened = scene.happened
     report.refused_late = late.count
     if history.failure or not complete:
         report.invalid = history.failure or "the history is not complete"
@@ -147,7 +148,7 @@ async def _trouble(scene: Scene, lengths: Lengths, seed: int, breakage: str) -> 
     over = asyncio.Event()
     faults = [
         asyncio.create_task(kills.run(over)),
-        asyncio.create_task(everything_else(scene, lengths, f"{seed}/schedule", over)),
+        asyncio.create_task(everything_else(scene, lengths, f"{seed}/schedule", kills, over)),
     ]
     begun = time.monotonic()
     while True:

@@ -1,7 +1,6 @@
 """The plane of a run as the faults see it: processes, ways, who leads, and what was done so far."""
 
 import asyncio
-import os
 import re
 import signal
 import time
@@ -11,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from cardquota_dev.failure import PlaneError
 from cardquota_dev.process import Process
 from cardquota_dev.testing import Cluster
 
@@ -38,8 +36,8 @@ class Scene:
     tally: Counter[str]
     spans: list[tuple[float, float]] = field(default_factory=list)
     """When faults made views old (monotonic)."""
-    stopped: set[int] = field(default_factory=set)
-    """Processes that stand still."""
+    happened: list[tuple[float, float, str]] = field(default_factory=list)
+    """What went wrong, from when until when (monotonic)."""
 
     async def leader(self) -> int | None:
         """The number of the replica that holds the Lease."""
@@ -91,13 +89,11 @@ class Scene:
     async def pause(self, name: str, seconds: float) -> None:
         """Stop a process still, and let it go on after a while."""
         process = self.process(name)
-        self.stopped.add(process.pid)
         process.signal(signal.SIGSTOP)
         try:
             await asyncio.sleep(seconds)
         finally:
             process.signal(signal.SIGCONT)
-            self.stopped.discard(process.pid)
 
     async def until_served(self, seconds: float = 60.0) -> bool:
         """Whether the API server answers again, within some seconds."""
@@ -109,6 +105,16 @@ class Scene:
         return False
 
     @contextmanager
+    def noted(self, what: str) -> Iterator[None]:
+        """What goes wrong while the block runs."""
+        begun = time.monotonic()
+        self.tally[what] += 1
+        try:
+            yield
+        finally:
+            self.happened.append((begun, time.monotonic(), what))
+
+    @contextmanager
     def views_are_old(self) -> Iterator[None]:
         """For as long as the block runs, and until it is forgotten by whoever judges denials."""
         begun = time.monotonic()
@@ -116,12 +122,3 @@ class Scene:
             yield
         finally:
             self.spans.append((begun, time.monotonic()))
-
-
-def alive(process: Process) -> bool:
-    """Whether it still runs."""
-    try:
-        os.kill(process.pid, 0)
-    except (ProcessLookupError, PlaneError):
-        return False
-    return process.alive

@@ -3,14 +3,17 @@
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from random import Random
+from typing import Any
 
-from .faults import FAULTS
+from .faults import ENDS_A_TERM, FAULTS
 from .lengths import Lengths
 from .scene import Scene
 
 _SOME = 3
+_PATIENCE = 60.0
 _STALE = 2.0
 _LATE = 2.0
 
@@ -27,6 +30,7 @@ class Kills:
             "while the others are told nothing": self._while_the_others_are_told_nothing,
         }
         self._only = only
+        self._killed = asyncio.Event()
         self.count = 0
 
     async def run(self, over: asyncio.Event) -> None:
@@ -38,10 +42,9 @@ class Kills:
             leader = await self._enough(time.monotonic() + pause, over)
             if leader is None:
                 return
-            await self._kinds[kind](leader)
-            self.count += 1
+            with self._scene.noted(f"kill: {kind}"):
+                await self._kinds[kind](leader)
             self._scene.tally["kills"] += 1
-            self._scene.tally[f"kills: {kind}"] += 1
 
     async def _enough(self, not_before: float, over: asyncio.Event) -> int | None:
         """The leader, once the time has come and it has let enough through in its term."""
@@ -94,16 +97,40 @@ class Kills:
 
     def _kill(self, leader: int) -> None:
         self._scene.signal(f"cardquota-{leader}", signal.SIGKILL)
+        self.count += 1
+        self._killed.set()
+        self._killed.clear()
+
+    async def another(self) -> None:
+        """Return when the leader is killed the next time, or after a while."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._killed.wait(), _PATIENCE)
 
 
-async def everything_else(scene: Scene, lengths: Lengths, seed: str, over: asyncio.Event) -> None:
-    """One fault after the other, each kind as often as any other, until it is over."""
+async def everything_else(
+    scene: Scene, lengths: Lengths, seed: str, kills: Kills, over: asyncio.Event
+) -> None:
+    """One fault after the other, each kind as often as any other, until it is over.
+
+    Those that end a term by themselves come soon after a kill: at other times they would leave
+    no term long enough for one, and there they meet a leader that is just taking over.
+    """
     dice = Random(seed)
     while not over.is_set():
-        round_ = list(lengths.faults) or dice.sample(sorted(FAULTS), len(FAULTS))
-        for name in round_:
+        names = list(lengths.faults) or dice.sample(sorted(FAULTS), len(FAULTS))
+        for name in names:
+            if name in ENDS_A_TERM and not lengths.faults:
+                await _first(kills.another(), over.wait())
             await asyncio.sleep(dice.uniform(*lengths.between_faults))
             if over.is_set():
                 return
-            scene.tally[f"faults: {name}"] += 1
-            await FAULTS[name](scene, lengths)
+            with scene.noted(f"fault: {name}"):
+                await FAULTS[name](scene, lengths)
+
+
+async def _first(*works: Coroutine[Any, Any, object]) -> None:
+    """Return when one of them is done."""
+    tasks = [asyncio.create_task(work) for work in works]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
