@@ -43,7 +43,7 @@ bench: build ## Benchmarks: ratios taken in one run (NAMES="ledger review" for s
 	PYTHONPATH=tests $(BIN)/python -m bench $(NAMES) $(if $(WRITE),--write $(WRITE))
 
 chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; BREAK=no-fence must be found)
-	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(BREAK),--break $(BREAK)) $(if $(DIR),--dir $(DIR))
+	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(BREAK),--break $(BREAK)) $(if $(DIR),--dir $(DIR))
 
 lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ class Lengths:
     between_kills: Span = (25, 40)
     releases_before_a_kill: int = 200
     kills: int = 0
-    """The run goes on for at most a quarter longer until the leader was killed so often."""
+    """The run goes on, for at most half as long again, until the leader was killed so often."""
     pause: Span = (5, 40)
     etcd_pause: float = 12
     stall: float = 15

@@ -21,6 +21,8 @@ class Report:
     refused_late: int = 0
     happened: list[tuple[float, float, str]] = field(default_factory=list)
     """What went wrong, from when until when (monotonic)."""
+    kills: int = 0
+    """As many were wanted, so that zero violations mean something."""
     invalid: str = ""
     """Why the run says nothing, if it does not."""
 
@@ -73,6 +75,10 @@ class Report:
         lines += [f"FOUND: {what}" for what in self.findings[:_SHOWN]]
         if len(self.findings) > _SHOWN:
             lines.append(f"... and {len(self.findings) - _SHOWN} more")
+        if self.tally["kills"] < self.kills:
+            lines.append(
+                f"NOTE: {self.kills} kills were wanted: this run shows less than a whole one"
+            )
         if self.invalid:
             lines.append(f"INVALID, says nothing: {self.invalid}")
         return "\n".join(lines)

@@ -29,7 +29,7 @@ from .steady import Steady
 from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-_OVERTIME = 0.25
+_OVERTIME = 0.5
 _TESTS = Path(__file__).resolve().parents[1]
 _REPLICA = ("env", f"PYTHONPATH={_TESTS}", sys.executable, "-m", "chaos.replica")
 
@@ -111,6 +111,7 @@ async def _on(
     report = Report(seed, breakage, tally)
     report.remaining = remaining
     report.happened = scene.happened
+    report.kills = lengths.kills
     report.refused_late = late.count
     if history.failure or not complete:
         report.invalid = history.failure or "the history is not complete"
