@@ -152,25 +152,29 @@ async def _trouble(scene: Scene, lengths: Lengths, seed: int, breakage: str) -> 
         asyncio.create_task(everything_else(scene, lengths, f"{seed}/schedule", kills, over)),
     ]
     begun = time.monotonic()
-    while True:
+    try:
+        while not _enough(time.monotonic() - begun, kills, lengths):
+            for task in (*working, *faults):
+                if task.done():
+                    task.result()  # none of them ends by itself
+            await asyncio.sleep(0.2)
+        over.set()
+        await asyncio.gather(*faults)
+    finally:
         for task in (*working, *faults):
-            if task.done():
-                task.result()  # none of them ends by itself
-        spent = time.monotonic() - begun
-        if spent >= lengths.seconds and (
-            kills.count >= lengths.kills or spent >= lengths.seconds * (1 + _OVERTIME)
-        ):
-            break
-        await asyncio.sleep(0.2)
-    over.set()
-    await asyncio.gather(*faults)
-    for task in working:
-        task.cancel()
-    for result in await asyncio.gather(*working, return_exceptions=True):
-        if isinstance(result, Exception):
-            raise result
+            task.cancel()
+        ends = await asyncio.gather(*working, *faults, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, Exception):
+            raise end
     scene.tally["seconds"] = round(time.monotonic() - begun)
     return clients
+
+
+def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
+    """Whether the run has lasted as long as it should."""
+    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + _OVERTIME)
+    return spent >= lengths.seconds and not wanted
 
 
 async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
