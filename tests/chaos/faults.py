@@ -71,12 +71,12 @@ async def stall_watches(scene: Scene, lengths: Lengths) -> None:
 
 
 async def hold_patches(scene: Scene, lengths: Lengths) -> None:
-    """What the leader sends comes after its time-out, while it goes on by other connections."""
+    """Much of what the leader sends comes after its time-out, while it goes on with the rest."""
     leader = await scene.leader()
     if leader is None:
         return
     for _ in range(lengths.holds):
-        event = scene.ways[leader].hold()
+        event = scene.ways[leader].hold(scene.dice)
         try:
             await scene.steady.free(scene.dice, 3)
             await asyncio.sleep(scene.dice.uniform(*lengths.hold))

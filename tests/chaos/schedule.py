@@ -66,7 +66,7 @@ class Kills:
 
     async def _with_patches_on_their_way(self, leader: int) -> None:
         """What it sent last comes only when its successor has given the cards to others."""
-        steady, event = self._scene.steady, self._scene.ways[leader].hold()
+        steady, event = self._scene.steady, self._scene.ways[leader].hold(self._dice)
         try:
             await steady.free(self._dice, _SOME)
             await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))

@@ -7,6 +7,7 @@ their sender has given up, or is dead. That is how a write lands long after its 
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from random import Random
 
 from harness.proxy import Ends, Proxy
 
@@ -28,6 +29,8 @@ class Line:
     """Bytes that the API server has sent."""
     held: asyncio.Event | None = None
     """Until it is set, what the client sends is kept here."""
+    next_held: asyncio.Event | None = None
+    """The same, from the client's second piece on."""
     stalled: asyncio.Event | None = None
     """Until it is set, what the API server sends is kept here."""
     late: bool = False
@@ -40,15 +43,19 @@ class Way(Proxy):
     def __init__(self) -> None:
         super().__init__(0)
         self._lines: set[Line] = set()
+        self._holding: asyncio.Event | None = None
+        self._dice: Random | None = None
 
-    def hold(self) -> asyncio.Event:
+    def hold(self, dice: Random | None = None) -> asyncio.Event:
         """Keep what is sent to the API server on the present connections, until the event is set.
 
-        New connections go through: as if packets of some were lost.
+        Of new ones half are kept too, by the dice, if any are given: but for the first piece, so
+        that what follows it is a request that arrives late, and not a handshake that fails.
         """
         until = asyncio.Event()
         for line in self._lines:
             line.held, line.late = until, True
+        self._holding, self._dice = until, dice
         return until
 
     def stall_watches(self, *, pods_alone: bool = False) -> asyncio.Event:
@@ -67,6 +74,10 @@ class Way(Proxy):
     async def _join(self, client: Ends, server: Ends) -> None:
         now = asyncio.get_running_loop().time()
         line = Line(now, now)
+        hold = None
+        if self._holding is not None and not self._holding.is_set() and self._dice is not None:
+            hold = self._holding if self._dice.random() < 0.5 else None
+        line.next_held = hold
         self._lines.add(line)
         try:
             async with asyncio.TaskGroup() as pumps:
@@ -85,6 +96,8 @@ class Way(Proxy):
                 await self._wait(line.held)
                 writer.write(data)
                 await writer.drain()
+                if line.next_held is not None:
+                    line.held, line.next_held, line.late = line.next_held, None, True
         await self._wait(line.held)
         if line.late:
             await asyncio.sleep(LINGER)

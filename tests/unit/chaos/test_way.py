@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from random import Random
 
 import pytest
 
@@ -92,6 +93,23 @@ async def test_what_was_held_arrives_after_its_sender_is_gone(way: Way, server: 
     event.set()
     await server.hears(b"ablate")
     other.close()
+
+
+class AlwaysLow(Random):
+    def random(self) -> float:
+        return 0.0
+
+
+async def test_a_new_connection_is_held_from_its_second_piece_on(way: Way, server: Server) -> None:
+    event = way.hold(AlwaysLow())
+    _, writer = await open_and_say(way, b"first")
+    writer.write(b"second")
+    _, passing = await open_and_say(way, b"-")
+    writer.close()
+    assert server.heard == b"first-"
+    event.set()
+    await server.hears(b"first-second")
+    passing.close()
 
 
 async def test_a_stalled_watch_tells_everything_later(way: Way, server: Server) -> None:
