@@ -19,7 +19,7 @@ class Lengths:
     pause: Span = (5, 40)
     etcd_pause: float = 12
     stall: float = 15
-    hold: Span = (3, 10)
+    hold: Span = (5, 10)
     holds: int = 2
     held_before_death: Span = (0.8, 1.8)
     """For so long what the leader sends is kept before it is killed; less than its time-out."""
@@ -46,7 +46,7 @@ SHORT = Lengths(
     pause=(3.5, 5),
     etcd_pause=4,
     stall=3,
-    hold=(2.5, 4),
+    hold=(4, 5.5),
     holds=1,
     held_before_death=(0.6, 1.0),
     webhook=3,
