@@ -1,5 +1,6 @@
 """The commands: `python -m cardquota_dev build | up | down | demo`."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -62,6 +63,8 @@ def up(
     ] = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     until_stdin_closes: Annotated[bool, typer.Option("--until-stdin-closes", hidden=True)] = False,
+    product: Annotated[str, typer.Option(hidden=True)] = "",
+    store_json: Annotated[bool, typer.Option("--store-json", hidden=True)] = False,
 ) -> None:
     """Start a plane, and print the path of its administrator's kubeconfig once all is ready."""
     options = Options(
@@ -73,6 +76,8 @@ def up(
         bin_dir=absolute(bin_dir) if bin_dir else None,
         background=background,
         until_stdin_closes=until_stdin_closes,
+        product=tuple(shlex.split(product)),
+        store_json=store_json,
     )
     if detach:
         start_detached(options)

@@ -48,7 +48,9 @@ def etcd(binary: Path, folder: Folder, client: int, peer: int) -> Program:
     return Program("etcd", _command(binary, flags), url, None)
 
 
-def api_server(binary: Path, folder: Folder, keys: Keys, store: str, port: int) -> Program:
+def api_server(
+    binary: Path, folder: Folder, keys: Keys, store: str, port: int, *, store_json: bool
+) -> Program:
     """The API server, with RBAC and static tokens."""
     flags = {
         "etcd-servers": store,
@@ -63,6 +65,8 @@ def api_server(binary: Path, folder: Folder, keys: Keys, store: str, port: int) 
         "service-cluster-ip-range": "10.0.0.0/16",
         "allow-privileged": "true",
     }
+    if store_json:
+        flags["storage-media-type"] = "application/json"
     url = f"https://127.0.0.1:{port}"
     return Program("kube-apiserver", _command(binary, flags), url, "/readyz")
 

@@ -1,5 +1,6 @@
 """What `up` was asked for."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,10 @@ class Options:
     """Let go of standard output once ready, and write to the log instead."""
     until_stdin_closes: bool = False
     """End the plane when standard input ends: it then never outlives whoever started it."""
+    product: tuple[str, ...] = ()
+    """What is run as `cardquota` in each replica; empty: the product itself."""
+    store_json: bool = False
+    """Have the API server store JSON, so that a test can read etcd itself."""
 
     def arguments(self) -> list[str]:
         """The same options as a command line of `up`."""
@@ -40,4 +45,8 @@ class Options:
             flags.append("--background")
         if self.until_stdin_closes:
             flags.append("--until-stdin-closes")
+        if self.product:
+            flags.append(f"--product={shlex.join(self.product)}")
+        if self.store_json:
+            flags.append("--store-json")
         return flags

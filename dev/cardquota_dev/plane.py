@@ -44,7 +44,12 @@ class Plane:
         ports = free_ports(6)
         store = components.etcd(found["etcd"], self._folder, *ports[:2])
         server = components.api_server(
-            found["kube-apiserver"], self._folder, keys, store.address, ports[2]
+            found["kube-apiserver"],
+            self._folder,
+            keys,
+            store.address,
+            ports[2],
+            store_json=self._options.store_json,
         )
         write_kubeconfigs(identities, server.address, keys)
         self._state.server, self._state.bin_dir = server.address, str(found["kubectl"].parent)

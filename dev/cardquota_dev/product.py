@@ -145,7 +145,7 @@ class Product:
         metrics = config["metrics"]
         return Program(
             name=f"cardquota-{number}",
-            command=(*_CLI, "run", f"--config={self._config(number)}"),
+            command=(*(self._options.product or _CLI), "run", f"--config={self._config(number)}"),
             address=f"http://127.0.0.1:{metrics['port']}",
             ready="/readyz",
             environment={"KUBECONFIG": str(self._identity.kubeconfig)},

@@ -1,0 +1,44 @@
+"""`python -m chaos`: one run. Ends with 0 if nothing was found, 1 if something was, 2 if the run
+says nothing.
+
+With `--break` the product lacks a safeguard: then 0 if that was found, 1 if it was not.
+"""
+
+import argparse
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from .broken import BREAKAGES
+from .lengths import SHORT, full
+from .run import run
+
+
+def main() -> int:
+    """One run by the command line."""
+    parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=480, help="how long things go wrong")
+    parser.add_argument("--seed", type=int, help="the dice; without it, any")
+    parser.add_argument("--break", dest="breakage", choices=sorted(BREAKAGES), default="")
+    parser.add_argument("--short", action="store_true", help="short terms, as in the tests")
+    parser.add_argument("--dir", type=Path, help="keep plane's logs and history here")
+    options = parser.parse_args()
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    lengths = replace(SHORT, seconds=options.seconds) if options.short else full(options.seconds)
+    print(
+        f"seed {seed}, {options.seconds:.0f} s, broken: {options.breakage or 'nothing'}", flush=True
+    )
+    if options.dir:
+        options.dir.mkdir(parents=True, exist_ok=True)
+    report = run(lengths, seed, options.breakage, options.dir)
+    print(report.text())
+    if report.invalid:
+        return 2
+    if options.breakage:
+        return 0 if report.findings else 1
+    return 0 if report.clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

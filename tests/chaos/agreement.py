@@ -1,0 +1,99 @@
+"""Whether all count the same in the end: every replica, every Queue's status, the recount."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from . import objects
+from .fitting import fitting
+from .recount import Place, Recount
+from .scene import REPLICAS, Scene
+
+Totals = dict[Place, tuple[int, int]]
+"""Allocated and inqueue, where one is not zero."""
+
+_ROW = re.compile(
+    r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.MULTILINE
+)
+_DRIFT = re.compile(r"^cardquota_ledger_drift (\S+)$", re.MULTILINE)
+
+
+async def disagreements(scene: Scene) -> list[str]:
+    """What is not as it must be once nothing is on its way any more. Empty is right."""
+    recount = await _stored(scene)
+    if recount is None:
+        return ["the API server does not answer"]
+    found = []
+    for queue in recount.quota:
+        found += [f"{thing} waits in {queue}, and would fit" for thing in fitting(recount, queue)]
+    for key, group in recount.groups.items():
+        if group.reserved and not recount.members[key]:
+            found.append(f"{key} reserves {group.reserved} and has no members")
+    expected = totals(recount)
+    for replica in range(REPLICAS):
+        page = await scene.page(replica)
+        found += _differences(f"replica {replica}", of_metrics(page), expected)
+        drift = _DRIFT.search(page)
+        if drift is None or float(drift[1]) != 0:
+            found.append(f"replica {replica} reports drift {drift and drift[1]}")
+    queues = await scene.api.get(objects.QUEUE_PATH)
+    status = of_status(queues.body.get("items", ()))
+    found += _differences("Queue status", status, expected)
+    return found
+
+
+def totals(recount: Recount) -> Totals:
+    """By the recount."""
+    bound: Counter[Place] = Counter()
+    for pod in recount.pods.values():
+        if pod.node:
+            bound.update(pod.charge)
+    places = {(queue, card) for queue, quota in recount.quota.items() for card in quota}
+    every = {p: (bound[p], recount.held[p] - bound[p] + recount.reserved(p)) for p in places}
+    return {place: pair for place, pair in every.items() if any(pair)}
+
+
+def of_metrics(page: str) -> Totals:
+    """By a replica."""
+    rows: dict[Place, dict[str, int]] = {}
+    for total, card, queue, value in _ROW.findall(page):
+        rows.setdefault((queue, card), {})[total] = int(float(value))
+    return _pairs(rows)
+
+
+def of_status(queues: Any) -> Totals:
+    """By the status of Queues."""
+    rows = {
+        (queue["metadata"]["name"], row["name"]): row
+        for queue in queues
+        for row in queue.get("status", {}).get("cards", ())
+    }
+    return _pairs(rows)
+
+
+def _pairs(rows: Mapping[Place, Mapping[str, Any]]) -> Totals:
+    pairs = {p: (int(r.get("allocated", 0)), int(r.get("inqueue", 0))) for p, r in rows.items()}
+    return {place: pair for place, pair in pairs.items() if any(pair)}
+
+
+def _differences(who: str, theirs: Totals, expected: Totals) -> list[str]:
+    return [
+        f"{who} says {place} allocated, inqueue {theirs.get(place, (0, 0))},"
+        f" the recount {expected.get(place, (0, 0))}"
+        for place in sorted(theirs.keys() | expected.keys())
+        if theirs.get(place) != expected.get(place)
+    ]
+
+
+async def _stored(scene: Scene) -> Recount | None:
+    """A recount of what is stored now."""
+    recount = Recount(objects.NAMESPACE, objects.CARD_OF_NODE)
+    paths = {"queue": objects.QUEUE_PATH, "group": objects.GROUPS, "pod": objects.PODS}
+    for kind, path in paths.items():
+        reply = await scene.api.get(path)
+        if not reply.ok:
+            return None
+        for thing in reply.body["items"]:
+            recount.apply(kind, thing["metadata"]["name"], thing)
+    return recount

@@ -1,0 +1,62 @@
+"""Creates that were refused although the queue had room, which must not be.
+
+Who refuses looks at a replica's view, which is a moment old, and counts what waits in a queue
+whose pods are not made to wait as let through. So a refusal is wrong only if there was room by
+that count all the time from `MARGIN` seconds before it was asked. Where a fault had made views
+old by then, nothing is said.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .recount import Place, Recount
+
+MARGIN = 5.0
+
+
+@dataclass(frozen=True)
+class Denial:
+    """A refused create: what it asked for, when, and when the answer came (monotonic)."""
+
+    place: Place
+    amount: int
+    sent: float
+    answered: float
+    text: str
+
+
+class Rooms:
+    """How much room each queue had, over time."""
+
+    def __init__(self, recount: Recount) -> None:
+        self._recount = recount
+        self._at: defaultdict[Place, list[float]] = defaultdict(list)
+        self._room: defaultdict[Place, list[int]] = defaultdict(list)
+
+    def after(self, at: float, places: set[Place]) -> None:
+        """Something changed there at this time."""
+        for place in places:
+            self._at[place].append(at)
+            self._room[place].append(self._recount.room(place) - self._recount.gated_deny(place))
+
+    def least(self, place: Place, begin: float, end: float) -> int:
+        """The least room at any moment of a span."""
+        first = max(0, bisect_right(self._at[place], begin) - 1)
+        last = bisect_right(self._at[place], end)
+        return min(self._room[place][first:last], default=0)
+
+
+def wrong(
+    denials: Sequence[Denial], rooms: Rooms, faults: Sequence[tuple[float, float]]
+) -> tuple[list[Denial], int]:
+    """Those that were wrong, and how many could not be judged."""
+    found, unsaid = [], 0
+    for denial in denials:
+        begin = denial.sent - MARGIN
+        if any(start < denial.answered and begin < end for start, end in faults):
+            unsaid += 1
+        elif rooms.least(denial.place, begin, denial.answered) >= denial.amount:
+            found.append(denial)
+    return found, unsaid

@@ -1,0 +1,163 @@
+"""What goes wrong, one function each. All of them end with everything put right again."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+
+from . import objects
+from .foreign import Foreign
+from .lengths import Lengths
+from .scene import LEASE, Scene
+
+Fault = Callable[[Scene, Lengths], Awaitable[None]]
+
+_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+_QUOTAS = f"/api/v1/namespaces/{objects.NAMESPACE}/resourcequotas"
+
+
+async def pause_the_leader(scene: Scene, lengths: Lengths) -> None:
+    """It stands still, for longer than its term, or not quite; then goes on as if nothing was."""
+    leader = await scene.until_deciding()
+    if leader is not None:
+        with scene.views_are_old():
+            await scene.pause(f"cardquota-{leader}", scene.dice.uniform(*lengths.pause))
+
+
+async def restart_the_api_server(scene: Scene, lengths: Lengths) -> None:
+    """It is killed; the plane starts it again after a second."""
+    with scene.views_are_old():
+        scene.signal("kube-apiserver", signal.SIGKILL)
+        await asyncio.sleep(1.5)
+        await scene.until_served()
+        await asyncio.sleep(2)
+
+
+async def restart_etcd(scene: Scene, lengths: Lengths) -> None:
+    """In good order: it is told not to wait for the disk, so it may lose nothing else."""
+    with scene.views_are_old():
+        scene.signal("etcd", signal.SIGTERM)
+        await asyncio.sleep(1.5)
+        await scene.until_served()
+        await asyncio.sleep(2)
+
+
+async def pause_etcd(scene: Scene, lengths: Lengths) -> None:
+    """Nothing is stored or read for longer than a term: what was under way then lands late."""
+    with scene.views_are_old():
+        await scene.pause("etcd", lengths.etcd_pause)
+        await scene.until_served()
+
+
+async def cut_watches(scene: Scene, lengths: Lengths) -> None:
+    """All connections of one replica end at once."""
+    with scene.views_are_old():
+        replica = scene.dice.randrange(len(scene.ways))
+        scene.ways[replica].cut()
+        scene.lease_ways[replica].cut()
+        await asyncio.sleep(1)
+
+
+async def stall_watches(scene: Scene, lengths: Lengths) -> None:
+    """One or all replicas are told nothing for a while, and do not know that they are not."""
+    ways = scene.ways if scene.dice.random() < 0.5 else [scene.dice.choice(scene.ways)]
+    with scene.views_are_old():
+        events = [way.stall_watches() for way in ways]
+        try:
+            await asyncio.sleep(lengths.stall)
+        finally:
+            for event in events:
+                event.set()
+        await asyncio.sleep(1)
+
+
+async def hold_patches(scene: Scene, lengths: Lengths) -> None:
+    """Much of what the leader sends comes after its time-out, while it goes on with the rest."""
+    leader = await scene.leader()
+    if leader is None:
+        return
+    for _ in range(lengths.holds):
+        event = scene.ways[leader].hold(scene.dice)
+        try:
+            await scene.steady.free(scene.dice, 3)
+            await asyncio.sleep(scene.dice.uniform(*lengths.hold))
+        finally:
+            event.set()
+        await asyncio.sleep(1)
+
+
+async def delete_the_lease(scene: Scene, lengths: Lengths) -> None:
+    """The break-glass: first the policy that refuses it, then the Lease; the policy is put back."""
+    path = f"{_BINDINGS}/cardquota-lease"
+    binding = await scene.api.get(path)
+    if not binding.ok:
+        return
+    if (await scene.api.delete(LEASE)).ok:
+        scene.tally["Lease deletions that were not refused"] += 1
+    if (await scene.api.delete(path)).ok:
+        for _ in range(50):
+            if (await scene.api.delete(LEASE)).ok:
+                break
+            await asyncio.sleep(0.1)
+        metadata = {"name": "cardquota-lease", "labels": binding.body["metadata"].get("labels")}
+        again = {**binding.body, "metadata": metadata}
+        while (await scene.api.create(_BINDINGS, again)).code not in (201, 409):
+            await asyncio.sleep(0.2)
+    await scene.until_deciding()
+
+
+async def slow_webhook(scene: Scene, lengths: Lengths) -> None:
+    """Somebody else's takes 1 to 9 s for a part of all writes of pods, ours among them."""
+    assert scene.cluster.folder is not None
+    foreign = Foreign(scene.cluster.folder.private, scene.dice)
+    await foreign.start()
+    try:
+        if await foreign.install(scene.api):
+            await asyncio.sleep(lengths.webhook)
+        while not await foreign.remove(scene.api):
+            await asyncio.sleep(0.2)
+    finally:
+        await foreign.stop()
+
+
+async def refuse_after_us(scene: Scene, lengths: Lengths) -> None:
+    """A ResourceQuota says no to pods that we have let by: nothing may be counted for them."""
+    body = {"metadata": {"name": "chaos"}, "spec": {"hard": {"pods": "1"}}}
+    if (await scene.api.create(_QUOTAS, body)).ok:
+        await asyncio.sleep(lengths.refusals)
+    while (await scene.api.delete(f"{_QUOTAS}/chaos")).code not in (200, 404):
+        await asyncio.sleep(0.2)
+
+
+async def take_labels(scene: Scene, lengths: Lengths) -> None:
+    """A node loses the label that names its card, as when a plugin starts again (D8)."""
+    name, card = scene.dice.choice(sorted(objects.CARD_OF_NODE.items()))
+    key, path = "nvidia.com/gpu.product", f"/api/v1/nodes/{name}"
+    await scene.api.patch(path, {"metadata": {"labels": {key: None}}})
+    await asyncio.sleep(2)
+    while not (await scene.api.patch(path, {"metadata": {"labels": {key: card}}})).ok:
+        await asyncio.sleep(0.2)
+
+
+FAULTS: dict[str, Fault] = {
+    "leader paused": pause_the_leader,
+    "API server killed": restart_the_api_server,
+    "etcd restarted": restart_etcd,
+    "etcd paused": pause_etcd,
+    "connections cut": cut_watches,
+    "watches stalled": stall_watches,
+    "patches held": hold_patches,
+    "Lease deleted": delete_the_lease,
+    "slow foreign webhook": slow_webhook,
+    "ResourceQuota refuses": refuse_after_us,
+    "node labels gone": take_labels,
+}
+"""By the name that a report gives them. Further kinds are added here."""
+
+ENDS_A_TERM = {
+    "leader paused",
+    "API server killed",
+    "etcd restarted",
+    "etcd paused",
+    "Lease deleted",
+}
+"""Those after which mostly another one leads."""

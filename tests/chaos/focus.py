@@ -1,0 +1,36 @@
+"""What makes each breakage likely to be found: the faults that it is the safeguard against."""
+
+from dataclasses import dataclass, replace
+
+from .lengths import Lengths
+
+
+@dataclass(frozen=True)
+class Focus:
+    """Some faults instead of all."""
+
+    faults: tuple[str, ...]
+    kill: str = ""
+    """One kind of kill instead of each in turn."""
+
+    def lengths(self, lengths: Lengths) -> Lengths:
+        """The same run with these faults alone, and kills as soon as they make sense."""
+        return replace(
+            lengths,
+            faults=self.faults,
+            between_kills=tuple(s / 2 for s in lengths.between_kills) if self.kill
+            else lengths.between_kills,
+            releases_before_a_kill=min(lengths.releases_before_a_kill, 50),
+        )  # fmt: skip
+
+
+FOCUS = {
+    "no-fence": Focus(("node labels gone",), "with patches on their way"),
+    "no-precondition": Focus(("patches held", "connections cut")),
+    "uncharged-by-reading": Focus(("patches held",)),
+    "no-catch-up": Focus(("node labels gone",), "while the others are told nothing"),
+    "charged-after": Focus(("connections cut",)),
+    "no-write-ahead": Focus(("connections cut",)),
+    "dropped-event": Focus(("node labels gone",)),
+}
+"""By breakage."""

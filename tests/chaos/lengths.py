@@ -1,0 +1,61 @@
+"""How long things take in a run: the full one, and the short one that is among the tests."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """All in seconds, but for counts."""
+
+    seconds: float
+    """How long clients work and faults happen."""
+    between_kills: Span = (25, 40)
+    releases_before_a_kill: int = 200
+    kills: int = 0
+    """The run goes on, for at most half as long again, until the leader was killed so often."""
+    pause: Span = (5, 40)
+    etcd_pause: float = 12
+    stall: float = 15
+    hold: Span = (5, 10)
+    holds: int = 2
+    held_before_death: Span = (0.8, 1.8)
+    """For so long what the leader sends is kept before it is killed; less than its time-out."""
+    webhook: float = 12
+    refusals: float = 4
+    between_faults: Span = (2, 8)
+    quiet: float = 30
+    """After the end something may be on its way for so long."""
+    faults: tuple[str, ...] = ()
+    """Which happen, in this order again and again; empty: all, in an order by chance."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """The product's settings, over its defaults."""
+
+
+def full(seconds: float) -> Lengths:
+    """With the product's own terms; a kill at least every 40 s."""
+    return Lengths(seconds, kills=10 if seconds >= 480 else 0)
+
+
+SHORT = Lengths(
+    15,
+    between_kills=(4, 5),
+    releases_before_a_kill=10,
+    pause=(3.5, 5),
+    etcd_pause=4,
+    stall=3,
+    hold=(4, 5.5),
+    holds=1,
+    held_before_death=(0.6, 1.0),
+    webhook=3,
+    refusals=1,
+    between_faults=(0.2, 0.5),
+    faults=("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
+    config={
+        "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
+        "release": {"patchTimeout": 1},
+    },
+)
+"""A quarter of a minute, with a term that is over soon."""

@@ -1,0 +1,132 @@
+"""What the clients ask for: nodes, queues and pods, as plain objects."""
+
+import json
+from typing import Any
+
+Object = dict[str, Any]
+
+NAMESPACE = "chaos"
+A, B = "NVIDIA-T1000", "NVIDIA-T2000"
+CARD_OF_NODE = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
+QUEUES = {
+    "train": ("Gate", {A: 40, B: 20}),
+    "serve": ("Deny", {A: 8, B: 6}),
+    "gangs": ("Gate", {A: 12}),
+    "steady": ("Gate", {A: 6}),
+}
+"""Their policies and quotas: much less than is asked for, so that somebody always waits."""
+
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+GROUPS = f"/apis/scheduling.volcano.sh/v1beta1/namespaces/{NAMESPACE}/podgroups"
+QUEUE_PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
+DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
+PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+URGENT = "chaos-urgent"
+
+_QUEUE = "scheduling.volcano.sh/queue-name"
+_CARD = "volcano.sh/card.name"
+_GROUP = "scheduling.k8s.io/group-name"
+_RUN = "cardquota.dev/run-seconds"
+_RESOURCE = "nvidia.com/gpu"
+
+
+def node(name: str, card: str) -> Object:
+    """With far more cards than the quotas: what holds a pod up is never the scheduler."""
+    amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", _RESOURCE: "2000"}
+    labels = {
+        "kubernetes.io/hostname": name,
+        f"{_RESOURCE}.product": card,
+        f"{_RESOURCE}.memory": "143771",
+        f"{_RESOURCE}.count": "8",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+
+
+def queue(name: str) -> Object:
+    """With its policy and quota."""
+    policy, quota = QUEUES[name]
+    notes = {"volcano.sh/card.quota": json.dumps(quota), "volcano.sh/card.policy": policy}
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": name, "annotations": notes},
+        "spec": {},
+    }
+
+
+def urgent() -> Object:
+    """Who has it goes before all others that wait."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": URGENT},
+        "value": 1000,
+        "preemptionPolicy": "Never",
+    }
+
+
+def pod(
+    name: str,
+    owner: str,
+    queue_name: str,
+    cards: str,
+    amount: int,
+    *,
+    seconds: int = 0,
+    group: str = "",
+    priority: str = "",
+) -> Object:
+    """A pod of a client; with `seconds` it ends by itself."""
+    notes = {_QUEUE: queue_name, _CARD: cards}
+    if seconds:
+        notes[_RUN] = str(seconds)
+    if group:
+        notes[_GROUP] = group
+    metadata = {"name": name, "labels": {"client": owner}, "annotations": notes}
+    spec: Object = {
+        "containers": [_container(amount)],
+        "terminationGracePeriodSeconds": 1,
+    }
+    if priority:
+        spec["priorityClassName"] = priority
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def group(name: str, owner: str, queue_name: str, minimum: int) -> Object:
+    """A gang."""
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name, "labels": {"client": owner}},
+        "spec": {"queue": queue_name, "minMember": minimum},
+    }
+
+
+def deployment(name: str, queue_name: str, card: str) -> Object:
+    """A service that is scaled."""
+    labels = {"app": name, "client": name}
+    template = {
+        "metadata": {"labels": labels, "annotations": {_QUEUE: queue_name, _CARD: card}},
+        "spec": {"containers": [_container(1)], "terminationGracePeriodSeconds": 1},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template},
+    }
+
+
+def naming(cards: str) -> Object:
+    """A change of the cards that a pod names."""
+    return {"metadata": {"annotations": {_CARD: cards}}}
+
+
+def _container(amount: int) -> Object:
+    resources = {"limits": {_RESOURCE: amount, "cpu": "1"}, "requests": {"cpu": "100m"}}
+    return {"name": "main", "image": "none", "resources": resources}

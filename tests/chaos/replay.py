@@ -1,0 +1,67 @@
+"""The history of a run, event by event, through the recount and everything that judges it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .denials import Denial, Rooms, wrong
+from .history import Change, changes
+from .objects import CARD_OF_NODE, NAMESPACE
+from .pauses import Pauses
+from .recount import Pod, Recount
+from .verdicts import Judge, Violation
+
+
+@dataclass
+class Replay:
+    """What a history shows."""
+
+    recount: Recount
+    """As of its end."""
+    violations: list[Violation]
+    counts: Counter[str]
+    pause: float
+    """The longest in which nothing was let through although something would have fit, seconds."""
+    pause_at: float
+    wrong: list[Denial]
+    unjudged: int
+    """Denials while a fault had made views old."""
+
+
+def replay(
+    file: Path, denials: Sequence[Denial] = (), faults: Sequence[tuple[float, float]] = ()
+) -> Replay:
+    """Judge a whole history. Raises HistoryError if it has a gap."""
+    recount = Recount(NAMESPACE, CARD_OF_NODE)
+    judge, pauses, rooms = Judge(recount), Pauses(recount), Rooms(recount)
+    counts: Counter[str] = Counter()
+    terms: set[str] = set()
+    for change in changes(file):
+        counts["changes"] += 1
+        before = recount.pods.get(change.key) if change.kind == "pod" else None
+        touched = recount.apply(change.kind, change.key, change.object)
+        judge.after(change, before, touched)
+        opened = _count(counts, terms, change, before, recount.pods.get(change.key))
+        if touched:
+            pauses.after(change.at, {queue for queue, _ in touched}, opened)
+            rooms.after(change.at, touched)
+    counts["terms that let something through"] = len(terms)
+    found, unsaid = wrong(denials, rooms, faults)
+    return Replay(recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid)
+
+
+def _count(
+    counts: Counter[str], terms: set[str], change: Change, before: Pod | None, pod: Pod | None
+) -> str:
+    """Note what happened; the queue in which a gate was opened."""
+    if change.kind != "pod" or pod is None:
+        return ""
+    if change.version == 1:
+        counts["pods created"] += 1
+        counts["pods created gated"] += pod.gated
+    elif before is not None and before.gated and not pod.gated:
+        counts["releases"] += 1
+        terms.add(pod.term)
+        return pod.queue
+    return ""

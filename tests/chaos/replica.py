@@ -1,0 +1,67 @@
+"""One replica of the product as a run has it: through its way, and, if wanted, broken.
+
+`python -m chaos.replica WAYS BREAKAGE run --config=FILE`: WAYS are the ports of the ways, two for
+each replica, the second for its Lease; `-` stands for no breakage. All that is different is done
+to this process alone; the product knows nothing of it.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from cardquota.cli import main as cardquota
+from cardquota.cli import run
+from cardquota.cluster.access import Access
+from cardquota.cluster.client import Client
+from cardquota_dev.folder import write_private_json
+
+from .broken import BREAKAGES
+
+_RECOUNT = 3.0
+"""Seconds between two recounts of the product's own: a run is too short for the usual 300."""
+
+
+def main() -> None:
+    """Become the replica."""
+    ways, breakage, *arguments = sys.argv[1:]
+    config = next(Path(a.partition("=")[2]) for a in arguments if a.startswith("--config="))
+    found = re.search(r"(\d+)\.yaml$", config.name)
+    number = int(found[1]) if found else 0
+    way, lease_way = map(int, ways.split(",")[2 * number : 2 * number + 2])
+    os.environ["KUBECONFIG"] = str(_through(way, config, number))
+    run.Client = _clients(lease_way)  # type: ignore[misc,assignment]
+    run._RECOUNT = _RECOUNT  # type: ignore[misc]
+    if breakage != "-":
+        BREAKAGES[breakage].apply()
+    sys.argv = ["cardquota", *arguments]
+    cardquota()
+
+
+def _clients(lease_way: int) -> Callable[[Access], Client]:
+    """The second client that the product makes is for the Lease: it takes a way of its own."""
+    made = []
+
+    def client(access: Access) -> Client:
+        made.append(access)
+        first = len(made) == 1
+        return Client(access if first else replace(access, server=f"https://127.0.0.1:{lease_way}"))
+
+    return client
+
+
+def _through(port: int, config: Path, number: int) -> Path:
+    """The replica's kubeconfig, which leads through its way."""
+    stored = json.loads(Path(os.environ["KUBECONFIG"]).read_text())
+    for cluster in stored["clusters"]:
+        cluster["cluster"]["server"] = f"https://127.0.0.1:{port}"
+    path = config.with_name(f"kubeconfig-way-{number}")
+    write_private_json(path, stored)
+    return path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What a run found, for people."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .replay import Replay
+
+_SHOWN = 20
+
+
+@dataclass
+class Report:
+    """One run."""
+
+    seed: int
+    breakage: str
+    tally: Counter[str]
+    replay: Replay | None = None
+    remaining: list[str] = field(default_factory=list)
+    """What was still not as it must be after the quiet."""
+    refused_late: int = 0
+    happened: list[tuple[float, float, str]] = field(default_factory=list)
+    """What went wrong, from when until when (monotonic)."""
+    kills: int = 0
+    """As many were wanted, so that zero violations mean something."""
+    invalid: str = ""
+    """Why the run says nothing, if it does not."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found, in a run that says something."""
+        return not self.invalid and self.replay is not None and not self.findings
+
+    @property
+    def findings(self) -> list[str]:
+        """Everything that must not be."""
+        found = list(self.remaining)
+        if self.replay is not None:
+            found += [str(violation) for violation in self.replay.violations]
+            found += [
+                f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
+            ]
+        return found
+
+    @staticmethod
+    def _overlap(one: tuple[float, float, str], begin: float, end: float) -> bool:
+        return one[0] < end and begin < one[1]
+
+    def _pause(self, replay: Replay) -> str:
+        """How long, and what went wrong meanwhile."""
+        begin, end = replay.pause_at - replay.pause, replay.pause_at
+        why = [one[2] for one in sorted(self.happened) if self._overlap(one, begin, end)]
+        return f"{replay.pause:.1f} s ({', '.join(why) or 'nothing went wrong then'})"
+
+    def text(self) -> str:
+        """All of it, the seed last."""
+        rows = [(name, str(self.tally[name])) for name in sorted(self.tally)]
+        if self.replay is not None:
+            counts = self.replay.counts
+            rows += [(f"history: {name}", str(counts[name])) for name in sorted(counts)]
+            rows += [
+                ("longest pause while something would have fit", self._pause(self.replay)),
+                ("denials not judged: a fault had made views old", str(self.replay.unjudged)),
+                ("wrong denials", str(len(self.replay.wrong))),
+                ("violations", str(len(self.replay.violations))),
+            ]
+        rows += [
+            ("patches refused since their term was over", str(self.refused_late)),
+            ("not as it must be in the end", str(len(self.remaining))),
+            ("broken on purpose", self.breakage or "nothing"),
+            ("seed", str(self.seed)),
+        ]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:{width}}  {value}" for name, value in rows]
+        lines += [f"FOUND: {what}" for what in self.findings[:_SHOWN]]
+        if len(self.findings) > _SHOWN:
+            lines.append(f"... and {len(self.findings) - _SHOWN} more")
+        if self.tally["kills"] < self.kills:
+            lines.append(
+                f"NOTE: {self.kills} kills were wanted: this run shows less than a whole one"
+            )
+        if self.invalid:
+            lines.append(f"INVALID, says nothing: {self.invalid}")
+        return "\n".join(lines)

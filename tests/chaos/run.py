@@ -1,0 +1,189 @@
+"""One run from the plane to the verdict."""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import yaml
+
+from cardquota_dev.testing import Cluster, running_plane
+
+from . import objects
+from .agreement import disagreements
+from .api import Api
+from .broken import BREAKAGES
+from .clients import Client, all_clients
+from .focus import FOCUS
+from .history import History, HistoryError
+from .lengths import Lengths
+from .refused_late import RefusedLate
+from .replay import replay
+from .report import Report
+from .scene import REPLICAS, Scene
+from .schedule import Kills, everything_else
+from .steady import Steady
+from .way import Way
+
+_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+_OVERTIME = 0.5
+_TESTS = Path(__file__).resolve().parents[1]
+_REPLICA = ("env", f"PYTHONPATH={_TESTS}", sys.executable, "-m", "chaos.replica")
+
+
+def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = None) -> Report:
+    """Start a plane, have everything go wrong on it, and judge what happened.
+
+    `folder`: where the plane and the history are; a temporary one if None.
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="cardquota-chaos-") as temporary:
+            return run(lengths, seed, breakage, Path(temporary))
+    return asyncio.run(_run(lengths, seed, breakage, folder))
+
+
+async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Report:
+    ways = [Way() for _ in range(2 * REPLICAS)]
+    for way in ways:
+        await way.start()
+    config = folder / "config.yaml"
+    config.write_text(yaml.safe_dump(lengths.config))
+    ports = ",".join(str(way.port) for way in ways)
+    plane = running_plane(
+        folder / "plane",
+        replicas=REPLICAS,
+        config=config,
+        product=(*_REPLICA, ports, breakage or "-"),
+        store_json=True,
+    )
+    aim = asyncio.create_task(_aim(ways, folder / "plane" / "kubeconfig-product"))
+    # The plane is waited for in a thread: its replicas need our ways to come up.
+    cluster = await asyncio.to_thread(plane.__enter__)
+    try:
+        await aim
+        assert cluster.folder is not None
+        async with Api(cluster.kubeconfig) as api:
+            return await _on(cluster, api, ways, lengths, seed, breakage, folder)
+    finally:
+        for way in ways:
+            await way.stop()
+        await asyncio.to_thread(plane.__exit__, None, None, None)
+
+
+async def _aim(ways: list[Way], kubeconfig: Path) -> None:
+    """Point the ways at the API server as soon as it is known where it listens."""
+    while not kubeconfig.exists():
+        await asyncio.sleep(0.05)
+    async with Api(kubeconfig) as api:
+        for way in ways:
+            way.target = int(api.server.rpartition(":")[2])
+
+
+async def _on(
+    cluster: Cluster,
+    api: Api,
+    ways: list[Way],
+    lengths: Lengths,
+    seed: int,
+    breakage: str,
+    folder: Path,
+) -> Report:
+    tally: Counter[str] = Counter()
+    steady = Steady(api, tally)
+    dice = Random(f"{seed}/faults")
+    scene = Scene(cluster, api, ways[::2], ways[1::2], steady, dice, tally)
+    await _furnish(scene)
+    for binding in BREAKAGES[breakage].without if breakage else ():
+        await api.delete(f"{_BINDINGS}/{binding}")
+    await scene.until_deciding()
+    file = folder / "history"
+    late = RefusedLate(api)
+    with History(cluster.state.process("etcd").address, objects.NAMESPACE, file) as history:
+        looking = asyncio.create_task(late.run())
+        clients = await _trouble(scene, lengths, seed, breakage)
+        remaining = await _quiet(scene, lengths)
+        looking.cancel()
+        await late.look()
+        complete = await history.complete()
+    report = Report(seed, breakage, tally)
+    report.remaining = remaining
+    report.happened = scene.happened
+    report.kills = lengths.kills
+    report.refused_late = late.count
+    if history.failure or not complete:
+        report.invalid = history.failure or "the history is not complete"
+        return report
+    denials = [denial for client in clients for denial in client.denials]
+    try:
+        report.replay = replay(file, denials, scene.spans)
+    except HistoryError as error:
+        report.invalid = str(error)
+    return report
+
+
+async def _furnish(scene: Scene) -> None:
+    api = scene.api
+    await api.create("/api/v1/namespaces", {"metadata": {"name": objects.NAMESPACE}})
+    for name, card in objects.CARD_OF_NODE.items():
+        await api.create("/api/v1/nodes", objects.node(name, card))
+    await api.create(objects.PRIORITIES, objects.urgent())
+    for name in objects.QUEUES:
+        while not (await api.create(objects.QUEUE_PATH, objects.queue(name))).ok:
+            await asyncio.sleep(0.2)
+    account = f"/api/v1/namespaces/{objects.NAMESPACE}/serviceaccounts/default"
+    while not (await api.get(account)).ok:
+        await asyncio.sleep(0.1)
+
+
+async def _trouble(scene: Scene, lengths: Lengths, seed: int, breakage: str) -> list[Client]:
+    """Clients at work while things go wrong."""
+    focus = FOCUS.get(breakage)
+    if focus:
+        lengths = focus.lengths(lengths)
+    kills = Kills(scene, lengths, f"{seed}/kills", only=focus.kill if focus else "")
+    clients = all_clients(scene.api, seed, scene.tally)
+    working = [asyncio.create_task(client.run()) for client in (*clients, scene.steady)]
+    over = asyncio.Event()
+    faults = [
+        asyncio.create_task(kills.run(over)),
+        asyncio.create_task(everything_else(scene, lengths, f"{seed}/schedule", kills, over)),
+    ]
+    begun = time.monotonic()
+    try:
+        while not _enough(time.monotonic() - begun, kills, lengths):
+            for task in (*working, *faults):
+                if task.done():
+                    task.result()  # none of them ends by itself
+            await asyncio.sleep(0.2)
+        over.set()
+        await asyncio.gather(*faults)
+    finally:
+        for task in (*working, *faults):
+            task.cancel()
+        ends = await asyncio.gather(*working, *faults, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, Exception):
+            raise end
+    scene.tally["seconds"] = round(time.monotonic() - begun)
+    return clients
+
+
+def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
+    """Whether the run has lasted as long as it should."""
+    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + _OVERTIME)
+    return spent >= lengths.seconds and not wanted
+
+
+async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
+    """What is still not as it must be after some quiet; as soon as nothing is, empty."""
+    await scene.until_served()
+    await scene.until_deciding()
+    deadline = time.monotonic() + lengths.quiet
+    while (found := await disagreements(scene)) and time.monotonic() < deadline:
+        await asyncio.sleep(1)
+    needed = lengths.quiet - max(0.0, deadline - time.monotonic())
+    scene.tally["seconds of quiet that were needed"] = round(needed)
+    return found

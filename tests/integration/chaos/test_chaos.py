@@ -1,0 +1,25 @@
+"""A quarter of a minute in which everything goes wrong, and nothing may be over quota (I1, I2).
+
+The long run is `make chaos`; see docs/chaos.md.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from chaos.lengths import SHORT
+from chaos.run import run
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+
+SEED = 1
+
+
+def test_nothing_is_over_quota_while_everything_goes_wrong(tmp_path: Path) -> None:
+    report = run(SHORT, SEED, folder=tmp_path)
+    assert report.clean, report.text()
+    assert report.replay is not None
+    # Zero violations mean something only where something happened.
+    assert report.tally["kills"] >= 1, report.text()
+    assert report.replay.counts["releases"] >= 50, report.text()
+    assert report.replay.counts["terms that let something through"] >= 2, report.text()

@@ -1,0 +1,98 @@
+"""A history written by hand: what etcd would have told, change by change."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from chaos.objects import NAMESPACE, A
+
+PodNotes = dict[str, str]
+
+
+class Story:
+    """Every step is one revision, half a second after the one before."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "history"
+        self._lines: list[str] = []
+        self._versions: dict[tuple[str, str], int] = {}
+        self._objects: dict[str, dict[str, Any]] = {}
+        self.revision = 0
+        self.now = 0.0
+
+    def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> Self:
+        self.revision += 1
+        self.now += 0.5
+        version = self._versions.get((kind, key), 0) + 1 if thing else 0
+        self._versions[kind, key] = version
+        row = json.dumps([self.now, kind, key, version, thing])
+        self._lines.append(f"{self.revision:012} {row}")
+        self.file.write_text("\n".join(reversed(self._lines)))
+        return self
+
+    def lose_last(self) -> Self:
+        """One change is missing from what was told."""
+        self._lines.pop()
+        return self
+
+    def queue(self, name: str, quota: Mapping[str, int], policy: str = "Gate") -> Self:
+        notes = {"volcano.sh/card.quota": json.dumps(quota), "volcano.sh/card.policy": policy}
+        return self.put("queue", name, {"metadata": {"name": name, "annotations": notes}})
+
+    def group(self, name: str, minimum: int, reserving: int = 0) -> Self:
+        notes = {}
+        if reserving:
+            found = {"term": "t", "queue": "q", "cards": {A: reserving}}
+            notes["volcano.sh/card.reservation"] = json.dumps(found)
+        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes}
+        return self.put("group", name, {"metadata": meta, "spec": {"minMember": minimum}})
+
+    def waits(
+        self, name: str, amount: int = 1, cards: str = A, queue: str = "q", group: str = ""
+    ) -> Self:
+        notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
+        if group:
+            notes["scheduling.k8s.io/group-name"] = group
+        meta = {
+            "name": name, "namespace": NAMESPACE, "annotations": notes,
+            "uid": f"{name}-{self.revision}",
+        }  # fmt: skip
+        spec = {
+            "schedulingGates": [{"name": "volcano.sh/card-quota"}],
+            "containers": [{"resources": {"limits": {"nvidia.com/gpu": str(amount)}}}],
+        }
+        self._objects[name] = {"metadata": meta, "spec": spec, "status": {"phase": "Pending"}}
+        return self.put("pod", name, self._objects[name])
+
+    def opens(self, name: str, card: str = A, amount: int | None = None, queue: str = "q") -> Self:
+        thing = self._objects[name]
+        limits = thing["spec"]["containers"][0]["resources"]["limits"]
+        amount = int(limits["nvidia.com/gpu"]) if amount is None else amount
+        notes = {
+            "volcano.sh/card.allocated": json.dumps({card: amount}),
+            "volcano.sh/card.queue": queue,
+            "volcano.sh/card.term": "cardquota-0_aa",
+        }
+        self._change(name, notes=notes, gates=None)
+        return self.put("pod", name, self._objects[name])
+
+    def opens_by_itself(self, name: str) -> Self:
+        self._change(name, notes={}, gates=None)
+        return self.put("pod", name, self._objects[name])
+
+    def runs(self, name: str, node: str = "chaos-0", phase: str = "Running") -> Self:
+        thing = self._objects[name]
+        found = {**thing, "spec": {**thing["spec"], "nodeName": node}, "status": {"phase": phase}}
+        self._objects[name] = found
+        return self.put("pod", name, found)
+
+    def goes(self, name: str) -> Self:
+        return self.put("pod", name, None)
+
+    def _change(self, name: str, notes: PodNotes, gates: Any) -> None:
+        thing = self._objects[name]
+        meta = thing["metadata"]
+        meta = {**meta, "annotations": {**meta["annotations"], **notes}}
+        spec = {**thing["spec"], "schedulingGates": gates}
+        self._objects[name] = {**thing, "metadata": meta, "spec": spec}

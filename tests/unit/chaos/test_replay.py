@@ -1,0 +1,160 @@
+"""The replay finds what was planted, and nothing where nothing was."""
+
+from pathlib import Path
+
+import pytest
+
+from chaos.denials import Denial
+from chaos.history import HistoryError
+from chaos.objects import A, B
+from chaos.replay import Replay, replay
+
+from .story import Story
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path).queue("q", {A: 3, B: 2})
+
+
+def found(story: Story) -> list[str]:
+    return [violation.what for violation in replay(story.file).violations]
+
+
+def test_pods_that_take_turns_are_no_violation(story: Story) -> None:
+    story.waits("a", 2).waits("b", 2).opens("a").runs("a").runs("a", phase="Succeeded")
+    story.opens("b").runs("b").goes("a").goes("b")
+    assert found(story) == []
+
+
+def test_one_card_too_many_is_found_at_its_revision(story: Story) -> None:
+    story.waits("a", 2).waits("b", 2).opens("a").runs("a").opens("b")
+    violations = replay(story.file).violations
+    assert [violation.what for violation in violations] == [f"q holds 4 of {A}, quota 3"]
+    assert violations[0].revision == story.revision
+
+
+def test_an_excess_is_told_once_and_again_when_it_grows(story: Story) -> None:
+    for name in "abcde":
+        story.waits(name).opens(name)
+    story.runs("a").runs("b")
+    assert found(story) == [f"q holds 4 of {A}, quota 3", f"q holds 5 of {A}, quota 3"]
+
+
+def test_a_terminating_pod_counts_until_it_is_gone(story: Story) -> None:
+    story.waits("a", 3).opens("a").runs("a").waits("b").opens("b").goes("a")
+    assert found(story) == [f"q holds 4 of {A}, quota 3"]
+
+
+def test_a_lowered_quota_is_no_violation_but_taking_more_is(story: Story) -> None:
+    story.waits("a", 3).opens("a").queue("q", {A: 1})
+    assert found(story) == []
+    story.waits("b").opens("b")
+    assert found(story) == [f"q holds 4 of {A}, quota 1"]
+
+
+def test_a_charge_that_is_not_what_the_pod_asks_for(story: Story) -> None:
+    story.waits("a", 3).opens("a", amount=1)
+    assert found(story)[0].startswith("a is charged")
+
+
+def test_what_is_really_used_counts_whatever_is_written(story: Story) -> None:
+    story.waits("a", 3).opens("a", amount=1).waits("b").opens("b")
+    assert f"q holds 4 of {A}, quota 3" in found(story)
+
+
+def test_a_charge_for_a_card_that_the_pod_does_not_name(story: Story) -> None:
+    story.waits("a", cards=A).opens("a", card=B)
+    assert "asks for 1 of" in found(story)[0]
+
+
+def test_a_charge_to_another_queue(story: Story) -> None:
+    story.queue("other", {A: 5}).waits("a").opens("a", queue="other")
+    assert found(story) == ["a is charged to other, not q"]
+
+
+def test_a_pod_on_another_card_than_it_is_charged_for(story: Story) -> None:
+    story.waits("a", cards=f"{A}|{B}").opens("a", card=A).runs("a", node="chaos-1")
+    assert found(story) == [f"a runs on {B} and is charged {{'{A}': 1}}"]
+
+
+def test_a_gate_that_opened_without_a_decision(story: Story) -> None:
+    story.waits("a").opens_by_itself("a")
+    assert found(story) == ["a is let through and bears no decision"]
+
+
+def test_another_pod_under_the_name_is_another_pod(story: Story) -> None:
+    story.waits("a", 3).opens("a").goes("a").waits("a", 1).waits("b", 2).opens("b").opens("a")
+    assert found(story) == []
+
+
+def test_a_gang_without_a_reservation(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").opens("a")
+    assert found(story) == ["a is let through, and nothing is reserved for its gang"]
+
+
+def test_a_gang_with_one(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g")
+    story.group("g", 2, reserving=2).opens("a").opens("b").runs("a").runs("b").group("g", 2)
+    story.waits("more", group="g").opens("more")
+    assert found(story) == []
+
+
+def test_what_is_reserved_may_not_be_given_to_others(story: Story) -> None:
+    story.group("g", 2, reserving=2).waits("a", group="g").opens("a").waits("x", 2).opens("x")
+    assert found(story) == [f"q holds and reserves 4 of {A}, quota 3"]
+
+
+def test_a_missing_change_makes_the_run_say_nothing(story: Story) -> None:
+    story.waits("a").opens("a").lose_last().runs("a")
+    with pytest.raises(HistoryError, match="follows"):
+        replay(story.file)
+
+
+def test_a_missing_first_change_does_too(story: Story) -> None:
+    story.waits("a").lose_last().opens("a")
+    with pytest.raises(HistoryError, match="follows 0"):
+        replay(story.file)
+
+
+def test_counts_and_the_longest_pause(story: Story) -> None:
+    story.waits("a", 3).opens("a").waits("b").goes("a")
+    since = story.now
+    for number in range(6):
+        story.put("lease", "cardquota", {"metadata": {"name": str(number)}})
+    story.opens("b")
+    seen = replay(story.file)
+    assert seen.pause == story.now - since
+    assert seen.counts["releases"] == 2
+    assert seen.counts["pods created gated"] == 2
+
+
+# --- denials --------------------------------------------------------------------------------
+
+
+def denied(story: Story, amount: int = 1, **spans: list[tuple[float, float]]) -> Replay:
+    denial = Denial(("q", A), amount, story.now + 10, story.now + 10.1, "insufficient")
+    return replay(story.file, [denial], **spans)
+
+
+def test_a_denial_is_wrong_where_there_was_room_all_the_time(story: Story) -> None:
+    story.waits("a", 2).opens("a")
+    assert len(denied(story, 1).wrong) == 1
+    assert denied(story, 2).wrong == []
+
+
+def test_a_denial_is_not_wrong_just_after_room_came(story: Story) -> None:
+    story.waits("a", 3).opens("a").goes("a")
+    early = Denial(("q", A), 1, story.now + 1, story.now + 1.1, "insufficient")
+    assert replay(story.file, [early]).wrong == []
+
+
+def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path) -> None:
+    story = Story(tmp_path).queue("q", {A: 3}, "Deny").waits("a", 3)
+    assert denied(story).wrong == []
+
+
+def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:
+    story.waits("a", 1).opens("a")
+    seen = denied(story, faults=[(story.now, story.now + 8)])
+    assert (seen.wrong, seen.unjudged) == ([], 1)

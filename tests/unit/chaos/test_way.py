@@ -1,0 +1,134 @@
+"""What is held still arrives, also when its sender is gone; what is stalled comes later, whole."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+
+from chaos import way as ways
+from chaos.way import Way
+
+
+class Server:
+    """Notes what it is sent, and answers each piece in capitals."""
+
+    def __init__(self) -> None:
+        self.heard = b""
+        self.more = asyncio.Event()
+        self.port = 0
+        self._writers: list[asyncio.StreamWriter] = []
+
+    def tell(self, text: bytes) -> None:
+        """On all connections, without being asked."""
+        for writer in self._writers:
+            writer.write(text)
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        self._server.close()
+        await self._server.wait_closed()
+
+    async def hears(self, text: bytes) -> None:
+        async with asyncio.timeout(5):
+            while self.heard != text:
+                self.more.clear()
+                await self.more.wait()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        while data := await reader.read(100):
+            self.heard += data
+            self.more.set()
+            writer.write(data.upper())
+        writer.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    server = Server()
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def way(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Way]:
+    monkeypatch.setattr(ways, "LINGER", 0.0)
+    monkeypatch.setattr(ways, "QUIET", 0.0)
+    way = Way()
+    await way.start()
+    way.target = server.port
+    yield way
+    await way.stop()
+
+
+Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def open_and_say(way: Way, text: bytes) -> Ends:
+    """A connection on which something was said and answered."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", way.port)
+    writer.write(text)
+    assert await reader.readexactly(len(text)) == text.upper()
+    return reader, writer
+
+
+async def test_it_lets_through(way: Way, server: Server) -> None:
+    _, writer = await open_and_say(way, b"hello")
+    assert server.heard == b"hello"
+    writer.close()
+
+
+async def test_what_was_held_arrives_after_its_sender_is_gone(way: Way, server: Server) -> None:
+    _, writer = await open_and_say(way, b"a")
+    event = way.hold()
+    writer.write(b"late")
+    writer.close()
+    _, other = await open_and_say(way, b"b")  # a new connection is not held
+    assert server.heard == b"ab"
+    event.set()
+    await server.hears(b"ablate")
+    other.close()
+
+
+class AlwaysLow(Random):
+    def random(self) -> float:
+        return 0.0
+
+
+async def test_a_new_connection_is_held_from_its_second_piece_on(way: Way, server: Server) -> None:
+    event = way.hold(AlwaysLow())
+    _, writer = await open_and_say(way, b"first")
+    writer.write(b"second")
+    _, passing = await open_and_say(way, b"-")
+    writer.close()
+    assert server.heard == b"first-"
+    event.set()
+    await server.hears(b"first-second")
+    passing.close()
+
+
+async def test_a_stalled_watch_tells_everything_later(way: Way, server: Server) -> None:
+    reader, writer = await open_and_say(way, b"a")
+    busy_reader, busy = await open_and_say(way, b"much more than that")
+    event = way.stall_watches(pods_alone=True)  # of the one on which most was told
+    server.tell(b"!")
+    assert await reader.readexactly(1) == b"!"
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(busy_reader.readexactly(1), 0.05)
+    event.set()
+    assert await busy_reader.readexactly(1) == b"!"
+    writer.close()
+    busy.close()
+
+
+async def test_a_client_that_speaks_is_no_stalled_watch(way: Way, server: Server) -> None:
+    reader, writer = await open_and_say(way, b"a")
+    way.stall_watches()
+    writer.write(b"b")
+    assert await reader.readexactly(1) == b"B"
+    writer.close()
