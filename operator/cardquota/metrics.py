@@ -34,6 +34,12 @@ class Metrics:
         self.uncounted_nodes = self._gauge(
             "uncounted_nodes", "Nodes with cards that are not counted"
         )
+        self.installation_faults = self._gauge(
+            "installation_faults",
+            "1 where a webhook configuration or policy is not what `cardquota manifests` prints",
+            "kind",
+            "name",
+        )
         self.ledger_drift = self._gauge(
             "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
         )

@@ -27,7 +27,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from builders.certificates import issue
-from cardquota.install.webhook_objects import mutating, validating
+from cardquota.install.manifests import documents
 from cardquota.quota.vocabulary import GROUP, VERSION
 from cardquota.settings import Settings
 from cardquota_webhooks.server import serve
@@ -61,10 +61,9 @@ class FakeApi:
             "PriorityClass",
             big_cluster.priority_classes(),
         )
-        for configuration, kind in ((mutating, "mutating"), (validating, "validating")):
-            found = configuration(Settings())
-            name = found["metadata"]["name"]
-            self._objects[f"{_WEBHOOKS}/{kind}webhookconfigurations/{name}"] = found
+        for found in documents(Settings()):
+            plural = f"{found['kind'].lower()}s".replace("policys", "policies")
+            self._objects[f"{_WEBHOOKS}/{plural}/{found['metadata']['name']}"] = found
 
     def application(self) -> web.Application:
         """The aiohttp application."""

@@ -21,11 +21,14 @@ class Probes:
         metrics: Metrics,
         reflectors: Sequence[Reflector[Any]],
         term: Callable[[], str | None],
+        notes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        """`notes`: what people have to put right; it is told, and is no reason not to be ready."""
         self._ledger = ledger
         self._metrics = metrics
         self._reflectors = reflectors
         self._term = term
+        self._notes = notes
         self.serving = False
         self.draining = False
 
@@ -51,11 +54,13 @@ class Probes:
 
     async def _readyz(self, _: web.Request) -> web.Response:
         why = self.not_ready()
+        notes = "".join(f"{note}\n" for note in self._notes())
         if why:
-            return web.Response(status=503, text=why + "\n")
+            return web.Response(status=503, text=f"{why}\n{notes}")
         late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.late]
         text = "ok" + (", leading" if self._term() else "")
-        return web.Response(text=text + (f", lagging: {', '.join(late)}" if late else "") + "\n")
+        text += f", lagging: {', '.join(late)}" if late else ""
+        return web.Response(text=f"{text}\n{notes}")
 
     async def _metrics_page(self, _: web.Request) -> web.Response:
         refresh(self._ledger, self._metrics)

@@ -26,6 +26,7 @@ from ..cluster.feed import watched
 from ..cluster.find_access import find_access
 from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
+from ..control.installation import InstallationCheck
 from ..control.leadership import Leadership
 from ..control.queue_metrics import measure_drift
 from ..metrics import Metrics
@@ -113,8 +114,16 @@ class Operator:
             time.monotonic,
             self._part_failed,
         )
+        self._door = AdmissionDoor(settings, client, grace=_GRACE)
+        self._installation = InstallationCheck(
+            settings, client, self._metrics, self._events, lambda: self._elector.term is not None
+        )
         self._probes = Probes(
-            self._ledger, self._metrics, self._reflectors, lambda: self._elector.term
+            self._ledger,
+            self._metrics,
+            self._reflectors,
+            lambda: self._elector.term,
+            self._to_put_right,
         )
         self._stop = asyncio.Event()
         self._failed = False
@@ -166,8 +175,7 @@ class Operator:
 
     async def _serve(self) -> None:
         """The door, and everything that needs an open one."""
-        door = AdmissionDoor(self._settings, self._client, grace=_GRACE)
-        await door.run(self._admission().http(), self._opened)
+        await self._door.run(self._admission().http(), self._opened)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
@@ -177,6 +185,11 @@ class Operator:
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
         self._start(self._recount())
+        self._start(self._installation.run())
+
+    def _to_put_right(self) -> list[str]:
+        certificates = [self._door.problem] if self._door.problem else []
+        return [*certificates, *self._installation.faults]
 
     def _admission(self) -> AdmissionServer:
         def synced() -> bool:

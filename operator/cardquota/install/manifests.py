@@ -33,7 +33,12 @@ def render(settings: Settings) -> str:
     Policies come first: while only they are there, managed pods are refused, rather than
     created without a gate and never held.
     """
-    return _text([*_policy_documents(settings), mutating(settings), validating(settings)])
+    return _text(documents(settings))
+
+
+def documents(settings: Settings) -> list[dict[str, Any]]:
+    """What `render` writes, in its order."""
+    return [*_policy_documents(settings), mutating(settings), validating(settings)]
 
 
 def render_policies(settings: Settings) -> str:

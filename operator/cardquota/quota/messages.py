@@ -306,3 +306,13 @@ def not_counted(node: str, problems: Sequence[str]) -> str:
         f"cards of node <{show(node)}> are not counted: {'; '.join(problems)}; "
         "correct the node's labels or its device plugin"
     )
+
+
+def installation_fault(kind: str, name: str, differences: Sequence[str]) -> str:
+    """An object that an administrator applies is not what the configuration asks for."""
+    return f"{kind} <{name}> {'; '.join(differences)}: apply the output of `cardquota manifests`"
+
+
+def installation_restored(kind: str, name: str) -> str:
+    """The inverse of `installation_fault`."""
+    return f"{kind} <{name}> is what the configuration asks for again"

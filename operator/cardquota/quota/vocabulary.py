@@ -79,6 +79,8 @@ class Reason(StrEnum):
 
 RELEASED: Final = "QuotaReleased"
 NOT_COUNTED: Final = "CardsNotCounted"
+INSTALLATION_DIFFERS: Final = "InstallationDiffers"
+INSTALLATION_RESTORED: Final = "InstallationRestored"
 
 
 class Condition(StrEnum):

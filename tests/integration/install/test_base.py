@@ -78,6 +78,8 @@ def test_the_samples_are_accepted(stage: Stage) -> None:
         ("watch", "leases/cardquota", ["-n", OWN]),
         ("get", "secrets/cardquota-webhook", ["-n", OWN]),
         ("patch", "secrets/cardquota-webhook", ["-n", OWN]),
+        ("get", "validatingadmissionpolicies/cardquota-pods", []),
+        ("get", "validatingadmissionpolicybindings/cardquota-pods", []),
         ("get", "/apis", []),
     ],
 )
@@ -101,6 +103,7 @@ def test_what_the_operator_needs(stage: Stage, verb: str, resource: str, flags: 
         ("update", "leases/other", ["-n", OWN]),
         ("patch", "mutatingwebhookconfigurations/other", []),
         ("update", "secrets/cardquota-webhook", ["-n", OWN]),
+        ("get", "validatingadmissionpolicies/other", []),
         ("patch", "validatingadmissionpolicies/cardquota-pods", []),
         ("delete", "validatingadmissionpolicybindings", []),
     ],

@@ -59,6 +59,18 @@ async def test_who_lags_is_named_and_stays_ready(watches: list[Watch]) -> None:
     assert await ready(probes) == (200, "ok, lagging: pods 120 s")
 
 
+async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(
+    watches: list[Watch],
+) -> None:
+    notes = ["Secret <a/b> is missing", "a binding is missing"]
+    probes = Probes(a_ledger(), Metrics(), watches, lambda: None, lambda: notes)  # type: ignore[arg-type]
+    assert await ready(probes) == (503, "not serving yet\n" + "\n".join(notes))
+    probes.serving = True
+    assert await ready(probes) == (200, "ok\n" + "\n".join(notes))
+    notes.clear()
+    assert await ready(probes) == (200, "ok")
+
+
 async def test_the_lag_is_exported(watches: list[Watch]) -> None:
     probes = of(watches)
     async with TestClient(TestServer(probes.application())) as client:

@@ -1,0 +1,151 @@
+"""What stands in the cluster against what was rendered: only what changes the meaning counts.
+
+Guarantees: what the API server fills in by itself, labels, annotations and other metadata, the CA
+bundles, the order in which names are listed, and fields that this version does not know are no
+differences; whatever else was changed, added or taken away is. Pure.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+_SHOWN: Final = 60
+"""Characters of a value that a difference still quotes; of a longer one it only says that it is
+another one: nobody compares expressions by eye."""
+
+_RESOURCE_RULE: Final[Mapping[str, Any]] = {"scope": "*", "resourceNames": []}
+_MATCH: Final[Mapping[str, Any]] = {
+    "matchPolicy": "Equivalent",
+    "namespaceSelector": {},
+    "objectSelector": {},
+    "resourceRules": [],
+    "excludeResourceRules": [],
+}
+_SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": []}
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "webhooks": {
+        "failurePolicy": "Fail",
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {},
+        "objectSelector": {},
+        "timeoutSeconds": 10,
+        "reinvocationPolicy": "Never",
+        "matchConditions": [],
+        "rules": [],
+    },
+    "clientConfig": {"url": None, "service": None},
+    "service": {"path": "", "port": 443},
+    "rules": _RESOURCE_RULE,
+    "resourceRules": _RESOURCE_RULE,
+    "excludeResourceRules": _RESOURCE_RULE,
+    "matchConstraints": _MATCH,
+    "matchResources": _MATCH,
+    "namespaceSelector": _SELECTOR,
+    "objectSelector": _SELECTOR,
+    "validations": {"message": "", "messageExpression": "", "reason": "Invalid"},
+    "ValidatingAdmissionPolicy": {
+        "failurePolicy": "Fail",
+        "paramKind": None,
+        "variables": [],
+        "matchConditions": [],
+        "auditAnnotations": [],
+        "validations": [],
+    },
+    "ValidatingAdmissionPolicyBinding": {
+        "paramRef": None,
+        "matchResources": {},
+        "validationActions": [],
+    },
+    "paramRef": {"namespace": "", "name": "", "selector": None},
+}
+"""What an absent field means, by the field (or the kind) that it is in: as the API documents it."""
+_KEYED: Final = {"matchExpressions": "key"}
+"""Lists of mappings are told apart by `name`, save for these; those without either by position."""
+
+
+def differences(wanted: Mapping[str, Any], found: Mapping[str, Any] | None) -> list[str]:
+    """How an object differs from the rendered one, for people; empty if it does not.
+
+    `found`: as the API server gives it, None if it is missing.
+    """
+    if found is None:
+        return ["is missing"]
+    kind = wanted["kind"]
+    if "webhooks" in wanted:
+        pairs = ("webhooks", wanted["webhooks"], found.get("webhooks") or [])
+    else:
+        pairs = (kind, wanted["spec"], found.get("spec") or {})
+    return list(_compare(pairs[0], "", pairs[1], pairs[2]))
+
+
+def _compare(field: str, at: str, wanted: Any, found: Any) -> Iterator[str]:
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        yield from _compare_mappings(field, at, wanted, found)
+    elif isinstance(wanted, list) and isinstance(found, list) and _holds_mappings(wanted, found):
+        yield from _compare_lists(field, at, wanted, found)
+    elif _plain(wanted) != _plain(found):
+        yield _told(at, wanted, found)
+
+
+def _compare_mappings(
+    field: str, at: str, wanted: Mapping[str, Any], found: Mapping[str, Any]
+) -> Iterator[str]:
+    defaults = _DEFAULTS.get(field, {})
+    # Of maps that users fill (labels of a selector) every key counts; of the API's, known ones.
+    free = field == "matchLabels"
+    for key in dict.fromkeys((*wanted, *defaults, *(found if free else ()))):
+        default = defaults.get(key)
+        yield from _compare(
+            key,
+            f"{at}.{key}" if at else key,
+            wanted.get(key) if wanted.get(key) is not None else default,
+            found.get(key) if found.get(key) is not None else default,
+        )
+
+
+def _compare_lists(
+    field: str, at: str, wanted: Sequence[Any], found: Sequence[Any]
+) -> Iterator[str]:
+    ours, theirs = _by_name(field, wanted), _by_name(field, found)
+    for name in dict.fromkeys((*ours, *theirs)):
+        where = f"{at or field}[{name}]"
+        if name not in theirs:
+            yield f"lacks {where}"
+        elif name not in ours:
+            yield f"has {where}, which is not ours"
+        else:
+            yield from _compare(field, where, ours[name], theirs[name])
+
+
+def _by_name(field: str, items: Sequence[Any]) -> dict[str, Any]:
+    key = _KEYED.get(field, "name")
+    named: dict[str, Any] = {}
+    for position, item in enumerate(items):
+        name = str(item.get(key, position)) if isinstance(item, Mapping) else str(position)
+        named[name if name not in named else f"{name}#{position}"] = item
+    return named
+
+
+def _holds_mappings(*lists: Sequence[Any]) -> bool:
+    return any(isinstance(item, Mapping) for items in lists for item in items)
+
+
+def _plain(value: Any) -> Any:
+    """Lists of texts are sets: operations, actions, the values of an expression."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return sorted(set(value))
+    return value
+
+
+def _told(at: str, wanted: Any, found: Any) -> str:
+    shown = [_shown(value) for value in (found, wanted)]
+    if None in shown:
+        return f"has another {at}"
+    return f"has {at} {shown[0]} instead of {shown[1]}"
+
+
+def _shown(value: Any) -> str | None:
+    if value is None or value in ("", [], {}):
+        return "none"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN and "\n" not in text else None

@@ -1,0 +1,149 @@
+"""What counts as a difference between what was rendered and what an API server gives back.
+
+What a real one fills in is in tests/integration/process/test_installation.py.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+
+from cardquota.install.comparison import differences
+from cardquota.install.manifests import documents
+from cardquota.settings import Settings
+from cardquota_dev.paths import CHECKOUT
+
+Object = dict[str, Any]
+RENDERED = {(one["kind"], one["metadata"]["name"]): one for one in documents(Settings())}
+VALIDATING = RENDERED["ValidatingWebhookConfiguration", "cardquota"]
+POLICY = RENDERED["ValidatingAdmissionPolicy", "cardquota-pods"]
+LAST = len(POLICY["spec"]["validations"]) - 1
+PODS = "webhooks[pods.cardquota.volcano.sh]"
+BINDING = RENDERED["ValidatingAdmissionPolicyBinding", "cardquota-gate-term"]
+
+
+def changed(wanted: Object, change: Callable[[Object], object]) -> list[str]:
+    found = deepcopy(wanted)
+    change(found)
+    return differences(wanted, found)
+
+
+@pytest.mark.parametrize("wanted", RENDERED.values(), ids=[" ".join(key) for key in RENDERED])
+def test_the_same_is_no_difference_and_nothing_is_one(wanted: Object) -> None:
+    assert differences(wanted, deepcopy(wanted)) == []
+    assert differences(wanted, None) == ["is missing"]
+    empty = {"kind": wanted["kind"], "metadata": {}}
+    assert differences(wanted, empty) != []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "change"),
+    [
+        (POLICY, lambda o: o["metadata"].update(labels={"a": "b"}, annotations={"c": "d"})),
+        (POLICY, lambda o: o.update(status={"observedGeneration": 1})),
+        (POLICY, lambda o: o["spec"].update(ofALaterVersion=True)),
+        (POLICY, lambda o: o["spec"]["matchConstraints"]["resourceRules"][0]["operations"].sort()),
+        (VALIDATING, lambda o: o["webhooks"].reverse()),
+        (VALIDATING, lambda o: o["webhooks"][0]["clientConfig"].update(caBundle="QQ==")),
+        (VALIDATING, lambda o: o["webhooks"][0]["namespaceSelector"]["matchExpressions"].reverse()),
+        (VALIDATING, lambda o: o["webhooks"][0].update(objectSelector={})),
+    ],
+)
+def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], object]) -> None:
+    assert changed(wanted, change) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "change", "told"),
+    [
+        (
+            VALIDATING,
+            lambda o: o["webhooks"][0].update(failurePolicy="Ignore"),
+            "has webhooks[pods.cardquota.volcano.sh].failurePolicy Ignore instead of Fail",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"][0]["namespaceSelector"]["matchExpressions"].pop(),
+            f"lacks {PODS}.namespaceSelector.matchExpressions[volcano.sh/card-quota]",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"][0]["namespaceSelector"].update(matchLabels={"a": "b"}),
+            f"has {PODS}.namespaceSelector.matchLabels.a b instead of none",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"][0].update(objectSelector={"matchLabels": {"a": "b"}}),
+            f"has {PODS}.objectSelector.matchLabels.a b instead of none",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"].pop(0),
+            "lacks webhooks[pods.cardquota.volcano.sh]",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"].append({"name": "x.example.com"}),
+            "has webhooks[x.example.com], which is not ours",
+        ),
+        (
+            VALIDATING,
+            lambda o: o["webhooks"][0]["matchConditions"][-1].update(expression="false"),
+            "has another webhooks[pods.cardquota.volcano.sh].matchConditions[ours].expression",
+        ),
+        (
+            POLICY,
+            lambda o: o["spec"].update(failurePolicy="Ignore"),
+            "has failurePolicy Ignore instead of Fail",
+        ),
+        (
+            POLICY,
+            lambda o: o["spec"]["validations"].pop(),
+            f"lacks validations[{LAST}]",
+        ),
+        (
+            POLICY,
+            lambda o: o["spec"]["matchConstraints"].update(
+                excludeResourceRules=[{"resources": ["pods"]}]
+            ),
+            "has matchConstraints.excludeResourceRules[0], which is not ours",
+        ),
+        (
+            BINDING,
+            lambda o: o["spec"].update(validationActions=["Warn"]),
+            'has validationActions ["Warn"] instead of ["Deny"]',
+        ),
+        (
+            BINDING,
+            lambda o: o["spec"]["paramRef"].update(name="other"),
+            "has paramRef.name other instead of cardquota",
+        ),
+    ],
+)
+def test_what_does(wanted: Object, change: Callable[[Object], object], told: str) -> None:
+    assert changed(wanted, change) == [told]
+
+
+def test_the_operator_may_read_all_that_is_rendered() -> None:
+    rules = [
+        rule
+        for document in yaml.safe_load_all((CHECKOUT / "manifests/base/rbac.yaml").read_text())
+        if document["kind"] == "ClusterRole"
+        for rule in document["rules"]
+        if "get" in rule["verbs"] and "resourceNames" in rule
+    ]
+    readable = {
+        (resource, name)
+        for rule in rules
+        for resource in rule["resources"]
+        for name in rule["resourceNames"]
+    }
+    plural = {
+        "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+        "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+        "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
+    }
+    assert readable == {(plural[kind], name) for kind, name in RENDERED}
