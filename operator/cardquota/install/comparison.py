@@ -56,6 +56,16 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "matchResources": {},
         "validationActions": [],
     },
+    "MutatingAdmissionPolicy": {
+        "failurePolicy": "Fail",
+        "paramKind": None,
+        "variables": [],
+        "matchConditions": [],
+        "mutations": [],
+        "reinvocationPolicy": "Never",
+    },
+    "MutatingAdmissionPolicyBinding": {"paramRef": None, "matchResources": {}},
+    "mutations": {"applyConfiguration": None, "jsonPatch": None},
     "paramRef": {"namespace": "", "name": "", "selector": None},
 }
 """What an absent field means, by the field (or the kind) that it is in: as the API documents it."""

@@ -12,6 +12,7 @@ from .verdict import Shortfall
 class Asking:
     """What of a request is short, and of which card there is enough.
 
+    Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
     `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods count
     as let through. `book`: the pod's group, if it has one.
     """
@@ -59,8 +60,6 @@ class Asking:
         return shorts
 
     def _short_of(self, dimension: str, amount: int, limit: int) -> Shortfall | None:
-        if amount <= 0:  # E4
-            return None
         row, would_be = self._account.rows.get(dimension), amount
         if row is not None:
             would_be += row.expected if self._at_create else row.charged

@@ -42,7 +42,7 @@ def pod_totals(spec: PodSpec) -> PodTotals:
         tuple([(_frozen(c.resources), c.restart_policy == _SIDECAR) for c in steps])
         if steps
         else (),
-        _frozen(spec.resources) if spec.resources else _NONE,
+        _frozen(spec.resources),
         tuple(spec.overhead.items()) if spec.overhead else (),
     )
 

@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
 SETTINGS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
+BY_POLICY = Settings(webhook=Webhook(url="https://127.0.0.1:1", gate="policy"))
 WANTED = documents(SETTINGS)
 Change = Callable[[Object], object]
 
@@ -39,9 +40,9 @@ def shown(document: Object) -> str:
     return f"{document['kind']} <{document['metadata']['name']}>"
 
 
-def put_right(cluster: Cluster) -> None:
+def put_right(cluster: Cluster, wanted: list[Object] = WANTED) -> None:
     """As an administrator does: the output of `cardquota manifests`, applied."""
-    text = "\n---\n".join(map(json.dumps, WANTED))
+    text = "\n---\n".join(map(json.dumps, wanted))
     done = cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
     assert done.returncode == 0, done.stderr
 
@@ -70,10 +71,10 @@ class Recorder:
 class Watcher:
     """A check of which the test says when."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, settings: Settings = SETTINGS) -> None:
         self.metrics, self.events, self.leads = Metrics(), Recorder(), True
         self.check = InstallationCheck(
-            SETTINGS,
+            settings,
             client,
             self.metrics,
             self.events,  # type: ignore[arg-type]
@@ -208,6 +209,33 @@ def replace(cluster: Cluster, document: Object, what: str) -> None:
         return reply.ok
 
     eventually(put, "the change")
+
+
+async def test_policies_that_set_the_gate_are_looked_at_too(
+    installed: Cluster, watcher: Watcher
+) -> None:
+    wanted = documents(BY_POLICY)
+    ours = [one for one in wanted if one["kind"].startswith("MutatingAdmissionPolicy")]
+    put_right(installed, wanted)
+    by_policy = Watcher(watcher.check._client, BY_POLICY)
+    try:
+        assert await by_policy.faults() == []
+        for document in ours:
+            stored = ask(installed, "GET", path(document)).body
+            spoilt = {"matchConditions": []} if "Binding" not in document["kind"] else {}
+            spoilt = spoilt or {"matchResources": {"namespaceSelector": {"matchLabels": {"a": ""}}}}
+            replace(installed, {**stored, "spec": {**stored["spec"], **spoilt}}, "spec")
+            (fault,) = await by_policy.faults()
+            assert fault.startswith(f"{shown(document)} ")
+            assert ask(installed, "DELETE", path(document)).ok
+            (fault,) = await by_policy.faults()
+            assert fault.startswith(f"{shown(document)} is missing")
+            assert ask(installed, "POST", path(document).rpartition("/")[0], document).ok
+            assert await by_policy.faults() == []
+    finally:
+        for document in ours:
+            ask(installed, "DELETE", path(document))
+        put_right(installed)
 
 
 async def test_events_are_the_leaders_and_a_new_leader_tells_what_is_still_wrong(

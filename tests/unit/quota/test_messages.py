@@ -6,6 +6,7 @@ import pytest
 
 from builders import H200
 from cardquota.quota import messages
+from cardquota.quota import vocabulary as v
 
 
 @pytest.mark.parametrize(
@@ -115,4 +116,19 @@ def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
     assert messages.not_counted("node-1", ["one", "two"]) == (
         "cards of node <node-1> are not counted: one; two; "
         "correct the node's labels or its device plugin"
+    )
+
+
+def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
+    text = messages.unadmitted("red", 2, "team/a", [(H200, 3), (v.CPU, 1_500)])
+    assert text.startswith(
+        "Queue <red> is charged for 2 pods that never passed its gate, such as <team/a>; "
+        "together they hold NVIDIA-H200 3, cpu 1.5"
+    )
+    assert "delete what should not run" in text
+
+
+def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
+    assert messages.installation_fault("Kind", "name", ["is missing", "lacks x"]) == (
+        "Kind <name> is missing; lacks x: apply the output of `cardquota manifests`"
     )
