@@ -37,7 +37,9 @@ class LeaseWatch:
         self._name = name
 
     async def run(self, freed: Callable[[], None]) -> None:
-        """Call `freed` whenever the Lease was given up or deleted, until cancelled."""
+        """Call `freed` whenever the Lease was given up or deleted, until cancelled; and whenever
+        a stream begins, for what happened before it is not told.
+        """
         backoff = Backoff(first=1.0)
         while True:
             try:
@@ -55,6 +57,7 @@ class LeaseWatch:
         params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
         lines = Lines()
         async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:
+            freed()
             async for chunk in response.content.iter_any():
                 for line in lines.feed(chunk):
                     if _is_free(wire.decode_event(line)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import a_pod
-from cardquota.cluster.certificates import ServingCertificate, issue
+from builders.certificates import Issued, issue
 from integration.asking import Object, ask
 from integration.team import Team
 
@@ -95,7 +95,7 @@ def _asked(team: Team) -> bool:
     return "touched" in reply.body["metadata"].get("labels", {})
 
 
-def _context(certificate: ServingCertificate, folder: Path) -> ssl.SSLContext:
+def _context(certificate: Issued, folder: Path) -> ssl.SSLContext:
     pem = folder / "serving.pem"
     pem.write_bytes(certificate.cert_pem + certificate.key_pem)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,7 +104,7 @@ def _context(certificate: ServingCertificate, folder: Path) -> ssl.SSLContext:
 
 
 def _configuration(
-    name: str, namespace: str, port: int, certificate: ServingCertificate, *, again: bool
+    name: str, namespace: str, port: int, certificate: Issued, *, again: bool
 ) -> Object:
     rule = {
         "apiGroups": [""],
