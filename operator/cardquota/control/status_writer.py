@@ -132,6 +132,7 @@ class StatusWriter:
             "status": wanted,
         }
         self.writes += 1
+        before = entry.stored
         try:
             await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
@@ -140,9 +141,10 @@ class StatusWriter:
         except OutcomeUnknown as error:
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
-            # By now another of the same name may have been seen.
-            if entry.stored is not None and _same(entry.uid, report.uid):
-                entry.stored = {**entry.stored, **wanted}
+            # What was seen meanwhile may be an edit made after our write, or another queue of the
+            # same name: it stands, and if it is older than the write, one more changes nothing.
+            if before is not None and entry.stored is before:
+                entry.stored = {**before, **wanted}
 
 
 def _same(uid: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import yaml
 
 from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.process import Process
 from cardquota_dev.testing import Cluster, eventually
@@ -54,6 +55,18 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
         for path, text in configs.items():
             path.write_text(text)
         eventually(lambda: all(ready(cluster, one) for one in replicas(cluster)), "all there", 60)
+        # Whoever stands before them learns of it a little later.
+        eventually(lambda: answered(cluster), "the webhooks answer", 10)
+
+
+def answered(cluster: Cluster) -> bool:
+    """Whether a quota that makes no sense is refused by our webhook, and not for want of one."""
+    queue = {
+        "metadata": {"name": "is-anybody-there", "annotations": {v.QUOTA: "no mapping"}},
+        "spec": {},
+    }
+    reply = ask(cluster, "POST", "/apis/scheduling.volcano.sh/v1beta1/queues?dryRun=All", queue)
+    return "denied the request" in reply.message
 
 
 def ready(cluster: Cluster, replica: Process) -> bool:

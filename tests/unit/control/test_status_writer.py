@@ -160,6 +160,23 @@ async def test_an_edit_by_hand_is_put_right(
     assert server.status == right
 
 
+async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """The watch may be faster than the answer."""
+    server.hold = asyncio.Event()
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes, 10)
+    right = server.status
+    writer.see("queue", {**right, "cards": []})
+    server.hold.set()
+    await until(lambda: len(server.writes) == 2, 10)
+    assert server.status == right
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 2
+
+
 async def test_what_others_write_beside_ours_is_left_alone(
     writer: StatusWriter, server: Server, ledger: Ledger
 ) -> None:
