@@ -19,10 +19,10 @@ class Patience:
 
     def at_once(self, facts: PodFacts) -> Verdict | None:
         """The verdict, if there is nothing to wait for."""
-        if facts.namespace not in self._ledger.namespaces and self.namespace_unknown(facts):
+        if self.namespace_unknown(facts):
             return None
         verdict = self._verdict(facts)
-        return None if verdict.reason is not None and _of_unseen_queue(verdict) else verdict
+        return None if _of_unseen_queue(verdict) else verdict
 
     async def judge(self, facts: PodFacts) -> Verdict:
         """The verdict, once the pod's namespace and queue have been seen or the time is over."""

@@ -15,6 +15,7 @@ from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..cluster.client import Client
 from ..cluster.event import ObjectReference
 from ..cluster.events import EventRecorder
+from ..install.admission_path import admission_path
 from ..install.comparison import differences
 from ..install.manifests import documents
 from ..metrics import Metrics
@@ -23,7 +24,6 @@ from ..quota import vocabulary as v
 from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
-_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 EVERY: Final = 15.0
 """Seconds between two checks. Each reads some fifteen small objects, one after the other: of that
 an API server notices nothing, and people look at what is reported within minutes at best."""
@@ -80,7 +80,7 @@ class InstallationCheck:
         for wanted in self._wanted:
             kind, name = identity = _identity(wanted)
             try:
-                differs = differences(wanted, await self._read(kind, name))
+                differs = differences(wanted, await self._read(admission_path(wanted)))
             except ApiError as error:
                 if error.status != 403:
                     _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
@@ -136,10 +136,9 @@ class InstallationCheck:
         uid = str(found["metadata"]["uid"])
         return ObjectReference("Namespace", "v1", "", self._namespace, uid)
 
-    async def _read(self, kind: str, name: str) -> Mapping[str, Any] | None:
-        plural = f"{kind.lower()}s".replace("policys", "policies")
+    async def _read(self, path: str) -> Mapping[str, Any] | None:
         try:
-            found = json.loads(await self._client.get(f"{_GROUP}/{plural}/{name}"))
+            found = json.loads(await self._client.get(path))
         except ApiError as error:
             if error.status == 404:
                 return None

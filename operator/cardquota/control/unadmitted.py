@@ -5,31 +5,20 @@ one per change, not one per pod.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.account import OUTSIDE, Account
+from ..quota.account import OUTSIDE
 from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from .references import queue_reference
 
 _GATHER: Final = 2.0
 """Seconds for which pods that got past are gathered into one event."""
-
-
-def unadmitted(ledger: Ledger, account: Account) -> Iterator[PodRecord]:
-    """The pods that a queue is charged for although no gate of theirs was opened by us (I3).
-
-    Pods of audit mode passed by design and are not among them.
-    """
-    for uid in account.past_us:
-        record = ledger.pods[uid]
-        if ledger.mode_in(record.facts.namespace) is not v.Mode.AUDIT:
-            yield record
 
 
 class Timer(Protocol):
@@ -65,13 +54,13 @@ class UnadmittedReports:
         """Queues that are about to be reported."""
 
     def look(self, queues: Iterable[str]) -> None:
-        """What is charged to these queues changed. Costs O(pods that got past, and of audit)."""
+        """What is charged to these queues changed. Costs O(queues)."""
         for queue in queues:
             account = self._ledger.account(queue)
             if queue == OUTSIDE or account is None or account.facts is None:
                 self._note(queue, 0)
             elif queue not in self._timers:
-                count = sum(1 for _ in unadmitted(self._ledger, account))
+                count = len(account.past_us)
                 if count > self._known.get(queue, 0):
                     self._timers[queue] = self._later(_GATHER, partial(self._tell, queue))
                 else:
@@ -95,7 +84,7 @@ class UnadmittedReports:
         account = self._ledger.account(queue)
         if account is None or account.facts is None:
             return
-        records = list(unadmitted(self._ledger, account))
+        records = [self._ledger.pods[uid] for uid in account.past_us]
         more = len(records) > self._known.get(queue, 0)
         self._note(queue, len(records))
         if not more:

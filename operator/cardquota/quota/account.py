@@ -98,7 +98,10 @@ class Account:
         self.loose: set[str] = set()
         """Pods whose charge may still change."""
         self.past_us: set[str] = set()
-        """Those of them that are let through or bound, though we opened no gate of theirs (I3)."""
+        """Those of them that are let through or bound, though we opened no gate of theirs (I3).
+
+        Pods of audit mode passed by design and are not among them.
+        """
         self.waiting = WaitingLine()
 
     @property

@@ -66,14 +66,6 @@ class Asking:
         if self._beside:
             would_be += self._beside.get(dimension, 0)
         if self._book is not None:
-            would_be -= self._covered(self._book, dimension, amount)
+            together = amount + self._beside.get(dimension, 0)
+            would_be -= self._book.covers(self._account.name, dimension, together)
         return Shortfall(dimension, amount, would_be, limit) if would_be > limit else None
-
-    def _covered(self, book: GroupBook, dimension: str, amount: int) -> int:
-        """How much of the request, and of what was judged with it, its own group's reservation
-        already holds: the request takes its place and is not added to it (E2).
-        """
-        reservation = book.reservation
-        if reservation is None or reservation.queue != self._account.name:
-            return 0
-        return min(book.outstanding(dimension), amount + self._beside.get(dimension, 0))

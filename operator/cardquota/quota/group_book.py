@@ -96,6 +96,17 @@ class GroupBook:
         """What it still reserves of a dimension, as posted."""
         return dict(self._posted[1]).get(dimension, 0)
 
+    def covers(self, queue: str, dimension: str, amount: int) -> int:
+        """How much of an amount that its members ask for is reserved for them already.
+
+        What a member asks for takes the place of its group's reservation, and is not added to it
+        (E2).
+        """
+        reservation = self.reservation
+        if reservation is None or reservation.queue != queue:
+            return 0
+        return max(0, min(self.outstanding(dimension), amount))
+
     def succeed(self, uid: str) -> None:
         """A member has succeeded; it is no longer among the unfinished."""
         self.succeeded.add(uid)

@@ -16,7 +16,7 @@ from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
 from .stamp import Charge, Stamp
-from .vocabulary import Policy
+from .vocabulary import Mode, Policy
 
 
 class LedgerCharges(LedgerView):
@@ -80,7 +80,7 @@ class LedgerCharges(LedgerView):
             return
         account = self._account(record.queue)
         account.loose.add(facts.uid)
-        if record.held:
+        if record.held and self.mode_in(facts.namespace) is not Mode.AUDIT:
             account.past_us.add(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)

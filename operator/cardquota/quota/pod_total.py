@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from .objects.pod import PodSpec, Resources
+from .objects.pod import Container, PodSpec, Resources
 from .objects.wire import Amounts
 from .quantity import Quantity, QuantityError, count, milli, whole
 from .vocabulary import CPU, MEMORY
@@ -36,12 +36,9 @@ def pod_totals(spec: PodSpec) -> PodTotals:
     Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
     number of devices, naming the resource.
     """
-    steps = spec.init_containers
     return _totals(
         tuple([_frozen(c.resources) for c in spec.containers or ()]),
-        tuple([(_frozen(c.resources), c.restart_policy == _SIDECAR) for c in steps])
-        if steps
-        else (),
+        tuple([(_frozen(c.resources), _is_sidecar(c)) for c in spec.init_containers or ()]),
         _frozen(spec.resources),
         tuple(spec.overhead.items()) if spec.overhead else (),
     )
@@ -51,6 +48,10 @@ _Items = tuple[tuple[str, Quantity], ...]
 _Frozen = tuple[_Items, _Items]
 """Limits and requests."""
 _NONE: Final[_Frozen] = ((), ())
+
+
+def _is_sidecar(container: Container) -> bool:
+    return container.restart_policy == _SIDECAR
 
 
 def _frozen(resources: Resources | None) -> _Frozen:

@@ -5,7 +5,6 @@ Cards cannot be resized: the API server changes cpu and memory alone.
 """
 
 from .account import Account
-from .group_book import GroupBook
 from .ledger import Ledger
 from .messages import ADVICE_RESIZE, advice_never, shortfalls
 from .over_quota import reason_of
@@ -56,20 +55,14 @@ def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, a
     record = ledger.pods.get(facts.uid)
     own = _charged(record, account, dimension)
     book = ledger.groups.get(facts.group) if facts.group else None
-    return account.row(dimension).charged - own - _covered(book, account, dimension, asked - own)
+    covered = book.covers(account.name, dimension, asked - own) if book else 0
+    return account.row(dimension).charged - own - covered
 
 
 def _charged(record: PodRecord | None, account: Account, dimension: str) -> int:
     if record is None or not record.held or record.queue != account.name:
         return 0
     return dict(record.charge).get(dimension, 0)
-
-
-def _covered(book: GroupBook | None, account: Account, dimension: str, more: int) -> int:
-    """How much of the growth the pod's own group has reserved already."""
-    if book is None or book.reservation is None or book.reservation.queue != account.name:
-        return 0
-    return max(0, min(book.outstanding(dimension), more))
 
 
 def _stamped_cards(facts: PodFacts) -> bool:

@@ -13,6 +13,7 @@ from cardquota.cluster.client import Client
 from cardquota.cluster.event import ObjectReference
 from cardquota.cluster.find_access import find_access
 from cardquota.control.installation import EVERY, InstallationCheck
+from cardquota.install.admission_path import admission_path
 from cardquota.install.manifests import documents
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
@@ -24,16 +25,10 @@ from .running import apply_webhooks, install_base, json_lines, running, tracebac
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
-GROUP = "/apis/admissionregistration.k8s.io/v1"
 SETTINGS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
 BY_POLICY = Settings(webhook=Webhook(url="https://127.0.0.1:1", gate="policy"))
 WANTED = documents(SETTINGS)
 Change = Callable[[Object], object]
-
-
-def path(document: Object) -> str:
-    plural = f"{document['kind'].lower()}s".replace("policys", "policies")
-    return f"{GROUP}/{plural}/{document['metadata']['name']}"
 
 
 def shown(document: Object) -> str:
@@ -106,7 +101,7 @@ async def test_an_untouched_installation_reports_nothing(
     """Also what others write on it, which is theirs."""
     note = {"metadata": {"labels": {"team": "x"}, "annotations": {"a": "b"}}}
     for document in WANTED:
-        assert ask(installed, "PATCH", path(document), note, content_type=MERGE).ok
+        assert ask(installed, "PATCH", admission_path(document), note, content_type=MERGE).ok
     assert await watcher.faults() == []
     assert [watcher.counted(document) for document in WANTED] == [0] * len(WANTED)
     assert watcher.events.said == []
@@ -116,7 +111,7 @@ async def test_an_object_that_is_deleted_is_found_until_it_is_there_again(
     installed: Cluster, watcher: Watcher
 ) -> None:
     for document in WANTED:
-        assert ask(installed, "DELETE", path(document)).ok
+        assert ask(installed, "DELETE", admission_path(document)).ok
         try:
             assert await watcher.faults() == [
                 f"{shown(document)} is missing: apply the output of `cardquota manifests`"
@@ -125,7 +120,7 @@ async def test_an_object_that_is_deleted_is_found_until_it_is_there_again(
             assert watcher.events.said[-1][:2] == ("Warning", v.INSTALLATION_DIFFERS)
             assert shown(document) in watcher.events.said[-1][2]
         finally:
-            assert ask(installed, "POST", path(document).rpartition("/")[0], document).ok
+            assert ask(installed, "POST", admission_path(document).rpartition("/")[0], document).ok
         assert await watcher.faults() == []
         assert watcher.events.said[-1][:2] == ("Normal", v.INSTALLATION_RESTORED)
         assert await watcher.faults() == []
@@ -185,7 +180,7 @@ async def test_an_object_that_is_changed_is_found_and_what_differs_is_named(
 ) -> None:
     what = "webhooks" if "webhooks" in document else "spec"
     for change, named in CHANGES[document["kind"]](document):
-        before = ask(installed, "GET", path(document)).body
+        before = ask(installed, "GET", admission_path(document)).body
         spoilt = deepcopy(before)
         change(spoilt)
         replace(installed, spoilt, what)
@@ -203,8 +198,8 @@ def replace(cluster: Cluster, document: Object, what: str) -> None:
     """Put a part of it, whatever stands there. Applying would not take away what was added."""
 
     def put() -> bool:
-        stored = ask(cluster, "GET", path(document)).body
-        reply = ask(cluster, "PUT", path(document), {**stored, what: document[what]})
+        stored = ask(cluster, "GET", admission_path(document)).body
+        reply = ask(cluster, "PUT", admission_path(document), {**stored, what: document[what]})
         assert reply.ok or reply.code == 409, reply  # the API server's own controller was faster
         return reply.ok
 
@@ -221,20 +216,20 @@ async def test_policies_that_set_the_gate_are_looked_at_too(
     try:
         assert await by_policy.faults() == []
         for document in ours:
-            stored = ask(installed, "GET", path(document)).body
+            stored = ask(installed, "GET", admission_path(document)).body
             spoilt = {"matchConditions": []} if "Binding" not in document["kind"] else {}
             spoilt = spoilt or {"matchResources": {"namespaceSelector": {"matchLabels": {"a": ""}}}}
             replace(installed, {**stored, "spec": {**stored["spec"], **spoilt}}, "spec")
             (fault,) = await by_policy.faults()
             assert fault.startswith(f"{shown(document)} ")
-            assert ask(installed, "DELETE", path(document)).ok
+            assert ask(installed, "DELETE", admission_path(document)).ok
             (fault,) = await by_policy.faults()
             assert fault.startswith(f"{shown(document)} is missing")
-            assert ask(installed, "POST", path(document).rpartition("/")[0], document).ok
+            assert ask(installed, "POST", admission_path(document).rpartition("/")[0], document).ok
             assert await by_policy.faults() == []
     finally:
         for document in ours:
-            ask(installed, "DELETE", path(document))
+            ask(installed, "DELETE", admission_path(document))
         put_right(installed)
 
 
@@ -242,7 +237,7 @@ async def test_events_are_the_leaders_and_a_new_leader_tells_what_is_still_wrong
     installed: Cluster, watcher: Watcher
 ) -> None:
     watcher.leads = False
-    assert ask(installed, "DELETE", path(WANTED[0])).ok
+    assert ask(installed, "DELETE", admission_path(WANTED[0])).ok
     try:
         assert len(await watcher.faults()) == 1
         assert watcher.events.said == []
@@ -274,7 +269,7 @@ async def test_an_api_server_that_is_away_changes_nothing_of_what_is_known(
     lonely = Watcher(away)
     assert await lonely.faults() == []
     lonely.check._client = watcher.check._client
-    assert ask(installed, "DELETE", path(WANTED[0])).ok
+    assert ask(installed, "DELETE", admission_path(WANTED[0])).ok
     try:
         known = await lonely.faults()
         assert len(known) == 1
@@ -289,7 +284,9 @@ def test_a_running_replica_tells_in_all_places_and_takes_it_back(
     installed: Cluster, tmp_path: Path
 ) -> None:
     with running(installed, tmp_path / "o") as operator:
-        gone = f"{GROUP}/validatingadmissionpolicybindings/cardquota-pods"
+        gone = (
+            "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/cardquota-pods"
+        )
         row = (
             'cardquota_installation_faults{kind="ValidatingAdmissionPolicyBinding",'
             'name="cardquota-pods"}'

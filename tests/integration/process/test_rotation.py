@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 RATE = 100
 """Creates per second."""
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
-SHORT = timedelta(seconds=45)
+SHORT = timedelta(seconds=32)
 """What is left of the certificate that is put into the Secret: time for all three phases."""
 
 

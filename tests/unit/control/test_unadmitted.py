@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.unadmitted import UnadmittedReports, unadmitted
+from cardquota.control.unadmitted import UnadmittedReports
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 
@@ -24,7 +24,7 @@ def past(name: str, cards: int = 1) -> PodBody:
 def names(ledger: Ledger) -> set[str]:
     account = ledger.account("queue")
     assert account is not None
-    return {record.facts.name for record in unadmitted(ledger, account)}
+    return {ledger.pods[uid].facts.name for uid in account.past_us}
 
 
 class Reports:

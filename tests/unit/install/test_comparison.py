@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cardquota.install.admission_path import plural
 from cardquota.install.comparison import differences
 from cardquota.install.manifests import documents
 from cardquota.settings import Settings
@@ -142,5 +143,4 @@ def test_the_operator_may_read_all_that_is_rendered() -> None:
     }
     by_policy = documents(Settings(webhook={"gate": "policy"}))
     wanted = {*RENDERED, *((one["kind"], one["metadata"]["name"]) for one in by_policy)}
-    plurals = {kind: f"{kind.lower()}s".replace("policys", "policies") for kind, _ in wanted}
-    assert readable == {(plurals[kind], name) for kind, name in wanted}
+    assert readable == {(plural(kind), name) for kind, name in wanted}

@@ -5,14 +5,11 @@ from typing import Any
 
 import yaml
 
+from cardquota.install.admission_path import plural
 from cardquota.install.manifests import documents as rendered
 from cardquota.settings import Settings
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
-
-
-def plural(kind: str) -> str:
-    return f"{kind.lower()}s".replace("policys", "policies")
 
 
 EVERYWHERE = {
