@@ -15,7 +15,7 @@ from cardquota_dev.process import Process
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import Object, Reply, ask
 from integration.roomy_nodes import T1000
-from integration.team import Team
+from integration.team import QUEUES, Team
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _KINDS = (
@@ -62,10 +62,12 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
 def answered(cluster: Cluster) -> bool:
     """Whether a quota that makes no sense is refused by our webhook, and not for want of one."""
     queue = {
+        "apiVersion": f"{v.GROUP}/{v.VERSION}",
+        "kind": "Queue",
         "metadata": {"name": "is-anybody-there", "annotations": {v.QUOTA: "no mapping"}},
         "spec": {},
     }
-    reply = ask(cluster, "POST", "/apis/scheduling.volcano.sh/v1beta1/queues?dryRun=All", queue)
+    reply = ask(cluster, "POST", f"{QUEUES}?dryRun=All", queue)
     return "denied the request" in reply.message
 
 
