@@ -12,6 +12,8 @@ import aiohttp
 Object = dict[str, Any]
 MERGE = "application/merge-patch+json"
 JSON = "application/json"
+UNTRUSTED = "creates that failed for a certificate"
+"""Under this name they are counted: there must be none, also while certificates are changed."""
 
 
 @dataclass(frozen=True)

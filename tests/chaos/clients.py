@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from . import objects
-from .api import Api, Object, Reply
+from .api import UNTRUSTED, Api, Object, Reply
 from .denials import Denial
 from .objects import A, B
 
@@ -57,6 +57,8 @@ class Client:
                 place = (queue, card)
                 denial = Denial(place, amount, sent, time.monotonic(), reply.message)
                 self.denials.append(denial)
+        elif "x509" in reply.message or "tls:" in reply.message:
+            self.tally[UNTRUSTED] += 1
         else:
             self.tally[f"creates not answered with yes or no ({reply.code})"] += 1
         return reply

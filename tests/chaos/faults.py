@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from . import objects
 from .foreign import Foreign
 from .lengths import Lengths
+from .rotation import rotate_certificates
 from .scene import LEASE, Scene
 
 Fault = Callable[[Scene, Lengths], Awaitable[None]]
@@ -150,6 +151,7 @@ FAULTS: dict[str, Fault] = {
     "slow foreign webhook": slow_webhook,
     "ResourceQuota refuses": refuse_after_us,
     "node labels gone": take_labels,
+    "certificates rotate": rotate_certificates,
 }
 """By the name that a report gives them. Further kinds are added here."""
 

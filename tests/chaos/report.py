@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from .api import UNTRUSTED
 from .replay import Replay
 
 _SHOWN = 20
@@ -35,6 +36,8 @@ class Report:
     def findings(self) -> list[str]:
         """Everything that must not be."""
         found = list(self.remaining)
+        if self.tally[UNTRUSTED]:
+            found.append(f"{UNTRUSTED}: {self.tally[UNTRUSTED]}")
         if self.replay is not None:
             found += [str(violation) for violation in self.replay.violations]
             found += [

@@ -109,7 +109,7 @@ async def _on(
         await late.look()
         complete = await history.complete()
     report = Report(seed, breakage, tally)
-    report.remaining = remaining
+    report.remaining = [*scene.found, *remaining]
     report.happened = scene.happened
     report.kills = lengths.kills
     report.refused_late = late.count

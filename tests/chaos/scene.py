@@ -38,6 +38,8 @@ class Scene:
     """When faults made views old (monotonic)."""
     happened: list[tuple[float, float, str]] = field(default_factory=list)
     """What went wrong, from when until when (monotonic)."""
+    found: list[str] = field(default_factory=list)
+    """What must not be, as a fault saw it."""
 
     async def leader(self) -> int | None:
         """The number of the replica that holds the Lease."""

@@ -6,9 +6,8 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aiohttp
@@ -16,12 +15,12 @@ import pytest
 from cryptography import x509
 
 from builders.queue import QueueBody
-from cardquota.cluster.certificates import KeyPair, make_serving
 from cardquota.cluster.pem import read_certificates, trusted_through
 from cardquota.quota import vocabulary as v
 from cardquota_dev.balancer import Backend, Balancer
 from cardquota_dev.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
+from harness.short_lived import nearly_ended
 from integration.asking import MERGE, Object, ask, credentials
 from integration.roomy_nodes import T1000
 from integration.team import Team
@@ -33,8 +32,6 @@ pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 RATE = 100
 """Creates per second."""
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
-SHORT = timedelta(seconds=32)
-"""What is left of the certificate that is put into the Secret: time for all three phases."""
 
 
 class Load:
@@ -87,17 +84,9 @@ def secret(cluster: Cluster) -> dict[str, bytes]:
     return {key: base64.b64decode(value) for key, value in reply.body["data"].items()}
 
 
-def put(cluster: Cluster, values: dict[str, bytes | None]) -> None:
+def put(cluster: Cluster, values: Mapping[str, bytes | None]) -> None:
     data = {k: x if x is None else base64.b64encode(x).decode() for k, x in values.items()}
     assert ask(cluster, "PATCH", SECRET, {"data": data}, content_type=MERGE).ok
-
-
-def nearly_ended(held: dict[str, bytes]) -> dict[str, bytes | None]:
-    """A serving certificate of the CA in the Secret, with little left."""
-    authority = KeyPair(held["ca.crt"], held["ca.key"])
-    now = datetime.now(UTC)
-    pair = make_serving(["127.0.0.1"], authority, now=now, until=now + SHORT)
-    return {"tls.crt": pair.cert_pem, "tls.key": pair.key_pem}
 
 
 def served(operator: Operator) -> x509.Certificate:
