@@ -50,9 +50,9 @@ async def _secret(scene: Scene) -> dict[str, bytes]:
     while True:
         reply = await scene.api.get(_SECRET)
         held = {key: base64.b64decode(text) for key, text in reply.body.get("data", {}).items()}
-        if {"ca.crt", "ca.key", "tls.crt"} <= held.keys() and "next-ca.crt" not in held:
-            if len(read_certificates(held["ca.crt"])) == 1:
-                return held
+        whole = {"ca.crt", "ca.key", "tls.crt"} <= held.keys() and "next-ca.crt" not in held
+        if whole and len(read_certificates(held["ca.crt"])) == 1:
+            return held
         await asyncio.sleep(0.5)
 
 
@@ -62,13 +62,12 @@ async def _changed(scene: Scene, short: str, old: bytes) -> bool:
     data = reply.body.get("data", {})
     if not reply.ok or data.get("tls.crt") in (None, short):
         return False
-    authority = base64.b64decode(data["ca.crt"])
-    if authority == old or len(read_certificates(authority)) != 1:
+    text = base64.b64decode(data["ca.crt"])
+    authorities = read_certificates(text)
+    if text == old or len(authorities) != 1:
         return False
     bundles = [bundle for path in _CONFIGURATIONS for bundle in await _bundles(scene, path)]
-    return bool(bundles) and all(
-        read_certificates(b) == read_certificates(authority) for b in bundles
-    )
+    return bool(bundles) and all(read_certificates(one) == authorities for one in bundles)
 
 
 async def _bundles(scene: Scene, path: str) -> list[bytes]:
