@@ -55,14 +55,25 @@ def changed(keys: Iterable[str]) -> str:
 def same_but(new: str, old: str, ignored: Iterable[str]) -> str:
     """Whether two maps are equal, save for some keys.
 
-    `dyn` because the type checker of policies takes `spec` and `metadata` for structures, not
-    maps, and would warn of every loop over their fields.
+    What is in the new one is as it was; and then the old one has no key more if both have as many.
+    To count those of the ignored keys that are there costs less than a second loop over all keys.
+
+    `dyn` because the type checker of policies takes `spec` for a structure, not a map, and would
+    warn of every loop over its fields. A list of one gives its element a name: how to get to the
+    maps is worked out once.
     """
-    free = literals(ignored)
-    return (
-        f"dyn({new}).all(k, k in {free} || (k in dyn({old}) && dyn({new})[k] == dyn({old})[k]))\n"
-        f"&& dyn({old}).all(k, k in {free} || k in dyn({new}))"
-    )
+    keys = list(ignored)
+    if not keys:
+        return f"dyn({new}) == dyn({old})"
+    free = literals(keys)
+    alike = f"new.all(k, k in {free} || new[?k] == old[?k])"
+    kept = (f"{one}.size() - {free}.filter(k, k in {one}).size()" for one in ("new", "old"))
+    return f"[dyn({new})].all(new, [dyn({old})].all(old,\n  {alike}\n  && {' == '.join(kept)}))"
+
+
+def same(fields: Iterable[str]) -> str:
+    """Whether these optional fields of the object, `.?a.?b`, are as they were."""
+    return all_of(*(f"object{field} == oldObject{field}" for field in fields))
 
 
 def gated(pod: str) -> str:

@@ -13,15 +13,16 @@ from typing import Final
 
 from ..quota.vocabulary import GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
 from ..settings import Settings
-from .cel import same_but, user_is
+from .cel import same, same_but, user_is
 from .namespaces import own
 from .policy import PREFIX, Check, Clause, Policy, Rule, joined
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
 
-_KEPT_BY_THE_API_SERVER: Final = ("managedFields", "generation", "resourceVersion")
-"""What the API server itself changes in an object's metadata at every write."""
+_METADATA: Final = ("labels", "ownerReferences", "finalizers", "generateName")
+"""What can be changed of an object's metadata, beside annotations. All else the API server itself
+keeps as it is or sets, for every kind."""
 
 
 def lease(settings: Settings) -> Policy:
@@ -105,11 +106,7 @@ def _nothing_but(
                 f"{what}: another annotation would change{fault}",
             ),
             Check(
-                same_but(
-                    "object.metadata",
-                    "oldObject.metadata",
-                    ["annotations", *_KEPT_BY_THE_API_SERVER],
-                ),
+                same(f".metadata.?{field}" for field in _METADATA),
                 f"{what}: labels, owners, finalizers or other metadata would change{fault}",
             ),
         ),

@@ -1,0 +1,112 @@
+"""One bad thing hurts nobody else: an object of each kind that nobody should ever write, while
+others create and delete pods. Refused with a reason or taken in and told; never an error of ours,
+and everybody else's numbers stay exact (D9, Q4).
+"""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from cardquota.quota import vocabulary as v
+from integration.asking import Reply, ask, metric
+from integration.poison import POISON, Poison
+from integration.roomy_nodes import T1000
+from integration.team import Team
+
+QUOTA = 6
+PATHS = {
+    "pods": "/api/v1/namespaces/{}/pods",
+    "nodes": "/api/v1/nodes",
+    "namespaces": "/api/v1/namespaces",
+    "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",
+    "queues": f"/apis/{v.GROUP}/{v.VERSION}/queues",
+    "podgroups": f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{{}}/podgroups",
+}
+KINDS = {"queues": "Queue", "podgroups": "PodGroup"}
+
+
+class Load:
+    """Somebody else's pods, which come and go in a queue of their own."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.wrong: list[Reply] = []
+        self.count = 0
+
+    def __enter__(self) -> "Load":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(30)
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            names = [f"load-{self.count}-{n}" for n in range(3)]
+            for name in names:
+                self._note(self._team.create(self._team.a_pod(name, 1, T1000, "others")))
+            for name in names:
+                self._note(self._team.delete(self._team.a_pod(name)))
+            self.count += 1
+
+    def _note(self, reply: Reply) -> None:
+        if not reply.ok:
+            self.wrong.append(reply)
+
+
+@contextmanager
+def written(team: Team, poison: Poison, number: int) -> Iterator[Reply]:
+    """The object, for the block, if it is taken."""
+    name = f"{team.prefix}-poison-{number}"
+    path = PATHS[poison.kind].format(team.namespace)
+    text = json.dumps(poison.body).replace('"?"', json.dumps(team.queue_name()))
+    body = json.loads(text.replace('"itself"', json.dumps(name)))
+    body.setdefault("metadata", {})["name"] = name
+    if poison.kind in KINDS:
+        body.update(apiVersion=f"{v.GROUP}/{v.VERSION}", kind=KINDS[poison.kind])
+    reply = ask(team.cluster, "POST", path, body)
+    try:
+        yield reply
+    finally:
+        if reply.ok:
+            one = f"{path}/{name}?gracePeriodSeconds=0"
+            assert ask(team.cluster, "DELETE", one).ok
+
+
+@pytest.mark.slow
+def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
+    team.has_queue({T1000: QUOTA})
+    team.has_queue({T1000: QUOTA}, "others")
+    undecodable = metric(team.cluster, "cardquota_undecodable_objects_total")
+    answers: dict[str, Reply] = {}
+    with Load(team) as load:
+        assert team.create(team.a_pod("mine", 2, T1000)).ok
+        for number, poison in enumerate(POISON):
+            with written(team, poison, number) as reply:
+                answers[str(poison)] = reply
+                # Something of ours goes on while it is there, and by then the operator has met it.
+                probe = team.a_pod(f"probe-{number}", 1, T1000)
+                assert team.create(probe).ok, poison
+                team.until_open(probe.name)
+                assert team.delete(probe).ok
+        before = load.count
+        team.until(lambda: load.count > before, "the load goes on")
+    assert load.wrong == []
+    assert load.count > len(POISON) / 4, "hardly a load"
+    wrong = {
+        what: (reply.code, reply.message[:200])
+        for what, reply in answers.items()
+        if reply.code >= 500 or reply.ok != next(p.taken for p in POISON if str(p) == what)
+    }
+    assert wrong == {}
+    unexplained = [what for what, reply in answers.items() if not reply.ok and not reply.message]
+    assert unexplained == []
+    team.until_row(T1000, allocated=2, inqueue=0, requested=2)
+    team.until_row(T1000, "others", allocated=0, inqueue=0, requested=0)
+    assert metric(team.cluster, "cardquota_undecodable_objects_total") == undecodable
