@@ -37,7 +37,7 @@ _PAUSE: Final = 0.08
 _ROUNDS: Final = 5
 _SLICES: Final = 2
 _SLICE: Final = 600
-"""Beside what one slice takes, what it takes to raise the quota (some 30 ms) must not count much."""
+"""Raising the quota takes some 30 ms: beside that of a slice it must not count."""
 _NOTE: Final = "bench.cardquota.dev/note"
 _AT_A_TIME: Final = Release().in_flight
 

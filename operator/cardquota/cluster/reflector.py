@@ -82,7 +82,11 @@ class Reflector(Generic[T]):
         self.path = path
         self.kind = kind
         self.synced = False
-        """Whether everything was told at least once; stays true."""
+        """Whether everything was told at least once and news can come; stays true.
+
+        A list alone would do for a moment: where the first watch is refused (an API server that
+        has just made the kind does so for a second), what is created then would not be known.
+        """
         self.relists = 0
         """Lists after the first complete one."""
         self._client = client
@@ -131,7 +135,7 @@ class Reflector(Generic[T]):
         return self.lag() > _LATE
 
     async def wait_synced(self) -> None:
-        """Return once everything was told at least once."""
+        """Return once everything was told at least once, and news can come."""
         await self._synced_event.wait()
 
     async def passed(self, revision: int) -> None:
@@ -182,7 +186,7 @@ class Reflector(Generic[T]):
             await asyncio.sleep(self._backoff.next(retry_after))
 
     async def _list(self) -> None:
-        if self.synced:
+        if self.revision:
             self.relists += 1
         asked = self._clock()
         listed = Known()
@@ -211,8 +215,6 @@ class Reflector(Generic[T]):
             revision,
             vanished,
         )
-        self.synced = True
-        self._synced_event.set()
         self._foothold.regained()
         self._applied = revision
         self._progress.told_up_to(revision, asked)
@@ -232,6 +234,8 @@ class Reflector(Generic[T]):
         lines = Lines()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
+            self.synced = True
+            self._synced_event.set()
             if self._progress.awaited and not probing:
                 return True
             self._cut = False

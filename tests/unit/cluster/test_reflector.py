@@ -260,6 +260,17 @@ async def test_an_overloaded_server_is_not_asked_for_a_list(code: int) -> None:
     assert client.watched_from == ["5"] * 5
 
 
+async def test_synced_is_who_listed_and_is_told_what_comes() -> None:
+    """An API server that has just made a kind refuses its watch at first, not its list."""
+    refused = ApiError(429, "TooManyRequests", "storage is (re)initializing")
+    reflector, _, _ = await _play([5], refused, refused)
+    assert not reflector.synced
+    reflector, _, _ = await _play([5], refused, [])
+    assert reflector.synced
+    assert reflector.relists == 0
+    await asyncio.wait_for(reflector.wait_synced(), 1)
+
+
 async def test_lists_that_do_not_help_become_rare() -> None:
     """One for two waits, and the waits grow although every list succeeds."""
     backoff = Noted()
