@@ -4,7 +4,9 @@ Read once at start, from a file laid over the defaults, then from the environmen
 (`CARDQUOTA_LOG__LEVEL=debug`). Keys are camelCase, unknown keys are refused.
 """
 
+import re
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -13,11 +15,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from .quota.vendor import DEFAULT_VENDORS, Vendor
+from .quota.card_memory import MemoryUnit
+from .quota.vendor import Shown, Vendor
+from .quota.vendor_table import DEFAULT_VENDORS, CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 
 ANSWER_MARGIN: Final = 0.5
 """Seconds that we wait for the answer to a patch beyond the time-out given to the API server."""
+
+
+_PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
+_LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
+_PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
 
 
 class SettingsError(Exception):
@@ -133,8 +142,36 @@ def _resource_part(text: str) -> str:
     return text
 
 
+def _label_key(text: str) -> str:
+    if not _LABEL_KEY.fullmatch(text):
+        raise ValueError("must be a label key, such as amd.com/gpu.product-name")
+    return text
+
+
+def _resource_name(text: str) -> str:
+    prefix, slash, kind = text.partition("/")
+    if not (slash and _PART.fullmatch(prefix) and _PART.fullmatch(kind)):
+        raise ValueError("must be a resource name, such as amd.com/gpu")
+    return text
+
+
+def _types(text: str) -> str:
+    """Also read by the API server, whose expressions (RE2) know less than Python's."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    if not _PLAIN_EXPRESSION.fullmatch(text):
+        raise ValueError(
+            "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, and no (?...)"
+        )
+    if text and re.fullmatch(text, ""):
+        raise ValueError("must not match the empty text")
+    return text
+
+
 class VendorRow(_Section):
-    """A maker's labels `<prefix>/<type>.product` and resource names."""
+    """A maker's resource names and node labels; by the plain rule where nothing else is said."""
 
     name: str
     """For people."""
@@ -142,10 +179,28 @@ class VendorRow(_Section):
     """The part before the slash: `nvidia.com`."""
     type: Annotated[str, AfterValidator(_resource_part)]
     """The part after the slash: `gpu`."""
+    resources: tuple[Annotated[str, AfterValidator(_resource_name)], ...] = ()
+    """More resource names of whole cards, beside `<prefix>/<type>`."""
+    resource_types: Annotated[str, AfterValidator(_types)] = ""
+    """The same as a regular expression for what follows `<prefix>/`: `mlu[0-9]+`."""
+    product_labels: tuple[Annotated[str, AfterValidator(_label_key)], ...] = ()
+    """Labels whose value is the card's name, what counts first coming first; empty:
+    `<prefix>/<type>.product`, beside which `.memory` must be set."""
+    memory_label: Annotated[str, AfterValidator(lambda x: x and _label_key(x))] = ""
+    """Label with the memory of one card, for `productLabels`; empty: there is none."""
+    memory_unit: MemoryUnit = MemoryUnit.MIB
+    """`MiB`: a whole number of them. `written`: a number with its unit, `64G`."""
 
     def vendor(self) -> Vendor:
         """The row as the domain knows it."""
-        return Vendor(self.name, self.prefix, self.type)
+        return Vendor(
+            self.name,
+            self.prefix,
+            self.type,
+            self.resources,
+            self.resource_types,
+            tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
+        )
 
 
 class Settings(BaseSettings):
@@ -206,12 +261,28 @@ class Settings(BaseSettings):
         """Environment over file over defaults."""
         return env_settings, init_settings
 
+    @model_validator(mode="after")
+    def _no_row_twice(self) -> Self:
+        names = [f"{row.prefix}/{row.type}" for row in self.vendors]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"vendors: two rows for {name}: write one")
+        try:
+            VendorTable(self._vendor_rows)
+        except CollisionError as error:
+            raise ValueError(f"vendors: {error}") from None
+        return self
+
     @property
-    def vendor_table(self) -> tuple[Vendor, ...]:
-        """The built-in vendors and the configured ones; a configured row replaces its namesake."""
+    def _vendor_rows(self) -> tuple[Vendor, ...]:
         rows = {(v.prefix, v.type): v for v in DEFAULT_VENDORS}
         rows.update({(row.prefix, row.type): row.vendor() for row in self.vendors})
         return tuple(rows.values())
+
+    @cached_property
+    def vendor_table(self) -> VendorTable:
+        """The built-in vendors and the configured ones; a configured row replaces its namesake."""
+        return VendorTable(self._vendor_rows)
 
     @property
     def service_account_user(self) -> str:

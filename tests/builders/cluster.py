@@ -3,7 +3,7 @@
 from typing import Any
 
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.vendor import DEFAULT_VENDORS
+from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 from .body import Body
 from .group import GroupBody
@@ -24,7 +24,7 @@ CARDS = (
 
 def a_ledger(*things: Body, **settings: Any) -> Ledger:
     """One that has seen these, in this order."""
-    ledger = Ledger(DEFAULT_VENDORS, **settings)
+    ledger = Ledger(DEFAULT_TABLE, **settings)
     see(ledger, *things)
     return ledger
 

@@ -6,6 +6,7 @@ import msgspec
 
 from cardquota.quota.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
+from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 from .body import Body, new_body
 from .names import GPU
@@ -43,7 +44,7 @@ class NodeBody(Body):
         return msgspec.convert(self.body, Node)
 
     def facts(self) -> NodeFacts:
-        return node_facts(self.wire())
+        return node_facts(self.wire(), DEFAULT_TABLE)
 
 
 def a_node(name: str = "node") -> NodeBody:

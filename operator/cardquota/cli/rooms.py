@@ -15,6 +15,7 @@ from ..quota.pod_facts import PodFacts
 from ..quota.quantity import QuantityError, milli, whole
 from ..quota.selector import Selector
 from ..quota.stamp import Charge
+from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import CPU, MEMORY
 from .node_match import matches
 
@@ -26,10 +27,10 @@ _UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
 class _Room:
     """One node."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, vendors: VendorTable) -> None:
         self.name = node.metadata.name
         self.labels = node.metadata.labels or {}
-        self.cards = {card.name for card, _ in node_facts(node).cards}
+        self.cards = {card.name for card, _ in node_facts(node, vendors).cards}
         ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
         self.open = not node.spec.unschedulable and ready in ([], ["True"])
         self._free: dict[str, int] = {}
@@ -57,8 +58,8 @@ class _Room:
 class Rooms:
     """All nodes, in the order of the files."""
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
-        self._rooms = [_Room(node) for node in nodes]
+    def __init__(self, nodes: Iterable[Node], vendors: VendorTable) -> None:
+        self._rooms = [_Room(node, vendors) for node in nodes]
 
     def matching(self, spec: PodSpec) -> list[str]:
         """Names of the nodes that the pod's selector and affinity allow."""

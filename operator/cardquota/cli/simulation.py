@@ -49,7 +49,7 @@ class Simulation:
         self._settings = settings
         self._inventory = inventory
         self._cluster = PretendCluster(self.ledger)
-        self._rooms = Rooms(inventory.nodes)
+        self._rooms = Rooms(inventory.nodes, self.ledger.vendors)
         self._priorities = Priorities(inventory.priority_classes)
         self._by_uid: dict[str, PodAnswer] = {}
 
@@ -71,7 +71,7 @@ class Simulation:
 
     def _see_cluster(self) -> None:
         for node in self._inventory.nodes:
-            self.ledger.node_seen(node_facts(node))
+            self.ledger.node_seen(node_facts(node, self.ledger.vendors))
         for namespace in self._inventory.namespaces:
             self.ledger.namespace_seen(namespace_facts(namespace))
         for queue in self._inventory.queues:

@@ -94,7 +94,7 @@ def watched(
             "nodes",
             "/api/v1/nodes",
             Node,
-            lambda x: ledger.node_seen(node_facts(x)),
+            lambda x: ledger.node_seen(node_facts(x, ledger.vendors)),
             lambda _, name, __: ledger.node_gone(name),
         ),
         kind(

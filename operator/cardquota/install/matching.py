@@ -32,7 +32,7 @@ _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
 
 def resource_pattern(settings: Settings) -> str:
     """A regular expression (RE2) for exactly the resource names of the vendor table."""
-    return "^(" + "|".join(vendor.pattern() for vendor in settings.vendor_table) + ")$"
+    return settings.vendor_table.pattern
 
 
 def asks_for_cards(pod: str, settings: Settings) -> str:

@@ -1,11 +1,13 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from .card import NOT, Card, CardNameError, check_name
+from .card import NOT, Card, CardNameError, Labels, check_name
+from .card_memory import MemoryUnit, mib_of
 from .quantity import Quantity, QuantityError, count
-from .vendor import MPS, SLICED, TIME_SLICING, Vendor, plain_vendor
+from .vendor import MPS, SLICED, TIME_SLICING, Shown, Vendor
+from .vendor_table import VendorTable
 from .words import show
 
 _MIB_PER_GIB = 1024
@@ -24,39 +26,107 @@ class _NotCountedError(ValueError):
     """Labels or amounts that cannot be read; the text says which."""
 
 
-def discover(labels: Mapping[str, str], allocatable: Mapping[str, Quantity]) -> NodeCards:
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """What a node shows: whose product, and by which labels."""
+
+    vendor: Vendor
+    way: Shown
+
+
+def discover(
+    labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
+) -> NodeCards:
     """Read a node. Never raises: what is wrong is in `problems`, and is not counted (D9)."""
-    vendors, problems = _vendors(labels, allocatable)
-    if len(vendors) > 1:
-        names = ", ".join(f"{v.product}={show(labels[v.product])}" for v in vendors)
-        return NodeCards((), (f"the node has labels of {len(vendors)} products ({names})",))
+    products, problems = _products(labels, allocatable, vendors)
+    if len(products) > 1:
+        keys = [found.way.product for found in products]
+        names = ", ".join(f"{key}={show(labels[key])}" for key in keys)
+        return NodeCards((), (f"the node has labels of {len(products)} products ({names})",))
     cards: list[tuple[Card, int]] = []
-    for vendor in vendors:
-        for resource in sorted(r for r in allocatable if vendor.owns(r)):
+    for found in products:
+        for resource in _resources(found, allocatable, problems):
             try:
                 amount = _amount(resource, allocatable[resource])
-                if resource == vendor.shared and not amount:
+                if resource == found.vendor.shared and not amount:
                     continue
-                cards.append((_card(vendor, resource, labels), amount))
+                cards.append((_card(found, resource, labels), amount))
             except _NotCountedError as error:
                 problems.append(str(error))
     return NodeCards(tuple(cards), tuple(dict.fromkeys(problems)))
 
 
-def _vendors(
-    labels: Mapping[str, str], allocatable: Mapping[str, Quantity]
-) -> tuple[list[Vendor], list[str]]:
-    """Vendors whose product label is there; a product without memory is no card (D1)."""
-    vendors, problems = [], []
-    for label in sorted(labels):
-        vendor = plain_vendor(label)
-        if vendor is None:
+def _products(
+    labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
+) -> tuple[list[_Product], list[str]]:
+    """What the node shows, whether or not it offers it; a product without memory is no card (D1).
+
+    A maker's own labels count only beside its resources: some have no prefix and are of anybody.
+    """
+    found: dict[Vendor, _Product] = {}
+    problems: list[str] = []
+    for resource in sorted(allocatable):
+        vendor = vendors.owner(resource)
+        if vendor is None or vendor in found:
             continue
-        if vendor.memory in labels:
-            vendors.append(vendor)
+        way = next((w for w in vendor.shown if _is_shown(w, labels)), None)
+        if way is not None:
+            found[vendor] = _Product(vendor, way)
+    for label in sorted(labels):
+        vendor = vendors.plain(label)
+        if vendor is None or vendor in found:
+            continue
+        if vendor.plain.memory in labels:
+            way = next((w for w in vendor.shown if w.product == label), vendor.plain)
+            found[vendor] = _Product(vendor, way)
         elif any(vendor.owns(resource) for resource in allocatable):
-            problems.append(f"label {label} is set without {vendor.memory}")
-    return vendors, problems
+            problems.append(f"label {label} is set without {vendor.plain.memory}")
+    return list(found.values()), problems or _nameless(found, allocatable, vendors)
+
+
+def _nameless(
+    found: Collection[Vendor], allocatable: Mapping[str, Quantity], vendors: VendorTable
+) -> list[str]:
+    """What a known maker's plugin offers, and no labeller says the product of."""
+    problems = []
+    for resource, value in sorted(allocatable.items()):
+        vendor = vendors.owner(resource)
+        if vendor is not None and vendor not in found and not _is_zero(value):
+            labels = " or ".join(way.product for way in vendor.shown)
+            problems.append(f"{resource} is offered, but no label says of which product ({labels})")
+    return problems
+
+
+def _is_shown(way: Shown, labels: Mapping[str, str]) -> bool:
+    return way.product in labels and (not way.needs_memory or way.memory in labels)
+
+
+def _resources(
+    found: _Product, allocatable: Mapping[str, Quantity], problems: list[str]
+) -> list[str]:
+    """The resource names by which the node offers the product, sorted; whole cards by one (D7).
+
+    A device plugin leaves names behind that it used before, at zero.
+    """
+    vendor = found.vendor
+    owned = sorted(resource for resource in allocatable if vendor.owns(resource))
+    whole = [resource for resource in owned if vendor.counts_whole(resource)]
+    offered = [resource for resource in whole if not _is_zero(allocatable[resource])]
+    if len(offered) > 1:
+        problems.append(
+            f"the node offers {' and '.join(offered)} beside one product, "
+            f"{found.way.product}: nobody can say which of them it is"
+        )
+        return [resource for resource in owned if resource not in whole]
+    kept = offered or whole[:1]
+    return [resource for resource in owned if resource in kept or resource not in whole]
+
+
+def _is_zero(value: Quantity) -> bool:
+    try:
+        return count(value) == 0
+    except QuantityError:
+        return False
 
 
 def _amount(resource: str, value: Quantity) -> int:
@@ -69,20 +139,23 @@ def _amount(resource: str, value: Quantity) -> int:
     return amount
 
 
-def _card(vendor: Vendor, resource: str, labels: Mapping[str, str]) -> Card:
-    product = labels[vendor.product]
+def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
+    vendor, way = found.vendor, found.way
+    product = labels[way.product]
     try:
         check_name(product)
     except CardNameError as error:
-        raise _NotCountedError(f"label {vendor.product}: {error}") from None
-    memory = _positive(labels, vendor.memory)
-    shown: tuple[tuple[str, str], ...] = ((vendor.product, product),)
-    if resource == vendor.whole:
+        raise _NotCountedError(f"label {way.product}: {error}") from None
+    memory = _memory(way, labels)
+    shown: Labels = ((way.product, product),)
+    if vendor.counts_whole(resource):
         return Card(product, resource, shown)
     profile = vendor.mig_profile(resource)
     if profile is not None:
         return Card(f"{product}/{profile}-mixed", resource, shown)
     replicas = _positive(labels, vendor.replicas)
+    if memory is None:
+        raise _NotCountedError(f"label {way.memory or vendor.plain.memory} is missing")
     size = (2 * memory + _MIB_PER_GIB) // (2 * _MIB_PER_GIB)  # rounded half up
     sliced = labels.get(vendor.sharing) == TIME_SLICING
     shown += (
@@ -91,6 +164,20 @@ def _card(vendor: Vendor, resource: str, labels: Mapping[str, str]) -> Card:
     )
     share = SLICED if sliced else MPS
     return Card(f"{product}/{share}{size}g*1/{replicas}", resource, shown)
+
+
+def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:
+    """MiB of one card; None where the maker's labeller did not write it."""
+    text = labels.get(way.memory) if way.memory else None
+    if text is None:
+        return None
+    memory = mib_of(text, way.unit)
+    if memory is None:
+        wanted = "a number above zero"
+        if way.unit is MemoryUnit.WRITTEN:
+            wanted += " with its unit, such as 64G"
+        raise _NotCountedError(f"label {way.memory}: <{show(text)}> is not {wanted}")
+    return memory
 
 
 def _positive(labels: Mapping[str, str], label: str) -> int:

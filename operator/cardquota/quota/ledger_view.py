@@ -5,8 +5,7 @@ No total changes here.
 The doors ask through this; `Ledger` builds on it and takes in events.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 
 from .account import OUTSIDE, Account
 from .card import Card
@@ -24,6 +23,7 @@ from .quota_totals import QuotaTotals
 from .reading import Reading, read
 from .stamp import Charge, canonical
 from .vendor import Vendor, vendor_behind
+from .vendor_table import VendorTable
 from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 
 JOB = "Job"
@@ -38,7 +38,7 @@ class LedgerView:
 
     def __init__(
         self,
-        vendors: Sequence[Vendor],
+        vendors: VendorTable,
         *,
         default_queue: str = "",
         free_cpu_memory: bool = False,
@@ -58,9 +58,7 @@ class LedgerView:
         self.epoch = 0
         """Different whenever what is known of cards and quotas has changed."""
         self.news = News()
-        self._vendors = tuple(vendors)
-        # Asked of every pod; bounded, since users write resource names as they like.
-        self._in_table = lru_cache(maxsize=1024)(lambda r: any(x.owns(r) for x in self._vendors))
+        self.vendors = vendors
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
@@ -75,7 +73,7 @@ class LedgerView:
 
     def counts(self, resource: str) -> bool:
         """Whether a resource name counts cards, by the vendor table or by a node."""
-        return self._in_table(resource) or self.catalog.counts(resource)
+        return self.vendors.owner(resource) is not None or self.catalog.counts(resource)
 
     def in_any_quota(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
@@ -137,9 +135,13 @@ class LedgerView:
         card = self.catalog.card(name)
         if card is not None:
             return card
-        vendor = next((v for v in self._vendors if v.owns(resource)), None)
         # Never without labels: an open gate that asks for no card could lead to any (P5).
-        return Card(name, resource, (vendor or vendor_behind(resource)).labels_of(name))
+        labels, *otherwise = self.vendor_of(resource).labels_of(name)
+        return Card(name, resource, labels, tuple(otherwise))
+
+    def vendor_of(self, resource: str) -> Vendor:
+        """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
+        return self.vendors.owner(resource) or vendor_behind(resource)
 
     def _charge(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
         amounts = dict(cards)

@@ -4,12 +4,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
 
-from .card import Card
+from .card import Card, Labels
 from .discovery import discover
 from .objects.node import Node
-
-Labels = tuple[tuple[str, str], ...]
-"""Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
+from .vendor_table import VendorTable
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -23,12 +21,13 @@ class NodeFacts:
     problems: tuple[str, ...]
     """Why some of its cards are not counted (D9)."""
     labels: Labels = ()
+    """Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
 
 
-def node_facts(node: Node) -> NodeFacts:
+def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
     """Read a node. Never raises for odd labels: they are in `problems`."""
     labels = node.metadata.labels or {}
-    found = discover(labels, node.status.allocatable or {})
+    found = discover(labels, node.status.allocatable or {}, vendors)
     return NodeFacts(
         name=node.metadata.name,
         uid=node.metadata.uid,

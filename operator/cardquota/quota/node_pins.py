@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
-from .card import NOT, Card
-from .node_facts import Labels
+from .card import NOT, Card, Labels
 from .selector import HOST_NAME, NODE_NAME, Place, Selector, decode
 
 K = TypeVar("K")

@@ -15,7 +15,7 @@ from .catalog import Catalog
 from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .selector import Selector, decode
-from .vendor import counts_form, may_count_cards, vendor_behind
+from .vendor import Vendor, counts_form, may_count_cards
 from .vocabulary import CPU, MEMORY, Reason
 
 
@@ -33,6 +33,9 @@ class Knowledge(Protocol):
 
     def known_card(self, name: str, resource: str) -> Card:
         """The card as a node showed it, or else as its name and its vendor's rule have it."""
+
+    def vendor_of(self, resource: str) -> Vendor:
+        """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -113,7 +116,8 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """
     card = known.catalog.card(name)
     if card is not None and card.resource != resource:
-        return Card(name, resource, vendor_behind(resource).labels_of(name))
+        labels, *otherwise = known.vendor_of(resource).labels_of(name)
+        return Card(name, resource, labels, tuple(otherwise))
     return known.known_card(name, resource)
 
 
@@ -130,7 +134,7 @@ def _derived(
         selector = decode(selected)
         cards = _cards_behind(resource, quota, known)
         picked = {card.name for card in cards} & set(known.nodes.picked(selected))
-        label_keys = {key for card in cards for key, _ in card.labels}
+        label_keys = {key for card in cards for way in card.ways for key, _ in way}
         if picked or selector.keys() & label_keys:
             left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
             allowed = [card.name for card in _in_named_order(left, selector, quota)]
@@ -159,7 +163,7 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
 
     def place(card: Card) -> tuple[tuple[int, ...], int, str]:
         ranks = []
-        for key, value in card.labels:
+        for key, value in (pair for way in card.ways for pair in way):
             values = selector.values(key)
             ranks.append(values.index(value) if value in values else len(values))
         return tuple(ranks), -quota.get(card.name, 0), card.name
@@ -228,7 +232,8 @@ def _excluded(
     facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
 ) -> Objection:
     selector = decode(facts.selector)
-    keys = {key for name in names for key, _ in _as_shown(name, resource, known).labels}
+    cards = [_as_shown(name, resource, known) for name in names]
+    keys = {key for card in cards for way in card.ways for key, _ in way}
     said = sorted(keys & selector.keys())
     wants = "; ".join(f"{key} {' or '.join(selector.values(key)) or 'set'}" for key in said)
     return _invalid(messages.selector_excludes(wants or "it selects no node at all", names))

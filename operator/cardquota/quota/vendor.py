@@ -1,15 +1,15 @@
-"""The vendor table: how each maker's nodes show their cards. Data, not code (D6).
+"""How a maker's nodes show their cards, and what Kubernetes counts for them (D1-D4).
 
-A vendor that follows the plain rule `<prefix>/<type>.product|memory|count` needs no row to be
-counted; a row makes its resource names known before any node has shown them, so that its pods
-reach the admission webhook.
+Most makers can be described by the plain rule `<prefix>/<type>.product|memory|count`. The rows of
+those we know are in `vendor_table`.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from .card import NOT
+from .card import NOT, Labels
+from .card_memory import MemoryUnit
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -28,22 +28,47 @@ _NO_CARDS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """One way in which nodes show a maker's product."""
+
+    product: str
+    """Label whose value is the card's name (D1, D9)."""
+    memory: str = ""
+    """Label with the memory of one card; empty: the maker writes none."""
+    unit: MemoryUnit = MemoryUnit.MIB
+    needs_memory: bool = False
+    """Whether it names no card where that label is missing (D1)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Vendor:
-    """One maker's labels and resource names; labels hold text, memory is in MiB."""
+    """One maker's labels and resource names.
+
+    By the plain rule all follow from `<prefix>/<type>`: whole cards, shares and slices, and the
+    labels `.product`, `.memory` (MiB), `.replicas` and `.sharing-strategy`.
+    """
 
     name: str
+    """For people."""
     prefix: str
     type: str
+    others: tuple[str, ...] = ()
+    """More resource names of whole cards."""
+    other_types: str = ""
+    """The same, as a regular expression (RE2 and Python) for what follows `<prefix>/`."""
+    ways: tuple[Shown, ...] = ()
+    """How nodes show its products, what counts first coming first; empty: by the plain rule."""
 
     @property
-    def product(self) -> str:
-        """Label whose value is the card's name (D1)."""
-        return f"{self.prefix}/{self.type}{PRODUCT}"
+    def plain(self) -> Shown:
+        """How the plain rule has it (D1)."""
+        resource = f"{self.prefix}/{self.type}"
+        return Shown(f"{resource}{PRODUCT}", f"{resource}.memory", needs_memory=True)
 
     @property
-    def memory(self) -> str:
-        """Label with the memory of one card, MiB."""
-        return f"{self.prefix}/{self.type}.memory"
+    def shown(self) -> tuple[Shown, ...]:
+        """All ways, of which there is at least one."""
+        return self.ways or (self.plain,)
 
     @property
     def replicas(self) -> str:
@@ -56,14 +81,23 @@ class Vendor:
         return f"{self.prefix}/{self.type}.sharing-strategy"
 
     @property
-    def whole(self) -> str:
-        """Resource name of whole cards (D2)."""
-        return f"{self.prefix}/{self.type}"
+    def whole(self) -> tuple[str, ...]:
+        """Resource names of whole cards (D2), the usual one first; not those by expression."""
+        return (f"{self.prefix}/{self.type}", *self.others)
 
     @property
     def shared(self) -> str:
         """Resource name of shares (D3)."""
         return f"{self.prefix}/{self.type}.shared"
+
+    def counts_whole(self, resource: str) -> bool:
+        """Whether this resource name counts whole cards of this vendor."""
+        if resource in self.whole:
+            return True
+        prefix, slash, kind = resource.partition("/")
+        if not self.other_types or not slash or prefix != self.prefix:
+            return False
+        return re.fullmatch(self.other_types, kind) is not None
 
     def mig_profile(self, resource: str) -> str | None:
         """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""
@@ -72,15 +106,22 @@ class Vendor:
 
     def owns(self, resource: str) -> bool:
         """Whether this resource name counts cards of this vendor."""
-        return resource in (self.whole, self.shared) or self.mig_profile(resource) is not None
+        return (
+            self.counts_whole(resource)
+            or resource == self.shared
+            or self.mig_profile(resource) is not None
+        )
 
-    def labels_of(self, card: str) -> tuple[tuple[str, str], ...]:
-        """The node labels that a card's name speaks of, for a card that no node has shown.
+    def labels_of(self, card: str) -> tuple[Labels, ...]:
+        """The node labels that a card's name speaks of, for a card that no node has shown: all the
+        ways in which one may show it.
 
         As `discovery` would have them, so that a gate opens to the same nodes before and after.
         """
         product, _, part = card.partition("/")
-        labels: tuple[tuple[str, str], ...] = ((self.product, product),)
+        if not part:
+            return tuple(((way.product, product),) for way in self.shown)
+        labels: Labels = ((self.plain.product, product),)
         replicas = part.rpartition("*1/")[2]
         if not part.startswith(_MIG) and replicas.isdecimal():
             labels += ((self.replicas, replicas),)
@@ -88,19 +129,16 @@ class Vendor:
             labels += ((self.sharing, TIME_SLICING),)
         elif part.startswith(MPS):
             labels += ((self.sharing, NOT + TIME_SLICING),)
-        return labels
+        return (labels,)
 
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names it owns."""
         kind = re.escape(self.type)
-        return rf"{re.escape(self.prefix)}/({kind}|{kind}\.shared|{_MIG}.+)"
-
-
-DEFAULT_VENDORS: Final = (
-    Vendor("NVIDIA", "nvidia.com", "gpu"),
-    Vendor("Huawei Ascend", "huawei.com", "Ascend910"),
-    Vendor("Alibaba PPU", "alibabacloud.com", "ppu"),
-)
+        kinds = [kind, rf"{kind}\.shared", f"{_MIG}.+"]
+        if self.other_types:
+            kinds.append(f"({self.other_types})")
+        own = rf"{re.escape(self.prefix)}/({'|'.join(kinds)})"
+        return "|".join([own, *map(re.escape, self.others)])
 
 
 def plain_vendor(label: str) -> Vendor | None:
@@ -111,7 +149,7 @@ def plain_vendor(label: str) -> Vendor | None:
     kind = rest.removesuffix(PRODUCT)
     if not kind or kind.startswith(_MIG):
         return None
-    return Vendor(name=f"{prefix}/{kind}", prefix=prefix, type=kind)
+    return Vendor(f"{prefix}/{kind}", prefix, kind)
 
 
 def vendor_behind(resource: str) -> Vendor:
@@ -121,7 +159,7 @@ def vendor_behind(resource: str) -> Vendor:
     """
     prefix, _, kind = resource.partition("/")
     kind = "gpu" if kind.startswith(_MIG) else kind.removesuffix(_SHARED)
-    return Vendor(name=resource, prefix=prefix, type=kind)
+    return Vendor(resource, prefix, kind)
 
 
 def may_count_cards(resource: str) -> bool:

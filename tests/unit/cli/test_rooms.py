@@ -7,6 +7,7 @@ from cardquota.cli.rooms import Rooms
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import pod_facts
+from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
 CHARGE = (("NVIDIA-H200", 1),)
@@ -27,7 +28,7 @@ def bound(rooms: Rooms) -> str | None:
 
 
 def test_first_with_room_then_the_next_then_none() -> None:
-    rooms = Rooms([node("a"), node("b")])
+    rooms = Rooms([node("a"), node("b")], DEFAULT_TABLE)
     assert [bound(rooms) for _ in range(3)] == ["a", "b", None]
 
 
@@ -47,4 +48,4 @@ def test_first_with_room_then_the_next_then_none() -> None:
     ],
 )
 def test_nodes_that_take_no_pod(more: dict[str, object]) -> None:
-    assert bound(Rooms([node("a", **more)])) is None
+    assert bound(Rooms([node("a", **more)], DEFAULT_TABLE)) is None

@@ -20,6 +20,24 @@ def test_d7_a_card_has_one_resource_name_the_first_stays() -> None:
     assert not catalog.counts("amd.com/gpu")
 
 
+def test_p5_nodes_that_show_a_card_by_different_labels_are_all_led_to() -> None:
+    """As while a maker's labeller is brought up to date, node by node."""
+    old = Card("910B3", "huawei.com/Ascend910", (("node.kubernetes.io/npu.chip.name", "910B3"),))
+    new = Card("910B3", "huawei.com/Ascend910", (("huawei.com/npu.chip.name", "910B3"),))
+    found = []
+    for order in ((old, new), (new, old, new)):
+        catalog = Catalog()
+        assert [catalog.learn(one) for one in order[:2]] == [(True, None)] * 2
+        version = catalog.version
+        assert [catalog.learn(one) for one in order] == [(False, None)] * len(order)
+        assert catalog.version == version
+        found.append(catalog.card("910B3"))
+    assert found[0] == found[1]
+    assert found[0] is not None
+    assert set(found[0].ways) == {old.labels, new.labels}
+    assert len(catalog.cards_of("huawei.com/Ascend910")) == 1
+
+
 def test_d7_the_second_node_is_reported_and_not_counted() -> None:
     first = a_node("a").with_cards(H200, 8)
     second = a_node("b").with_cards(H200, 8, "amd.com/gpu")

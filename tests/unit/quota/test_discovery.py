@@ -14,6 +14,7 @@ from cardquota.quota.discovery import discover
 from cardquota.quota.node_facts import node_facts
 from cardquota.quota.objects.node import Node
 from cardquota.quota.vendor import vendor_behind
+from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 SAMPLE = {
     node["metadata"]["name"]: node
@@ -45,7 +46,7 @@ def cards_of(node: NodeBody) -> dict[str, int]:
     ],
 )
 def test_the_cards_of_every_node_of_the_sample_cluster(name: str, cards: dict[str, int]) -> None:
-    facts = node_facts(msgspec.convert(SAMPLE[name], Node))
+    facts = node_facts(msgspec.convert(SAMPLE[name], Node), DEFAULT_TABLE)
     assert {card.name: amount for card, amount in facts.cards} == cards
     assert facts.problems == ()
 
@@ -120,7 +121,7 @@ def test_p5_a_cards_name_alone_says_the_labels_that_its_nodes_show() -> None:
     sliced = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
     for node in (sliced, a_node().sharing(H800, 8, "81559").offering(2).with_slices("1g.18gb", 1)):
         for card, _ in node.facts().cards:
-            assert vendor_behind(card.resource).labels_of(card.name) == card.labels
+            assert vendor_behind(card.resource).labels_of(card.name) == (card.labels,)
 
 
 def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:
@@ -207,5 +208,5 @@ texts = st.text(max_size=20)
     ),
 )
 def test_d9_nothing_crashes(labels: dict[str, str], allocatable: dict[str, int]) -> None:
-    found = discover(labels, allocatable)
+    found = discover(labels, allocatable, DEFAULT_TABLE)
     assert all(amount >= 0 for _, amount in found.cards)

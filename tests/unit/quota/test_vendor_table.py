@@ -1,0 +1,305 @@
+"""D6, D9: what the makers' own plugins and labellers write is read as it stands on their nodes."""
+
+import re
+
+import pytest
+
+from builders import GPU, a_node, a_pod
+from builders.node import NodeBody
+from cardquota.quota.card import Card
+from cardquota.quota.selector import Selector
+from cardquota.quota.vendor import Shown, Vendor
+from cardquota.quota.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
+
+# As the sources named in the table have them, resource by resource.
+NODES = {
+    "NVIDIA": (
+        {
+            "nvidia.com/gpu.product": "A100-SXM4-40GB",
+            "nvidia.com/gpu.memory": "39538",
+            "nvidia.com/gpu.count": "8",
+            "nvidia.com/gpu.replicas": "1",
+            "nvidia.com/gpu.sharing-strategy": "none",
+            "nvidia.com/gpu.family": "ampere",
+        },
+        {"nvidia.com/gpu": "8", "nvidia.com/hostdev": "4"},
+        {"A100-SXM4-40GB": 8},
+    ),
+    "NVIDIA, slices beside whole cards": (
+        {
+            "nvidia.com/gpu.product": "A100-SXM4-40GB",
+            "nvidia.com/gpu.memory": "39538",
+            "nvidia.com/mig-1g.5gb.product": "A100-SXM4-40GB-MIG-1g.5gb",
+            "nvidia.com/mig-1g.5gb.memory": "4864",
+        },
+        {"nvidia.com/gpu": "2", "nvidia.com/mig-1g.5gb": "7"},
+        {"A100-SXM4-40GB": 2, "A100-SXM4-40GB/mig-1g.5gb-mixed": 7},
+    ),
+    "AMD": (
+        {
+            "amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM",
+            "beta.amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM",
+            "beta.amd.com/gpu.product-name.AMD_Instinct_MI300X_OAM": "8",
+            "amd.com/gpu.vram": "192G",
+            "amd.com/gpu.device-id": "74a1",
+            "amd.com/gpu.cu-count": "304",
+        },
+        {"amd.com/gpu": "8"},
+        {"AMD_Instinct_MI300X_OAM": 8},
+    ),
+    "AMD without a label of the memory": (
+        {"amd.com/gpu.product-name": "Instinct_MI210"},
+        {"amd.com/gpu": "4"},
+        {"Instinct_MI210": 4},
+    ),
+    "Ascend 910B": (
+        {
+            "accelerator": "huawei-Ascend910",
+            "accelerator-type": "module-910b-8",
+            "node.kubernetes.io/npu.chip.name": "910B3",
+            "huawei.com/npu.chip.name": "910B3",
+            "mind-cluster/npu-chip-memory": "64G",
+            "servertype": "Ascend910B-20",
+        },
+        {"huawei.com/Ascend910": "8", "huawei.com/npu-core": "0"},
+        {"910B3": 8},
+    ),
+    "Ascend 310P, the newer label alone": (
+        {"huawei.com/npu.chip.name": "310P3"},
+        {"huawei.com/Ascend310P": "4", "huawei.com/Ascend910": "0"},
+        {"310P3": 4},
+    ),
+    "Ascend with a name of the administrator's": (
+        {
+            "huawei.com/Ascend910.product": "Ascend-910B",
+            "huawei.com/Ascend910.memory": "65536",
+            "node.kubernetes.io/npu.chip.name": "910B3",
+        },
+        {"huawei.com/Ascend910": "8"},
+        {"Ascend-910B": 8},
+    ),
+    "Hygon DCU": (
+        {
+            "hygon.com/dcu": "true",
+            "hygon.com/dcu.name": "K100_AI",
+            "hygon.com/dcu.cu-count": "120",
+            "hygon.com/dcu.vram": "64G",
+        },
+        {"hygon.com/dcu": "8"},
+        {"K100_AI": 8},
+    ),
+    "Hygon HCU": (
+        {"hygon.com/hcu": "true", "hygon.com/hcu.name": "BW1000", "hygon.com/hcu.vram": "64G"},
+        {"hygon.com/hcu": "8", "hygon.com/hcu-share-4c-16g": "2"},
+        {"BW1000": 8},
+    ),
+    "MetaX": (
+        {
+            "metax-tech.com/gpu.product": "MXC550",
+            "metax-tech.com/gpu.memory": "64GB",
+            "metax-tech.com/gpu.family": "MXC",
+        },
+        {"metax-tech.com/gpu": "8", "metax-tech.com/sgpu": "0", "metax-tech.com/vfio-gpu": "0"},
+        {"MXC550": 8},
+    ),
+    "Enflame, whose label .product is a code name": (
+        {
+            "enflame.com/gcu.model": "S60",
+            "enflame.com/gcu.product": "scorpio",
+            "enflame.com/gcu.memory": "41984",
+            "enflame.com/gcu.count": "8",
+        },
+        {"enflame.com/gcu": "8"},
+        {"S60": 8},
+    ),
+    "Alibaba PPU": (
+        {
+            "aliyun.accelerator/xpu_type": "ppu",
+            "aliyun.accelerator/ppu_name": "PPU-ZW810E",
+            "aliyun.accelerator/ppu_count": "16",
+            "aliyun.accelerator/ppu_mem": "98304MiB",
+        },
+        {"alibabacloud.com/ppu": "16"},
+        {"PPU-ZW810E": 16},
+    ),
+    "Cambricon": (
+        {"Model": "MLU370-X8", "DriverVersion": "v4.20.6", "MCUVersion": "v1.1.4"},
+        {"cambricon.com/mlu": "8", "cambricon.com/real-mlu-counts": "8"},
+        {"MLU370-X8": 8},
+    ),
+    "Cambricon, a resource name by type": (
+        {"Model": "MLU370-X8"},
+        {"cambricon.com/mlu370": "8"},
+        {"MLU370-X8": 8},
+    ),
+    "a maker that nobody knows, by the plain rule": (
+        {"new.example/xpu.product": "X-1", "new.example/xpu.memory": "1024"},
+        {"new.example/xpu": "2"},
+        {"X-1": 2},
+    ),
+}
+
+
+def node(labels: dict[str, str], allocatable: dict[str, str]) -> NodeBody:
+    found = a_node().put(dict(allocatable), "status", "allocatable")
+    return found.put(dict(labels), "metadata", "labels")
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_d6_the_cards_of_a_makers_node(name: str) -> None:
+    labels, allocatable, cards = NODES[name]
+    facts = node(labels, allocatable).facts()
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize("name", [n for n in NODES if "nobody" not in n])
+def test_d6_its_pods_are_known_before_its_nodes_are(name: str) -> None:
+    """The expression that the API server is given holds for the same resource names."""
+    _, allocatable, cards = NODES[name]
+    known = {r for r in allocatable if DEFAULT_TABLE.owner(r) is not None and allocatable[r] != "0"}
+    assert {r for r in allocatable if re.search(DEFAULT_TABLE.pattern, r)} >= known
+    assert len(known) == len(cards)
+
+
+@pytest.mark.parametrize(
+    ("resource", "why"),
+    [
+        ("amd.com/cpx_nps4", "a partition"),
+        ("huawei.com/Ascend910-16c", "a template of a divided chip"),
+        ("huawei.com/npu-core", "a part of a chip"),
+        ("hygon.com/dcunum", "what another plugin counts"),
+        ("metax-tech.com/sgpu", "a slice"),
+        ("cambricon.com/real-mlu-counts", "the same cards once more"),
+        ("cambricon.com/mlu370.smlu.vcore", "a part of a card"),
+        ("cambricon.com/mlu.share", "a share"),
+        ("enflame.com/gcu-count", "the same cards once more"),
+    ],
+)
+def test_d2_never_any_resource_of_a_maker(resource: str, why: str) -> None:
+    assert DEFAULT_TABLE.owner(resource) is None, why
+    assert not re.search(DEFAULT_TABLE.pattern, resource), why
+
+
+def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> None:
+    labels, allocatable, cards = NODES["NVIDIA"]
+    facts = node({**labels, "Model": "PowerEdge-R750"}, allocatable).facts()
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("labels", "allocatable", "problem"),
+    [
+        (
+            {"amd.com/gpu.product-name.MI210": "2", "amd.com/gpu.product-name.MI250": "2"},
+            {"amd.com/gpu": "4"},
+            (
+                "amd.com/gpu is offered, but no label says of which product "
+                "(amd.com/gpu.product or amd.com/gpu.product-name)"
+            ),
+        ),
+        (
+            {},
+            {"nvidia.com/gpu": "8"},
+            (
+                "nvidia.com/gpu is offered, but no label says of which product "
+                "(nvidia.com/gpu.product)"
+            ),
+        ),
+        (
+            {"hygon.com/dcu.name": "K100", "hygon.com/dcu.vram": "lots"},
+            {"hygon.com/dcu": "8"},
+            (
+                "label hygon.com/dcu.vram: <lots> is not a number above zero with its unit, such "
+                "as 64G"
+            ),
+        ),
+        (
+            {"hygon.com/dcu.name": "K100", "hygon.com/dcu.vram": "64"},
+            {"hygon.com/dcu": "8"},
+            "label hygon.com/dcu.vram: <64> is not a number above zero with its unit, such as 64G",
+        ),
+        (
+            {"nvidia.com/gpu.product": "A100-MIG-INVALID", "nvidia.com/gpu.memory": "0"},
+            {"nvidia.com/gpu": "0"},
+            "label nvidia.com/gpu.memory: <0> is not a number above zero",
+        ),
+        (
+            {"node.kubernetes.io/npu.chip.name": "910B3"},
+            {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"},
+            (
+                "the node offers huawei.com/Ascend310P and huawei.com/Ascend910 beside one "
+                "product, node.kubernetes.io/npu.chip.name: nobody can say which of them it is"
+            ),
+        ),
+        (
+            {
+                "amd.com/gpu.product-name": "MI210",
+                "nvidia.com/gpu.product": "A100",
+                "nvidia.com/gpu.memory": "40000",
+            },
+            {"amd.com/gpu": "1", "nvidia.com/gpu": "1"},
+            (
+                "the node has labels of 2 products "
+                "(amd.com/gpu.product-name=MI210, nvidia.com/gpu.product=A100)"
+            ),
+        ),
+    ],
+)
+def test_d9_what_is_not_counted_is_said(
+    labels: dict[str, str], allocatable: dict[str, str], problem: str
+) -> None:
+    facts = node(labels, allocatable).facts()
+    assert [amount for _, amount in facts.cards if amount] == []
+    assert facts.problems == (problem,)
+
+
+def test_p4_a_card_of_a_pool_at_zero_is_looked_for_by_all_labels_of_its_maker() -> None:
+    """Nobody knows which of them its nodes will have: each is a term of its own."""
+    vendor = DEFAULT_TABLE.owner("huawei.com/Ascend910")
+    assert vendor is not None
+    labels, *otherwise = vendor.labels_of("910B3")
+    card = Card("910B3", "huawei.com/Ascend910", labels, tuple(otherwise))
+    terms = Selector().narrowed([card])
+    keys = [expression.key for term in terms for expression in term.match_expressions or ()]
+    assert keys == [
+        "huawei.com/Ascend910.product",
+        "node.kubernetes.io/npu.chip.name",
+        "huawei.com/npu.chip.name",
+    ]
+    assert all(e.values == ("910B3",) for t in terms for e in t.match_expressions or ())
+    asked = a_pod().with_spec(nodeSelector={"huawei.com/npu.chip.name": "910B3"})
+    assert Selector.of(asked.wire().spec).allows(card)
+    asked = a_pod().with_spec(nodeSelector=dict.fromkeys((*keys, "kubernetes.io/arch"), "910B4"))
+    assert not Selector.of(asked.wire().spec).allows(card)
+
+
+AMD_LIKE = Vendor("Mine", "amd.com", "xpu", ways=(Shown("mine.example/name"),))
+
+
+@pytest.mark.parametrize(
+    ("row", "both"),
+    [
+        (Vendor("Mine", "mine.example", "gpu", others=("amd.com/gpu",)), "<amd.com/gpu>"),
+        (Vendor("Mine", "cambricon.com", "mlu590"), "<cambricon.com/mlu590>"),
+        (
+            Vendor("Mine", "mine.example", "gpu", ways=(Shown("amd.com/gpu.product-name"),)),
+            "<amd.com/gpu.product-name>",
+        ),
+    ],
+)
+def test_d6_no_two_rows_claim_the_same(row: Vendor, both: str) -> None:
+    """Which of them was meant nobody could say."""
+    with pytest.raises(CollisionError, match="<Mine>") as refused:
+        VendorTable((*DEFAULT_TABLE, row))
+    assert both in str(refused.value)
+    VendorTable((*DEFAULT_TABLE, AMD_LIKE))
+
+
+def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
+    table = VendorTable((Vendor("A", "a.example", "x"), Vendor("B", "a.example", "y")))
+    assert [table.owner(f"a.example/{kind}").name for kind in ("x", "y", "mig-1g")] == [  # type: ignore[union-attr]
+        *("A", "B", "A")
+    ]
+    assert DEFAULT_TABLE.owner(GPU) is not None

@@ -1,0 +1,91 @@
+"""D6: rows that an administrator adds to the vendor table, and those that cannot be used."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from builders import a_node
+from cardquota.install.manifests import render
+from cardquota.quota.node_facts import node_facts
+from cardquota.settings import Settings, SettingsError, load
+
+MINE = {"name": "Mine", "prefix": "mine.example", "type": "xpu"}
+OWN_LABELS = {
+    **MINE,
+    "resources": ["other.example/xpu"],
+    "resourceTypes": "xpu[0-9]+",
+    "productLabels": ["mine.example/model", "mine.example/old-model"],
+    "memoryLabel": "mine.example/ram",
+    "memoryUnit": "written",
+}
+
+
+def settings(tmp_path: Path, *rows: object) -> Settings:
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump({"vendors": list(rows)}))
+    return load(path)
+
+
+def test_a_row_is_known_in_the_table_and_to_the_api_server(tmp_path: Path) -> None:
+    found = settings(tmp_path, OWN_LABELS)
+    for resource in ("mine.example/xpu", "other.example/xpu", "mine.example/xpu7"):
+        row = found.vendor_table.owner(resource)
+        assert row is not None
+        assert row.name == "Mine"
+        assert re.search(found.vendor_table.pattern, resource)
+    assert found.vendor_table.owner("mine.example/xpux") is None
+    assert "xpu[0-9]+" in render(found)
+    node = a_node().put({"mine.example/xpu7": "4"}, "status", "allocatable")
+    for label in OWN_LABELS["productLabels"]:
+        labels = {label: "M-1", "mine.example/ram": "32G"}
+        facts = node_facts(node.put(labels, "metadata", "labels").wire(), found.vendor_table)
+        ((card, amount),) = facts.cards
+        assert (card.name, card.resource, amount) == ("M-1", "mine.example/xpu7", 4)
+        assert card.labels == ((label, "M-1"),)
+
+
+def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
+    row = {
+        "name": "Ours",
+        "prefix": "amd.com",
+        "type": "gpu",
+        "productLabels": ["ours.example/card"],
+    }
+    found = settings(tmp_path, row)
+    assert [one.name for one in found.vendor_table if one.prefix == "amd.com"] == ["Ours"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{**MINE, "colour": "red"}], "vendors.0.colour: Extra inputs are not permitted"),
+        ([{**MINE, "prefix": "a/b"}], "vendors.0.prefix: "),
+        ([{**MINE, "resources": ["xpu"]}], "must be a resource name, such as amd.com/gpu"),
+        ([{**MINE, "resources": ["a.example/x y"]}], "must be a resource name"),
+        ([{**MINE, "productLabels": ["a b"]}], "must be a label key"),
+        ([{**MINE, "memoryLabel": "a/b/c"}], "must be a label key"),
+        ([{**MINE, "memoryUnit": "bytes"}], "vendors.0.memoryUnit: "),
+        ([{**MINE, "resourceTypes": "xpu["}], "is no regular expression"),
+        ([{**MINE, "resourceTypes": "(?=x)xpu"}], "may hold letters"),
+        ([{**MINE, "resourceTypes": r"(x)\1"}], "may hold letters"),
+        ([{**MINE, "resourceTypes": "x{2}"}], "may hold letters"),
+        ([{**MINE, "resourceTypes": "x*"}], "must not match the empty text"),
+        ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: write one"),
+        (
+            [{**MINE, "resources": ["nvidia.com/gpu"]}],
+            "<NVIDIA> and <Mine> both count <nvidia.com/gpu>",
+        ),
+        (
+            [{**MINE, "productLabels": ["hygon.com/dcu.name"]}],
+            "<Hygon DCU> and <Mine> both read the label <hygon.com/dcu.name>",
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_refused(
+    tmp_path: Path, rows: list[object], said: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        settings(tmp_path, *rows)
+    assert said in str(refused.value)
