@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -164,12 +164,20 @@ def apply_webhooks(cluster: Cluster, operator: Operator) -> None:
 
 @contextmanager
 def running(
-    cluster: Cluster, folder: Path, config: Mapping[str, Any] = QUICK
+    cluster: Cluster,
+    folder: Path,
+    config: Mapping[str, Any] = QUICK,
+    *,
+    before: Callable[[], object] = lambda: None,
 ) -> Iterator[Operator]:
-    """An operator that leads, with its webhooks in place; killed at the end if it still runs."""
+    """An operator that leads, with its webhooks in place; killed at the end if it still runs.
+
+    `before`: what is done before it is started.
+    """
     folder.mkdir()
     operator = Operator(folder, cluster.folder.product_kubeconfig, config)  # type: ignore[union-attr]
     apply_webhooks(cluster, operator)
+    before()
     operator.start()
     try:
         operator.until_leading()
