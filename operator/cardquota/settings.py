@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from .quota.card_memory import MemoryUnit
 from .quota.vendor import Shown, Vendor
-from .quota.vendor_table import DEFAULT_VENDORS, CollisionError, VendorTable
+from .quota.vendor_table import CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 
 ANSWER_MARGIN: Final = 0.5
@@ -27,6 +27,10 @@ ANSWER_MARGIN: Final = 0.5
 _PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
 _PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
+
+
+_REPEATED_TWICE: Final = re.compile(r"[*+?][*+?]|\)[*+]")
+"""What Python takes and RE2 does not, and what takes very long to match."""
 
 
 class SettingsError(Exception):
@@ -161,12 +165,13 @@ def _types(text: str) -> str:
         re.compile(text)
     except re.error as error:
         raise ValueError(f"is no regular expression: {error}") from None
-    if not _PLAIN_EXPRESSION.fullmatch(text):
+    if not _PLAIN_EXPRESSION.fullmatch(text) or _REPEATED_TWICE.search(text):
         raise ValueError(
-            "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, and no (?...)"
+            "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
+            "repeated twice, and of a group no more than a ? behind it"
         )
-    if text and re.fullmatch(text, ""):
-        raise ValueError("must not match the empty text")
+    if any(text and re.fullmatch(text, kind) for kind in ("", "x.shared", "mig-1g.5gb")):
+        raise ValueError("must match neither the empty text nor shares or slices of cards")
     return text
 
 
@@ -184,8 +189,8 @@ class VendorRow(_Section):
     resource_types: Annotated[str, AfterValidator(_types)] = ""
     """The same as a regular expression for what follows `<prefix>/`: `mlu[0-9]+`."""
     product_labels: tuple[Annotated[str, AfterValidator(_label_key)], ...] = ()
-    """Labels whose value is the card's name, what counts first coming first; empty:
-    `<prefix>/<type>.product`, beside which `.memory` must be set."""
+    """Labels whose value is the card's name, what counts first coming first; after them, and where
+    there are none, `<prefix>/<type>.product`, beside which `.memory` must be set."""
     memory_label: Annotated[str, AfterValidator(lambda x: x and _label_key(x))] = ""
     """Label with the memory of one card, for `productLabels`; empty: there is none."""
     memory_unit: MemoryUnit = MemoryUnit.MIB
@@ -200,7 +205,14 @@ class VendorRow(_Section):
             self.resources,
             self.resource_types,
             tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
+            own_first=True,
         )
+
+    @model_validator(mode="after")
+    def _memory_of_what(self) -> Self:
+        if self.memory_label and not self.product_labels:
+            raise ValueError("memoryLabel goes with productLabels: say those too")
+        return self
 
 
 class Settings(BaseSettings):
@@ -268,21 +280,15 @@ class Settings(BaseSettings):
             if names.count(name) > 1:
                 raise ValueError(f"vendors: two rows for {name}: write one")
         try:
-            VendorTable(self._vendor_rows)
+            VendorTable(row.vendor() for row in self.vendors)
         except CollisionError as error:
             raise ValueError(f"vendors: {error}") from None
         return self
 
-    @property
-    def _vendor_rows(self) -> tuple[Vendor, ...]:
-        rows = {(v.prefix, v.type): v for v in DEFAULT_VENDORS}
-        rows.update({(row.prefix, row.type): row.vendor() for row in self.vendors})
-        return tuple(rows.values())
-
     @cached_property
     def vendor_table(self) -> VendorTable:
-        """The built-in vendors and the configured ones; a configured row replaces its namesake."""
-        return VendorTable(self._vendor_rows)
+        """The configured rows, then the built-in ones that they do not replace."""
+        return VendorTable(row.vendor() for row in self.vendors)
 
     @property
     def service_account_user(self) -> str:

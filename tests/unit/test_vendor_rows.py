@@ -71,15 +71,15 @@ def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
         ([{**MINE, "resourceTypes": "(?=x)xpu"}], "may hold letters"),
         ([{**MINE, "resourceTypes": r"(x)\1"}], "may hold letters"),
         ([{**MINE, "resourceTypes": "x{2}"}], "may hold letters"),
-        ([{**MINE, "resourceTypes": "x*"}], "must not match the empty text"),
+        ([{**MINE, "resourceTypes": "x*"}], "must match neither the empty text nor shares"),
+        ([{**MINE, "resourceTypes": "x.*"}], "must match neither the empty text nor shares"),
+        ([{**MINE, "resourceTypes": "xpu[0-9]++"}], "nothing repeated twice"),
+        ([{**MINE, "resourceTypes": "(a+)+b"}], "of a group no more than a ?"),
+        ([{**MINE, "memoryLabel": "a.example/ram"}], "memoryLabel goes with productLabels"),
         ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: write one"),
         (
-            [{**MINE, "resources": ["nvidia.com/gpu"]}],
-            "<NVIDIA> and <Mine> both count <nvidia.com/gpu>",
-        ),
-        (
-            [{**MINE, "productLabels": ["hygon.com/dcu.name"]}],
-            "<Hygon DCU> and <Mine> both read the label <hygon.com/dcu.name>",
+            [MINE, {**MINE, "type": "npu", "resources": ["mine.example/xpu"]}],
+            "<Mine> and <Mine> both count <mine.example/xpu>",
         ),
     ],
 )

@@ -34,19 +34,12 @@ class Card:
     """One kind of card: its name, the resource behind it and the node labels that show it.
 
     `labels` is what a node must carry for a pod to get this very card (P5); a value after `NOT`
-    is one that it must not carry, and then the label may also be missing. `otherwise`: what other
-    nodes carry instead, where a maker's labels are not the same everywhere.
+    is one that it must not carry, and then the label may also be missing.
     """
 
     name: str
     resource: str
     labels: Labels
-    otherwise: tuple[Labels, ...] = ()
-
-    @property
-    def ways(self) -> tuple[Labels, ...]:
-        """All that show it: one of them a node must carry."""
-        return (self.labels, *self.otherwise)
 
 
 def model_of(name: str) -> str:

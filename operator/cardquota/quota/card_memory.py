@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 _MOST_DIGITS: Final = 18
-_WRITTEN: Final = re.compile(r"([0-9]{1,9})(M|MB|Mi|MiB|G|GB|Gi|GiB)", re.ASCII)
+_WRITTEN: Final = re.compile(r"([0-9]{1,9})(M|MB|Mi|MiB|G|GB|Gi|GiB|(?<=[0-9]{4}))", re.ASCII)
 _MIB_PER_GIB: Final = 1024
 
 
@@ -15,7 +15,8 @@ class MemoryUnit(StrEnum):
     MIB = "MiB"
     """A whole number of MiB, without a unit."""
     WRITTEN = "written"
-    """A whole number with its unit: `64G`, `64GB`, `98304MiB`."""
+    """A whole number with its unit: `64G`, `64GB`, `98304MiB`. One of at least four digits may also
+    stand alone: then it can only be MiB."""
 
 
 def mib_of(text: str, unit: MemoryUnit) -> int | None:

@@ -6,7 +6,6 @@ kinds of cards, never with pods or nodes.
 """
 
 from collections import Counter
-from dataclasses import replace
 
 from .card import Card
 from .vocabulary import CPU, MEMORY
@@ -45,13 +44,6 @@ class Catalog:
                 f"card <{card.name}> is counted as {known.resource} elsewhere, "
                 f"but as {card.resource} here"
             )
-        if card.labels not in known.ways:
-            # Other nodes show it by other labels: an affinity to either leads to all of them.
-            # Sorted, so that it does not matter which were seen first.
-            self.version += 1
-            labels, *otherwise = sorted((*known.ways, card.labels))
-            self._cards[card.name] = replace(known, labels=labels, otherwise=tuple(otherwise))
-            return True, None
         return False, None
 
     def record(self, name: str, resource: str) -> bool:

@@ -1,12 +1,12 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .card import NOT, Card, CardNameError, Labels, check_name
 from .card_memory import MemoryUnit, mib_of
 from .quantity import Quantity, QuantityError, count
-from .vendor import MPS, SLICED, TIME_SLICING, Shown, Vendor
+from .vendor import MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
 from .vendor_table import VendorTable
 from .words import show
 
@@ -28,10 +28,11 @@ class _NotCountedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """What a node shows: whose product, and by which labels."""
+    """What a node shows: whose product, by which labels, and the resource name of whole cards."""
 
     vendor: Vendor
     way: Shown
+    resource: str
 
 
 def discover(
@@ -45,10 +46,15 @@ def discover(
         return NodeCards((), (f"the node has labels of {len(products)} products ({names})",))
     cards: list[tuple[Card, int]] = []
     for found in products:
-        for resource in _resources(found, allocatable, problems):
+        for resource in sorted(allocatable):
+            vendor = found.vendor
+            # Of whole cards by one name alone: plugins leave names behind that they used before.
+            other = vendor.counts_whole(resource) and resource != found.resource
+            if other or not vendor.owns(resource):
+                continue
             try:
                 amount = _amount(resource, allocatable[resource])
-                if resource == found.vendor.shared and not amount:
+                if resource == vendor.shared and not amount:
                     continue
                 cards.append((_card(found, resource, labels), amount))
             except _NotCountedError as error:
@@ -59,67 +65,70 @@ def discover(
 def _products(
     labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
 ) -> tuple[list[_Product], list[str]]:
-    """What the node shows, whether or not it offers it; a product without memory is no card (D1).
-
-    A maker's own labels count only beside its resources: some have no prefix and are of anybody.
-    """
-    found: dict[Vendor, _Product] = {}
+    """What the node shows, whether or not it offers it. A product without memory is none (D1)."""
     problems: list[str] = []
+    found: dict[Vendor, _Product | None] = {}
     for resource in sorted(allocatable):
         vendor = vendors.owner(resource)
-        if vendor is None or vendor in found:
-            continue
-        way = next((w for w in vendor.shown if _is_shown(w, labels)), None)
-        if way is not None:
-            found[vendor] = _Product(vendor, way)
+        if vendor is not None and vendor not in found:
+            found[vendor] = _product_of(vendor, labels, allocatable, problems)
     for label in sorted(labels):
-        vendor = vendors.plain(label)
-        if vendor is None or vendor in found:
+        plain = plain_vendor(label)
+        if plain is None:
             continue
-        if vendor.plain.memory in labels:
-            way = next((w for w in vendor.shown if w.product == label), vendor.plain)
-            found[vendor] = _Product(vendor, way)
-        elif any(vendor.owns(resource) for resource in allocatable):
-            problems.append(f"label {label} is set without {vendor.plain.memory}")
-    return list(found.values()), problems or _nameless(found, allocatable, vendors)
+        resource = plain.usual
+        vendor = vendors.owner(resource) or plain
+        if found.get(vendor) is not None:
+            continue
+        way = plain_way(resource)
+        if way.memory in labels:
+            found[vendor] = _Product(vendor, way, resource)
+        elif any(vendor.owns(one) for one in allocatable):
+            problems.append(f"label {label} is set without {way.memory}")
+    there = [product for product in found.values() if product is not None]
+    return there, problems or _nameless(found, allocatable, vendors)
+
+
+def _product_of(
+    vendor: Vendor,
+    labels: Mapping[str, str],
+    allocatable: Mapping[str, Quantity],
+    problems: list[str],
+) -> _Product | None:
+    """The product of one maker whose resources the node has.
+
+    The maker's own labels do not say which resource name they speak of, and some are of anybody:
+    they count beside one that is offered.
+    """
+    whole = sorted(resource for resource in allocatable if vendor.counts_whole(resource))
+    offered = [resource for resource in whole if not _is_zero(allocatable[resource])]
+    if len(offered) > 1:
+        problems.append(
+            f"the node offers {' and '.join(offered)} beside one product: nobody can say which of "
+            "them it is"
+        )
+        return None
+    for resource in offered or whole or [vendor.usual]:
+        ways = vendor.ways(resource) if offered else (plain_way(resource),)
+        for way in ways:
+            if way.product in labels and (not way.needs_memory or way.memory in labels):
+                return _Product(vendor, way, resource)
+    return None
 
 
 def _nameless(
-    found: Collection[Vendor], allocatable: Mapping[str, Quantity], vendors: VendorTable
+    found: Mapping[Vendor, _Product | None],
+    allocatable: Mapping[str, Quantity],
+    vendors: VendorTable,
 ) -> list[str]:
     """What a known maker's plugin offers, and no labeller says the product of."""
     problems = []
     for resource, value in sorted(allocatable.items()):
         vendor = vendors.owner(resource)
-        if vendor is not None and vendor not in found and not _is_zero(value):
-            labels = " or ".join(way.product for way in vendor.shown)
+        if vendor is not None and found.get(vendor) is None and not _is_zero(value):
+            labels = " or ".join(way.product for way in vendor.ways(resource))
             problems.append(f"{resource} is offered, but no label says of which product ({labels})")
     return problems
-
-
-def _is_shown(way: Shown, labels: Mapping[str, str]) -> bool:
-    return way.product in labels and (not way.needs_memory or way.memory in labels)
-
-
-def _resources(
-    found: _Product, allocatable: Mapping[str, Quantity], problems: list[str]
-) -> list[str]:
-    """The resource names by which the node offers the product, sorted; whole cards by one (D7).
-
-    A device plugin leaves names behind that it used before, at zero.
-    """
-    vendor = found.vendor
-    owned = sorted(resource for resource in allocatable if vendor.owns(resource))
-    whole = [resource for resource in owned if vendor.counts_whole(resource)]
-    offered = [resource for resource in whole if not _is_zero(allocatable[resource])]
-    if len(offered) > 1:
-        problems.append(
-            f"the node offers {' and '.join(offered)} beside one product, "
-            f"{found.way.product}: nobody can say which of them it is"
-        )
-        return [resource for resource in owned if resource not in whole]
-    kept = offered or whole[:1]
-    return [resource for resource in owned if resource in kept or resource not in whole]
 
 
 def _is_zero(value: Quantity) -> bool:
@@ -155,7 +164,7 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         return Card(f"{product}/{profile}-mixed", resource, shown)
     replicas = _positive(labels, vendor.replicas)
     if memory is None:
-        raise _NotCountedError(f"label {way.memory or vendor.plain.memory} is missing")
+        raise _NotCountedError(f"the memory of one card is not said by {way.memory or 'any label'}")
     size = (2 * memory + _MIB_PER_GIB) // (2 * _MIB_PER_GIB)  # rounded half up
     sliced = labels.get(vendor.sharing) == TIME_SLICING
     shown += (

@@ -136,8 +136,7 @@ class LedgerView:
         if card is not None:
             return card
         # Never without labels: an open gate that asks for no card could lead to any (P5).
-        labels, *otherwise = self.vendor_of(resource).labels_of(name)
-        return Card(name, resource, labels, tuple(otherwise))
+        return Card(name, resource, self.vendor_of(resource).labels_of(name, resource))
 
     def vendor_of(self, resource: str) -> Vendor:
         """Whose cards a resource name counts, by the vendor table or else by the plain rule."""

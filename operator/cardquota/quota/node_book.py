@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from .card import Card
+from .card import NOT, Card
 from .catalog import Catalog
 from .node_facts import NodeFacts
-from .node_pins import NodePins
+from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
 from .selector import decode
 
@@ -45,6 +45,12 @@ class NodeBook:
                 continue
             if new:
                 learned += {card.resource, recorded or card.resource}
+            elif (key := self._lacks(facts, card.name)) is not None:
+                problems.append(
+                    f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
+                    "does not carry: whoever asks for the card is not led here"
+                )
+                continue
             counted.append((card, amount))
         self._recount(facts.name, tuple(counted))
         self._facts[facts.name] = facts
@@ -58,6 +64,14 @@ class NodeBook:
         had = (self._catalog.card(name) for name in self._remembered.get(facts.name, {}).values())
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned
+
+    def _lacks(self, facts: NodeFacts, name: str) -> str | None:
+        """A label by which others show a card of this node, and this node does not (P5)."""
+        card = self._catalog.card(name)
+        for key, value in card.labels if card else ():
+            if not value.startswith(NOT) and label_of(facts.labels, key) != value:
+                return key
+        return None
 
     def drop(self, name: str) -> None:
         """A node is gone. Its kinds of cards stay known."""

@@ -116,8 +116,7 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """
     card = known.catalog.card(name)
     if card is not None and card.resource != resource:
-        labels, *otherwise = known.vendor_of(resource).labels_of(name)
-        return Card(name, resource, labels, tuple(otherwise))
+        return Card(name, resource, known.vendor_of(resource).labels_of(name, resource))
     return known.known_card(name, resource)
 
 
@@ -134,7 +133,7 @@ def _derived(
         selector = decode(selected)
         cards = _cards_behind(resource, quota, known)
         picked = {card.name for card in cards} & set(known.nodes.picked(selected))
-        label_keys = {key for card in cards for way in card.ways for key, _ in way}
+        label_keys = {key for card in cards for key, _ in card.labels}
         if picked or selector.keys() & label_keys:
             left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
             allowed = [card.name for card in _in_named_order(left, selector, quota)]
@@ -163,7 +162,7 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
 
     def place(card: Card) -> tuple[tuple[int, ...], int, str]:
         ranks = []
-        for key, value in (pair for way in card.ways for pair in way):
+        for key, value in card.labels:
             values = selector.values(key)
             ranks.append(values.index(value) if value in values else len(values))
         return tuple(ranks), -quota.get(card.name, 0), card.name
@@ -232,8 +231,7 @@ def _excluded(
     facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
 ) -> Objection:
     selector = decode(facts.selector)
-    cards = [_as_shown(name, resource, known) for name in names]
-    keys = {key for card in cards for way in card.ways for key, _ in way}
+    keys = {key for name in names for key, _ in _as_shown(name, resource, known).labels}
     said = sorted(keys & selector.keys())
     wants = "; ".join(f"{key} {' or '.join(selector.values(key)) or 'set'}" for key in said)
     return _invalid(messages.selector_excludes(wants or "it selects no node at all", names))

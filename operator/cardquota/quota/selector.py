@@ -5,12 +5,12 @@ some node fits. Asked about a node that is at hand, the scheduler's own rule is 
 may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 
-from .card import NOT, Card, Labels
+from .card import NOT, Card
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
 from .vendor import plain_vendor
@@ -43,9 +43,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
 
     def allows(self, card: Card) -> bool:
         """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
-        return any(self._allows(dict(way)) for way in card.ways)
-
-    def _allows(self, shown: dict[str, str]) -> bool:
+        shown = dict(card.labels)
         if not all(_can_be(shown.get(key), (value,)) for key, value in self.labels):
             return False
         if self.terms is None:
@@ -99,34 +97,29 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
     def narrowed(self, cards: Iterable[Card]) -> tuple[Term, ...]:
         """The required terms that also ask for one of `cards`, as additions to each own term.
 
-        What shows itself under the same label keys is asked for by one term; each other set of
-        keys makes a term more. An empty term matches no node and must stay empty.
+        All cards must show themselves under the same label keys, which holds for cards of one
+        resource name of one vendor. An empty term matches no node and must stay empty.
         """
-        ways: dict[tuple[str, ...], list[Labels]] = {}
-        for way in (way for card in cards for way in card.ways):
-            ways.setdefault(tuple(key for key, _ in way), []).append(way)
-        asked = [_asking_for(labels) for labels in ways.values()]
+        added = _asking_for(cards)
         if not self.terms:
-            return tuple(Term(match_expressions=added) for added in asked)
-        return tuple(found for term in self.terms for found in _with(term, asked))
+            return (Term(match_expressions=added),)
+        return tuple(
+            Term(
+                match_expressions=(term.match_expressions or ())
+                + tuple(e for e in added if e not in (term.match_expressions or ())),
+                match_fields=term.match_fields,
+            )
+            if term.match_expressions or term.match_fields
+            else term
+            for term in self.terms
+        )
 
 
-def _with(term: Term, asked: Iterable[tuple[Expression, ...]]) -> Iterator[Term]:
-    """A term for each of what is asked for beside it."""
-    own = term.match_expressions or ()
-    if not own and not term.match_fields:
-        yield term
-        return
-    for added in asked:
-        more = tuple(one for one in added if one not in own)
-        yield Term(match_expressions=own + more, match_fields=term.match_fields)
-
-
-def _asking_for(shown: Iterable[Labels]) -> tuple[Expression, ...]:
-    """One expression for each label key of what shows cards."""
+def _asking_for(cards: Iterable[Card]) -> tuple[Expression, ...]:
+    """One expression for each label key of the cards."""
     wanted: dict[str, dict[str, None]] = {}
-    for labels in shown:
-        for key, value in labels:
+    for card in cards:
+        for key, value in card.labels:
             wanted.setdefault(key, {})[value] = None
     added = []
     for key, values in wanted.items():

@@ -29,7 +29,7 @@ _NO_CARDS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One way in which nodes show a maker's product."""
+    """One way in which nodes show a product."""
 
     product: str
     """Label whose value is the card's name (D1, D9)."""
@@ -38,6 +38,11 @@ class Shown:
     unit: MemoryUnit = MemoryUnit.MIB
     needs_memory: bool = False
     """Whether it names no card where that label is missing (D1)."""
+
+
+def plain_way(resource: str) -> Shown:
+    """How the plain rule has it for the cards behind a resource name (D1)."""
+    return Shown(f"{resource}{PRODUCT}", f"{resource}.memory", needs_memory=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +61,39 @@ class Vendor:
     """More resource names of whole cards."""
     other_types: str = ""
     """The same, as a regular expression (RE2 and Python) for what follows `<prefix>/`."""
-    ways: tuple[Shown, ...] = ()
-    """How nodes show its products, what counts first coming first; empty: by the plain rule."""
+    own: tuple[Shown, ...] = ()
+    """How the maker's own software shows them, if not by the plain rule; best first."""
+    own_first: bool = False
+    """Whether that counts before a label by the plain rule."""
 
     @property
-    def plain(self) -> Shown:
-        """How the plain rule has it (D1)."""
-        resource = f"{self.prefix}/{self.type}"
-        return Shown(f"{resource}{PRODUCT}", f"{resource}.memory", needs_memory=True)
+    def usual(self) -> str:
+        """The resource name that whole cards mostly have (D2)."""
+        return f"{self.prefix}/{self.type}"
 
-    @property
-    def shown(self) -> tuple[Shown, ...]:
-        """All ways, of which there is at least one."""
-        return self.ways or (self.plain,)
+    def ways(self, resource: str) -> tuple[Shown, ...]:
+        """How nodes may show the product of whole cards of a resource name, best first."""
+        plain = (plain_way(resource),)
+        return self.own + plain if self.own_first else plain + self.own
 
     @property
     def replicas(self) -> str:
         """Label with the number of shares of one card."""
-        return f"{self.prefix}/{self.type}.replicas"
+        return f"{self.usual}.replicas"
 
     @property
     def sharing(self) -> str:
         """Label that tells MPS from time slicing."""
-        return f"{self.prefix}/{self.type}.sharing-strategy"
-
-    @property
-    def whole(self) -> tuple[str, ...]:
-        """Resource names of whole cards (D2), the usual one first; not those by expression."""
-        return (f"{self.prefix}/{self.type}", *self.others)
+        return f"{self.usual}.sharing-strategy"
 
     @property
     def shared(self) -> str:
         """Resource name of shares (D3)."""
-        return f"{self.prefix}/{self.type}.shared"
+        return f"{self.usual}{_SHARED}"
 
     def counts_whole(self, resource: str) -> bool:
         """Whether this resource name counts whole cards of this vendor."""
-        if resource in self.whole:
+        if resource == self.usual or resource in self.others:
             return True
         prefix, slash, kind = resource.partition("/")
         if not self.other_types or not slash or prefix != self.prefix:
@@ -112,16 +113,16 @@ class Vendor:
             or self.mig_profile(resource) is not None
         )
 
-    def labels_of(self, card: str) -> tuple[Labels, ...]:
-        """The node labels that a card's name speaks of, for a card that no node has shown: all the
-        ways in which one may show it.
+    def labels_of(self, card: str, resource: str) -> Labels:
+        """The node labels that a card's name speaks of, for a card that no node has shown.
 
-        As `discovery` would have them, so that a gate opens to the same nodes before and after.
+        As `discovery` would have them by what counts first, so that a gate opens to the same nodes
+        before and after.
         """
         product, _, part = card.partition("/")
-        if not part:
-            return tuple(((way.product, product),) for way in self.shown)
-        labels: Labels = ((self.plain.product, product),)
+        whole = resource if self.counts_whole(resource) and not part else self.usual
+        way = self.ways(whole)[0]
+        labels: Labels = ((way.product, product),)
         replicas = part.rpartition("*1/")[2]
         if not part.startswith(_MIG) and replicas.isdecimal():
             labels += ((self.replicas, replicas),)
@@ -129,7 +130,7 @@ class Vendor:
             labels += ((self.sharing, TIME_SLICING),)
         elif part.startswith(MPS):
             labels += ((self.sharing, NOT + TIME_SLICING),)
-        return (labels,)
+        return labels
 
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names it owns."""

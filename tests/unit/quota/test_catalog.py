@@ -1,6 +1,6 @@
 """D7, D8: which cards exist, and the one resource name behind each."""
 
-from builders import GPU, H200, H800, a_ledger, a_node
+from builders import GPU, H200, H800, a_ledger, a_node, see
 from cardquota.quota.card import Card
 from cardquota.quota.catalog import Catalog
 
@@ -20,30 +20,26 @@ def test_d7_a_card_has_one_resource_name_the_first_stays() -> None:
     assert not catalog.counts("amd.com/gpu")
 
 
-def test_p5_nodes_that_show_a_card_by_different_labels_are_all_led_to() -> None:
-    """As while a maker's labeller is brought up to date, node by node."""
-    old = Card("910B3", "huawei.com/Ascend910", (("node.kubernetes.io/npu.chip.name", "910B3"),))
-    new = Card("910B3", "huawei.com/Ascend910", (("huawei.com/npu.chip.name", "910B3"),))
-    found = []
-    for order in ((old, new), (new, old, new)):
-        catalog = Catalog()
-        assert [catalog.learn(one) for one in order[:2]] == [(True, None)] * 2
-        version = catalog.version
-        assert [catalog.learn(one) for one in order] == [(False, None)] * len(order)
-        assert catalog.version == version
-        found.append(catalog.card("910B3"))
-    assert found[0] == found[1]
-    assert found[0] is not None
-    assert set(found[0].ways) == {old.labels, new.labels}
-    assert len(catalog.cards_of("huawei.com/Ascend910")) == 1
-
-
 def test_d7_the_second_node_is_reported_and_not_counted() -> None:
     first = a_node("a").with_cards(H200, 8)
     second = a_node("b").with_cards(H200, 8, "amd.com/gpu")
     ledger = a_ledger(first, second)
     assert ledger.nodes.total(H200) == 8
     assert [node for node, _ in ledger.nodes.problems()] == ["b"]
+
+
+def test_p5_a_node_that_shows_a_card_by_another_label_is_reported_and_not_counted() -> None:
+    """Pods that ask for the card are led by the label that was there first."""
+    new = "huawei.com/npu.chip.name"
+    old = "node.kubernetes.io/npu.chip.name"
+    a, b, c = (a_node(name).offering(8, "huawei.com/Ascend910") for name in "abc")
+    ledger = a_ledger(a.labelled(old, "910B3"), b.labelled(old, "910B3").labelled(new, "910B3"))
+    assert ledger.nodes.total("910B3") == 16
+    see(ledger, c.labelled(new, "910B3"))
+    assert ledger.nodes.total("910B3") == 16
+    ((node, problem),) = ledger.nodes.problems()
+    assert node == "c"
+    assert problem.startswith(f"card <910B3> is shown by the label {old} elsewhere")
 
 
 def test_d8_a_card_outlives_its_nodes() -> None:

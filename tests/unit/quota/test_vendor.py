@@ -33,7 +33,7 @@ def test_d1_a_product_label_names_a_maker_and_a_type() -> None:
     found = plain_vendor("example.com/big-xpu.product")
     assert found is not None
     assert (found.prefix, found.type) == ("example.com", "big-xpu")
-    (way,) = found.shown
+    (way,) = found.ways("example.com/big-xpu")
     assert way.product == "example.com/big-xpu.product"
     assert way.memory == "example.com/big-xpu.memory"
     assert way.needs_memory
@@ -74,8 +74,7 @@ def test_d1_other_labels_name_none(label: str) -> None:
 def test_p4_a_card_that_no_node_shows_has_the_labels_its_name_speaks_of(
     card: str, labels: dict[str, str]
 ) -> None:
-    (way,) = NVIDIA.labels_of(card)
-    assert dict(way) == labels
+    assert dict(NVIDIA.labels_of(card, "nvidia.com/gpu")) == labels
 
 
 @pytest.mark.parametrize(
