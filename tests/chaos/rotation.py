@@ -27,6 +27,9 @@ async def rotate_certificates(scene: Scene, lengths: Lengths) -> None:
     """
     with_authority = scene.dice.random() < 0.5
     held = await _secret(scene)
+    if held is None:
+        scene.found.append(f"the last change of certificates was not over after {_IN_TIME:.0f} s")
+        return
     data: dict[str, str | None] = {
         key: base64.b64encode(value).decode() for key, value in nearly_ended(held).items()
     }
@@ -45,15 +48,17 @@ async def rotate_certificates(scene: Scene, lengths: Lengths) -> None:
     scene.tally[f"certificates changed: {kind}"] += 1
 
 
-async def _secret(scene: Scene) -> dict[str, bytes]:
+async def _secret(scene: Scene) -> dict[str, bytes] | None:
     """As it stands when no change is under way: with the one CA that signs."""
-    while True:
+    deadline = time.monotonic() + _IN_TIME
+    while time.monotonic() < deadline:
         reply = await scene.api.get(_SECRET)
         held = {key: base64.b64decode(text) for key, text in reply.body.get("data", {}).items()}
         whole = {"ca.crt", "ca.key", "tls.crt"} <= held.keys() and "next-ca.crt" not in held
         if whole and len(read_certificates(held["ca.crt"])) == 1:
             return held
         await asyncio.sleep(0.5)
+    return None
 
 
 async def _changed(scene: Scene, short: str, old: bytes) -> bool:

@@ -126,6 +126,11 @@ POISON = [
         {GPU: "3", f"{GPU}.shared": "7", "nvidia.com/mig-": "1", "nvidia.com/mig-9g.999gb": "9"},
     ),
     node(
+        "a product of one type and the memory of another",
+        {"huawei.com/Ascend310P.product": "P", "huawei.com/Ascend910.memory": "1"},
+        {"huawei.com/Ascend310P": "4"},
+    ),
+    node(
         "two products",
         {PRODUCT: "A", "amd.com/gpu.product": "A", "x.com/gpu.product": "A"},
         {GPU: "1", "amd.com/gpu": "1", "x.com/gpu": "1"},

@@ -6,7 +6,7 @@ and everybody else's numbers stay exact (D9, Q4).
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -85,16 +85,15 @@ def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
     team.has_queue({T1000: QUOTA}, "others")
     undecodable = metric(team.cluster, "cardquota_undecodable_objects_total")
     answers: dict[str, Reply] = {}
-    with Load(team) as load:
+    with Load(team) as load, ExitStack() as stay:
         assert team.create(team.a_pod("mine", 2, T1000)).ok
         for number, poison in enumerate(POISON):
-            with written(team, poison, number) as reply:
-                answers[str(poison)] = reply
-                # Something of ours goes on while it is there, and by then the operator has met it.
-                probe = team.a_pod(f"probe-{number}", 1, T1000)
-                assert team.create(probe).ok, poison
-                team.until_open(probe.name)
-                assert team.delete(probe).ok
+            # It stays until the end, so that the operator has met it by then.
+            answers[str(poison)] = stay.enter_context(written(team, poison, number))
+            probe = team.a_pod(f"probe-{number}", 1, T1000)
+            assert team.create(probe).ok, poison
+            team.until_open(probe.name)
+            assert team.delete(probe).ok
         before = load.count
         team.until(lambda: load.count > before, "the load goes on")
     assert load.wrong == []
