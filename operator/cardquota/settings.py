@@ -4,43 +4,27 @@ Read once at start, from a file laid over the defaults, then from the environmen
 (`CARDQUOTA_LOG__LEVEL=debug`). Keys are camelCase, unknown keys are refused.
 """
 
-import re
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from .quota.card_memory import MemoryUnit
-from .quota.vendor import Shown, Vendor
 from .quota.vendor_table import CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+from .section import Section
+from .vendor_row import VendorRow
 
 ANSWER_MARGIN: Final = 0.5
 """Seconds that we wait for the answer to a patch beyond the time-out given to the API server."""
 
 
-_PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
-_LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
-_PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
-
-
-_REPEATED_TWICE: Final = re.compile(r"[*+?][*+?]|\)[*+]")
-"""What Python takes and RE2 does not, and what takes very long to match."""
-
-
 class SettingsError(Exception):
     """The configuration cannot be used; the text names the key and what is wrong with it."""
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
-    )
 
 
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -66,7 +50,7 @@ class GateSetter(StrEnum):
     POLICY = "policy"
 
 
-class Webhook(_Section):
+class Webhook(Section):
     """The admission server (HTTPS)."""
 
     host: str = "0.0.0.0"  # noqa: S104
@@ -92,7 +76,7 @@ class Webhook(_Section):
     """Who puts the gate on managed pods at create."""
 
 
-class LeaderElection(_Section):
+class LeaderElection(Section):
     """The Lease that says which replica decides."""
 
     duration: Seconds = 12.0
@@ -113,7 +97,7 @@ class LeaderElection(_Section):
         return self
 
 
-class Metrics(_Section):
+class Metrics(Section):
     """The plain HTTP server: `/metrics`, `/healthz`, `/readyz`."""
 
     host: str = "0.0.0.0"  # noqa: S104
@@ -122,7 +106,7 @@ class Metrics(_Section):
     """TCP port to listen on."""
 
 
-class Log(_Section):
+class Log(Section):
     """What the operator writes to standard error."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -131,88 +115,13 @@ class Log(_Section):
     """`auto`: text on a terminal, JSON otherwise."""
 
 
-class Release(_Section):
+class Release(Section):
     """How gates are opened."""
 
     in_flight: Annotated[int, Field(ge=1, le=256)] = 32
     """Gates opened at the same time."""
     patch_timeout: Seconds = 2.0
     """Seconds after which a patch that opens a gate counts as lost and is settled."""
-
-
-def _resource_part(text: str) -> str:
-    if not text or "/" in text or not text.isprintable() or text != text.strip():
-        raise ValueError("must be a part of a label key, such as nvidia.com or gpu")
-    return text
-
-
-def _label_key(text: str) -> str:
-    if not _LABEL_KEY.fullmatch(text):
-        raise ValueError("must be a label key, such as amd.com/gpu.product-name")
-    return text
-
-
-def _resource_name(text: str) -> str:
-    prefix, slash, kind = text.partition("/")
-    if not (slash and _PART.fullmatch(prefix) and _PART.fullmatch(kind)):
-        raise ValueError("must be a resource name, such as amd.com/gpu")
-    return text
-
-
-def _types(text: str) -> str:
-    """Also read by the API server, whose expressions (RE2) know less than Python's."""
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
-    if not _PLAIN_EXPRESSION.fullmatch(text) or _REPEATED_TWICE.search(text):
-        raise ValueError(
-            "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
-            "repeated twice, and of a group no more than a ? behind it"
-        )
-    if any(text and re.fullmatch(text, kind) for kind in ("", "x.shared", "mig-1g.5gb")):
-        raise ValueError("must match neither the empty text nor shares or slices of cards")
-    return text
-
-
-class VendorRow(_Section):
-    """A maker's resource names and node labels; by the plain rule where nothing else is said."""
-
-    name: str
-    """For people."""
-    prefix: Annotated[str, AfterValidator(_resource_part)]
-    """The part before the slash: `nvidia.com`."""
-    type: Annotated[str, AfterValidator(_resource_part)]
-    """The part after the slash: `gpu`."""
-    resources: tuple[Annotated[str, AfterValidator(_resource_name)], ...] = ()
-    """More resource names of whole cards, beside `<prefix>/<type>`."""
-    resource_types: Annotated[str, AfterValidator(_types)] = ""
-    """The same as a regular expression for what follows `<prefix>/`: `mlu[0-9]+`."""
-    product_labels: tuple[Annotated[str, AfterValidator(_label_key)], ...] = ()
-    """Labels whose value is the card's name, what counts first coming first; after them, and where
-    there are none, `<prefix>/<type>.product`, beside which `.memory` must be set."""
-    memory_label: Annotated[str, AfterValidator(lambda x: x and _label_key(x))] = ""
-    """Label with the memory of one card, for `productLabels`; empty: there is none."""
-    memory_unit: MemoryUnit = MemoryUnit.MIB
-    """`MiB`: a whole number of them. `written`: a number with its unit, `64G`."""
-
-    def vendor(self) -> Vendor:
-        """The row as the domain knows it."""
-        return Vendor(
-            self.name,
-            self.prefix,
-            self.type,
-            self.resources,
-            self.resource_types,
-            tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
-            own_first=True,
-        )
-
-    @model_validator(mode="after")
-    def _memory_of_what(self) -> Self:
-        if self.memory_label and not self.product_labels:
-            raise ValueError("memoryLabel goes with productLabels: say those too")
-        return self
 
 
 class Settings(BaseSettings):

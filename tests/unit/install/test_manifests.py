@@ -10,7 +10,8 @@ from cardquota.install.generate import COMMITTED, COMPONENT, committed, default_
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import resource_pattern
 from cardquota.quota.vocabulary import CHARGED_QUEUE
-from cardquota.settings import GateSetter, InstallationMode, Settings, VendorRow, Webhook
+from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
+from cardquota.vendor_row import VendorRow
 
 DEFAULTS = Settings.model_construct()
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
