@@ -12,8 +12,6 @@ from .section import Section
 _PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
 _PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
-
-
 _REPEATED_TWICE: Final = re.compile(r"[*+?][*+?]|\)[*+]")
 """What Python takes and RE2 does not, and what takes very long to match."""
 
