@@ -236,6 +236,11 @@ def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> 
             ),
         ),
         (
+            {"amd.com/gpu.product-name": "MI210"},
+            {"amd.com/gpu": "many"},
+            "allocatable amd.com/gpu: <many> is not a quantity",
+        ),
+        (
             {
                 "amd.com/gpu.product-name": "MI210",
                 "nvidia.com/gpu.product": "A100",
@@ -325,6 +330,7 @@ def test_d6_no_two_configured_rows_count_the_same() -> None:
     owner = upgraded.owner("huawei.com/Ascend310P")
     assert owner is not None
     assert owner.name == "Ours"
+    assert [row.name for row in table][:2] == ["Mine", "NVIDIA"]
 
 
 def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
@@ -332,3 +338,10 @@ def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
     assert [table.owner(f"a.example/{kind}").name for kind in ("x", "y", "mig-1g")] == [  # type: ignore[union-attr]
         *("A", "B", "A")
     ]
+
+
+def test_d3_a_share_without_the_memory_of_its_card_is_not_counted() -> None:
+    labels = {"amd.com/gpu.product-name": "MI210", "amd.com/gpu.replicas": "2"}
+    facts = node(labels, {"amd.com/gpu": "4", "amd.com/gpu.shared": "8"}).facts()
+    assert {card.name: amount for card, amount in facts.cards} == {"MI210": 4}
+    assert facts.problems == ("the memory of one card is not said by amd.com/gpu.vram",)
