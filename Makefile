@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
-# Most tests wait: for processes, for each other's. So two share the time well, on two cores too.
-WORKERS ?= 2
+# Most tests wait: for processes, for each other's. So three share the time well, on two cores too.
+WORKERS ?= 3
 # Times a run may exceed its budget before it fails; empty: it says how long it took, no more.
 OVERRUN ?=
 IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
