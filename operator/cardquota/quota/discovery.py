@@ -67,26 +67,27 @@ def _products(
 ) -> tuple[list[_Product], list[str]]:
     """What the node shows, whether or not it offers it. A product without memory is none (D1)."""
     problems: list[str] = []
-    found: dict[Vendor, _Product | None] = {}
-    for resource in sorted(allocatable):
-        vendor = vendors.owner(resource)
-        if vendor is not None and vendor not in found:
-            found[vendor] = _product_of(vendor, labels, allocatable, problems)
+    found: dict[str, _Product] = {}
+    """By the resource name of whole cards."""
+    for vendor in dict.fromkeys(map(vendors.owner, sorted(allocatable))):
+        if vendor is not None:
+            product = _product_of(vendor, labels, allocatable, problems)
+            if product is not None:
+                found[product.resource] = product
     for label in sorted(labels):
         plain = plain_vendor(label)
-        if plain is None:
+        if plain is None or plain.usual in found:
             continue
-        resource = plain.usual
-        vendor = vendors.owner(resource) or plain
-        if found.get(vendor) is not None:
-            continue
-        way = plain_way(resource)
-        if way.memory in labels:
-            found[vendor] = _Product(vendor, way, resource)
+        vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
+        if _is_shown(way, labels):
+            found[plain.usual] = _Product(vendor, way, plain.usual)
         elif any(vendor.owns(one) for one in allocatable):
             problems.append(f"label {label} is set without {way.memory}")
-    there = [product for product in found.values() if product is not None]
-    return there, problems or _nameless(found, allocatable, vendors)
+    return list(found.values()), problems or _nameless(found, allocatable, vendors)
+
+
+def _is_shown(way: Shown, labels: Mapping[str, str]) -> bool:
+    return way.product in labels and (not way.needs_memory or way.memory in labels)
 
 
 def _product_of(
@@ -98,34 +99,37 @@ def _product_of(
     """The product of one maker whose resources the node has.
 
     The maker's own labels do not say which resource name they speak of, and some are of anybody:
-    they count beside one that is offered.
+    they count beside one that is offered, if that is the only one.
     """
     whole = sorted(resource for resource in allocatable if vendor.counts_whole(resource))
     offered = [resource for resource in whole if not _is_zero(allocatable[resource])]
-    if len(offered) > 1:
+    for resource in offered or whole or [vendor.usual]:
+        ways = vendor.ways(resource) if len(offered) == 1 else (plain_way(resource),)
+        for way in ways:
+            if _is_shown(way, labels):
+                return _Product(vendor, way, resource)
+    if len(offered) > 1 and any(_is_shown(way, labels) for way in vendor.own):
         problems.append(
             f"the node offers {' and '.join(offered)} beside one product: nobody can say which of "
             "them it is"
         )
-        return None
-    for resource in offered or whole or [vendor.usual]:
-        ways = vendor.ways(resource) if offered else (plain_way(resource),)
-        for way in ways:
-            if way.product in labels and (not way.needs_memory or way.memory in labels):
-                return _Product(vendor, way, resource)
     return None
 
 
 def _nameless(
-    found: Mapping[Vendor, _Product | None],
+    found: Mapping[str, _Product],
     allocatable: Mapping[str, Quantity],
     vendors: VendorTable,
 ) -> list[str]:
     """What a known maker's plugin offers, and no labeller says the product of."""
+    known = {product.vendor for product in found.values()}
     problems = []
     for resource, value in sorted(allocatable.items()):
         vendor = vendors.owner(resource)
-        if vendor is not None and found.get(vendor) is None and not _is_zero(value):
+        if vendor is None or _is_zero(value):
+            continue
+        named = resource in found if vendor.counts_whole(resource) else vendor in known
+        if not named:
             labels = " or ".join(way.product for way in vendor.ways(resource))
             problems.append(f"{resource} is offered, but no label says of which product ({labels})")
     return problems

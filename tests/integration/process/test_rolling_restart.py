@@ -15,6 +15,7 @@ from integration.pod_watch import Seen
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, let_through
 
+from .outage import ready
 from .running import tracebacks
 from .test_failover import create_twice, leader
 
@@ -54,16 +55,7 @@ def restarted(cluster: Cluster, name: str, number: signal.Signals) -> float:
     os.kill(old.pid, number)
     eventually(lambda: cluster.state.process(name).pid != old.pid, f"{name} again", 40)
 
-    def ready() -> bool:
-        url = f"{cluster.state.process(name).address}/readyz"
-        try:
-            return cluster.admin.rest_client.pool_manager.request(
-                "GET", url, retries=False, timeout=2.0
-            ).status == 200  # fmt: skip
-        except Exception:  # noqa: BLE001 - nobody listens yet
-            return False
-
-    eventually(ready, f"{name} ready", 40)
+    eventually(lambda: ready(cluster, cluster.state.process(name)), f"{name} ready", 40)
     return ended
 
 

@@ -293,6 +293,26 @@ def test_d1_the_plain_rule_holds_for_each_resource_of_a_row(kind: str) -> None:
     assert facts.problems == (f"label {resource}.product is set without {resource}.memory",)
 
 
+def test_d9_two_products_of_one_maker_are_two() -> None:
+    labels = {
+        f"huawei.com/{kind}.{what}": text
+        for kind in ("Ascend910", "Ascend310P")
+        for what, text in (("product", kind), ("memory", "1024"))
+    }
+    for offered in (("Ascend910", "Ascend310P"), ("Ascend910",)):
+        facts = node(labels, {f"huawei.com/{kind}": "4" for kind in offered}).facts()
+        assert facts.cards == ()
+        assert "the node has labels of 2 products" in facts.problems[0]
+
+
+def test_d9_a_resource_beside_the_one_that_is_named_is_reported() -> None:
+    labels = {"huawei.com/Ascend910.product": "A", "huawei.com/Ascend910.memory": "1024"}
+    facts = node(labels, {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"}).facts()
+    assert {card.name: amount for card, amount in facts.cards} == {"A": 8}
+    (problem,) = facts.problems
+    assert problem.startswith("huawei.com/Ascend310P is offered, but no label says")
+
+
 def test_d7_nothing_is_learned_from_a_name_left_behind_at_zero() -> None:
     """As while a plugin starts again: which of a maker's names it will use nobody knows."""
     labels = {"node.kubernetes.io/npu.chip.name": "910B3"}
