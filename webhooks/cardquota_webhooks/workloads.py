@@ -10,24 +10,21 @@ import msgspec
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
-from cardquota.quota.account import Account
-from cardquota.quota.bucket import Bucket
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod, PodMeta, PodSpec
 from cardquota.quota.objects.wire import Wire
 from cardquota.quota.pod_facts import PodFacts, pod_facts
-from cardquota.quota.pod_request import PodRequest
+from cardquota.quota.room import room_for
 from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import CPU, MEMORY, Policy
+from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
 from .patience import Patience
 from .review import Answer, Request
 
 _LOG = logging.getLogger(__name__)
-_UNLIMITED: Final = 2**62
 WORKLOADS: Final = (
     ("apps", "deployments"),
     ("apps", "statefulsets"),
@@ -121,10 +118,11 @@ class WorkloadReviews:
         account = self._ledger.account(verdict.queue)
         if account is None or verdict.outcome is Outcome.UNSEEN:
             return Answer(warnings=verdict.warnings)
-        room, charged = self._room(self._ledger.request_of(facts, verdict.queue), account)
-        fits = min(asked, own + room)
-        if self._waits_whole(facts, room):
-            fits = own
+        request_of_one = self._ledger.request_of(facts, verdict.queue)
+        missing = self._missing_of_gang(facts)
+        room, charged = room_for(account, request_of_one, max(0, asked - own, missing))
+        # A gang whose minimum has no room: none of it starts.
+        fits = own if room < missing else min(asked, own + room)
         if fits >= asked:
             return Answer(warnings=verdict.warnings)
         waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
@@ -138,37 +136,10 @@ class WorkloadReviews:
             )
         )
 
-    def _waits_whole(self, facts: PodFacts, room: int) -> bool:
-        """Whether these pods belong to a gang whose minimum has no room: then none starts."""
+    def _missing_of_gang(self, facts: PodFacts) -> int:
+        """How many members the gang of these pods, if they have one, lacks to start."""
         book = self._ledger.groups.get(facts.group) if facts.group else None
-        return book is not None and book.gang and room < book.missing
-
-    def _room(self, request: PodRequest, account: Account) -> tuple[int, dict[str, int]]:
-        """How many more pods of this request fit, and what those would be charged in all.
-
-        Each pod uses cards of one alternative, the first with room.
-        """
-        rooms = [_free(account, CPU, request.cpu), _free(account, MEMORY, request.memory)]
-        by_card = {card: _free(account, card, request.amount) for card in request.cards}
-        if request.amount:
-            rooms.append(sum(by_card.values()))
-        fits = min(rooms)
-        charged = {CPU: fits * request.cpu, MEMORY: fits * request.memory}
-        left = fits
-        for card, room in by_card.items():
-            taken = min(left, room)
-            charged[card] = taken * request.amount
-            left -= taken
-        return fits, charged
-
-
-def _free(account: Account, dimension: str, amount: int) -> int:
-    """How many times `amount` still fits a dimension; without limit a very large number."""
-    limit = account.limit(dimension)
-    if limit is None or amount <= 0:
-        return _UNLIMITED
-    row = account.row(dimension)
-    return max(0, limit - row.charged - row.by_bucket[Bucket.GATED_DENY]) // amount
+        return max(0, book.missing) if book is not None and book.gang else 0
 
 
 def _pod_of(template: _Template, request: Request) -> PodFacts:

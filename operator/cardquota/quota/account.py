@@ -3,12 +3,14 @@
 A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from .bucket import Bucket
+from .claim import Claim
 from .queue_facts import QueueFacts
 from .reading import Readings
+from .undecided import Undecided
 from .vocabulary import CPU, MEMORY
 from .waiting import WaitingLine
 
@@ -77,6 +79,8 @@ class Account:
 
     __slots__ = (
         "_quota",
+        "_undecided",
+        "_undecided_at_create",
         "cards",
         "facts",
         "loose",
@@ -103,6 +107,8 @@ class Account:
         Pods of audit mode passed by design and are not among them.
         """
         self.waiting = WaitingLine()
+        self._undecided: Undecided | None = None
+        self._undecided_at_create: Undecided | None = None
 
     @property
     def quota(self) -> Mapping[str, int]:
@@ -132,6 +138,27 @@ class Account:
         row.by_bucket[bucket] += amount
         self._drop_if_empty(dimension, row)
 
+    def undecided(self, *, at_create: bool = False) -> Undecided | None:
+        """What pods hold of one card or another (T3); None where each has its card.
+
+        Of those that are let through; at create also of gated Deny pods, which are on their way
+        (E2). One that waits its turn claims nothing.
+        """
+        return self._undecided_at_create if at_create else self._undecided
+
+    def claim(self, claim: Claim, shown: str, bucket: Bucket, sign: int) -> None:
+        """Count in or out a pod that may end up on any of several cards (T3), and that `move`
+        counts with `shown`.
+        """
+        if bucket in (_OPEN, _GATED_DENY):
+            self._undecided_at_create = self._claimed(
+                self._undecided_at_create, lambda card: self.row(card).expected, claim, shown, sign
+            )
+        if bucket is _OPEN:
+            self._undecided = self._claimed(
+                self._undecided, lambda card: self.row(card).charged, claim, shown, sign
+            )
+
     def reserve(self, dimension: str, amount: int) -> None:
         """Add to what groups reserve beyond their charged members (T2)."""
         row = self._writable(dimension)
@@ -145,16 +172,43 @@ class Account:
         self._drop_if_empty(dimension, row)
 
     def over(self) -> Iterator[tuple[str, int, int]]:
-        """Dimensions that stand above their limit: name, charged, limit (Q7)."""
+        """Dimensions that stand above their limit: name, charged, limit (Q7).
+
+        Pods that may use several cards are all counted with the first of them; what is over only
+        because of that is not (T3).
+        """
         for dimension, row in sorted(self.rows.items()):
             limit = self.limit(dimension)
-            if limit is not None and row.charged > limit:
+            if limit is not None and row.charged > limit and not self._assignable(dimension, limit):
                 yield dimension, row.charged, limit
 
     @property
     def unused(self) -> bool:
         """Whether neither a queue nor a charge of this name is left."""
         return self.facts is None and not self.rows and not self.loose
+
+    def _assignable(self, dimension: str, limit: int) -> bool:
+        """Whether those who may use other cards could do with what there is of this one."""
+        undecided = self._undecided
+        if undecided is None or dimension in (CPU, MEMORY):
+            return False
+        return undecided.held(dimension) <= limit
+
+    def _claimed(
+        self,
+        undecided: Undecided | None,
+        counted: Callable[[str], int],
+        claim: Claim,
+        shown: str,
+        sign: int,
+    ) -> Undecided | None:
+        """With one more or fewer; None where none is left, as almost always."""
+        found = undecided or Undecided(counted, lambda card: self._quota.get(card, 0))
+        if sign > 0:
+            found.add(claim, shown)
+        else:
+            found.remove(claim, shown)
+        return found or None
 
     def _writable(self, dimension: str) -> Row:
         row = self.rows.get(dimension)

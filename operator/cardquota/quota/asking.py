@@ -1,12 +1,16 @@
-"""The arithmetic of one request against one queue's totals (E2, E4)."""
+"""The arithmetic of one request against one queue's totals (E2, E4, T3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .account import Account
+from .claim import Claim
 from .group_book import GroupBook
 from .pod_request import PodRequest
 from .stamp import Charge
 from .verdict import Shortfall
+
+Preference = Callable[[str], bool]
+"""Whether a card is to be had at once, among those with quota (E7)."""
 
 
 class Asking:
@@ -32,18 +36,26 @@ class Asking:
         self._at_create = at_create
         self._beside = beside
 
-    def cards(self, request: PodRequest) -> tuple[Charge, list[Shortfall]]:
-        """The first alternative that fits, or what is short of each."""
+    def cards(
+        self, request: PodRequest, *, only: str = "", at_once: Preference | None = None
+    ) -> tuple[Charge, list[Shortfall]]:
+        """The first alternative that fits and is to be had at once, or else the first that fits,
+        or what is short of each (E7). `only`: the one alternative that is asked about.
+        """
         amount = request.amount
         if not amount:
             return (), []
         quota, shorts = self._account.quota, []
-        for card in request.cards:
-            short = self._short_of(card, amount, quota.get(card, 0))
-            if short is None:
+        first: Charge = ()
+        for card in (only,) if only else request.cards:
+            short = self._short_of_card(card, amount, quota.get(card, 0))
+            if short is not None:
+                shorts.append(short)
+            elif at_once is None or at_once(card):
                 return ((card, amount),), []
-            shorts.append(short)
-        return (), shorts
+            else:
+                first = first or ((card, amount),)
+        return first, [] if first else shorts
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
         """What is short of cpu and memory."""
@@ -54,18 +66,39 @@ class Asking:
         for dimension, amount in request.cpu_memory:
             limit = limits.get(dimension)
             if limit is not None:
-                short = self._short_of(dimension, amount, limit)
-                if short is not None:
-                    shorts.append(short)
+                would_be = self._would_be(dimension, amount)
+                if would_be > limit:
+                    shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _short_of(self, dimension: str, amount: int, limit: int) -> Shortfall | None:
+    def _short_of_card(self, card: str, amount: int, limit: int) -> Shortfall | None:
+        """Where others have a choice, they are assigned anew to make room (T3)."""
+        would_be = self._would_be(card, amount)
+        undecided = self._account.undecided(at_create=self._at_create)
+        if undecided is None:
+            return Shortfall(card, amount, would_be, limit) if would_be > limit else None
+        needed = amount - self._covered(card, amount)
+        if needed <= 0:
+            return None
+        claim = Claim((card,), needed)
+        with undecided.beside(self._beside) as assignment:
+            if assignment.place(claim):
+                assignment.remove(claim)
+                return None
+        taken = undecided.held(card) + self._beside.get(card, 0)
+        return Shortfall(card, amount, taken + needed, limit)
+
+    def _would_be(self, dimension: str, amount: int) -> int:
         row, would_be = self._account.rows.get(dimension), amount
         if row is not None:
             would_be += row.expected if self._at_create else row.charged
         if self._beside:
             would_be += self._beside.get(dimension, 0)
-        if self._book is not None:
-            together = amount + self._beside.get(dimension, 0)
-            would_be -= self._book.covers(self._account.name, dimension, together)
-        return Shortfall(dimension, amount, would_be, limit) if would_be > limit else None
+        return would_be - self._covered(dimension, amount)
+
+    def _covered(self, dimension: str, amount: int) -> int:
+        """What of it the pod's group has reserved: it takes the place of that (E2)."""
+        if self._book is None:
+            return 0
+        together = amount + self._beside.get(dimension, 0)
+        return self._book.covers(self._account.name, dimension, together)

@@ -1,47 +1,124 @@
-"""May this gang start? Its members together, or none (E2).
+"""May this gang start? Its members together, or none (E2, T3).
 
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from .judgement import judge
+from .account import Account
+from .assignment import Assignment
+from .claim import Claim, claim_of
+from .judgement import at_once, judge
 from .ledger import Ledger
 from .over_quota import over_quota
 from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .stamp import Charge
+from .undecided import Undecided
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY
+
+
+class Together:
+    """Pods that are let through together, so far: what they ask for, and which cards they get."""
+
+    def __init__(self) -> None:
+        self.beside: dict[str, int] = {}
+        """What all of them ask for, by dimension."""
+        self.going: dict[str, list[int]] = {}
+        """By card, the amount of each."""
+        self.cards: list[Charge] = []
+
+    def judge(self, ledger: Ledger, record: PodRecord, *, only: str = "") -> Verdict:
+        """The verdict on one more beside these; if it fits, it is one of them."""
+        verdict = judge(
+            ledger,
+            record.facts,
+            record.queue,
+            beside=self.beside,
+            only=only,
+            at_once=at_once(ledger, record, self.going),
+        )
+        if verdict.fits:
+            others = record.request.cpu_memory if record.request else ()
+            for dimension, amount in (*verdict.cards, *others):
+                self.beside[dimension] = self.beside.get(dimension, 0) + amount
+            for card, amount in verdict.cards:
+                self.going.setdefault(card, []).append(amount)
+            self.cards.append(verdict.cards)
+        return verdict
 
 
 def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
     Beside it what each member would be charged in cards, in the same order; empty if they do not
-    all fit.
+    all fit. Each gets the best of its cards that is left when all before it have theirs, unless
+    one that comes later needs that very card (T3).
     """
-    extra: dict[str, int] = {}
-    chosen: list[Charge] = []
+    together = Together()
     for record in members:
-        verdict = judge_member(ledger, record, extra)
+        verdict = together.judge(ledger, record)
         if not verdict.fits:
+            chosen = _assigned(ledger, members) if verdict.shortfalls else []
+            if chosen:
+                break
             return _of_gang(ledger, verdict, members), []
-        chosen.append(verdict.cards)
+    else:
+        chosen = together.cards
     return Verdict(Outcome.FITS, members[0].queue), chosen
 
 
-def judge_member(ledger: Ledger, record: PodRecord, beside: dict[str, int]) -> Verdict:
-    """The verdict on one member of a gang beside those that start with it.
+def _assigned(ledger: Ledger, members: Sequence[PodRecord]) -> list[Charge]:
+    """A card for each, found for all at once; empty if there is no way to serve them all."""
+    account = ledger.account(members[0].queue)
+    if account is None or not any(len(_cards(record)) > 1 for record in members):
+        return []
+    none = Undecided(
+        lambda card: account.row(card).charged, lambda card: account.quota.get(card, 0)
+    )
+    with (account.undecided() or none).beside({}) as assignment:
+        cards = _cards_of(ledger, members, assignment)
+    # Whatever else is to be said of them is said with these very cards.
+    together = Together()
+    for record, card in zip(members, cards, strict=False):
+        if not together.judge(ledger, record, only=card).fits:
+            return []
+    return together.cards
 
-    `beside` is what they ask for together; if this one fits, its request is added there.
-    """
-    verdict = judge(ledger, record.facts, record.queue, beside=beside)
-    if verdict.fits:
-        others = record.request.cpu_memory if record.request else ()
-        for dimension, amount in (*verdict.cards, *others):
-            beside[dimension] = beside.get(dimension, 0) + amount
-    return verdict
+
+def _cards_of(ledger: Ledger, members: Sequence[PodRecord], assignment: Assignment) -> list[str]:
+    """The card of each member, empty for one that asks for none; nothing stays assigned."""
+    claims = [claim_of(_cards(record), _amount(record)) for record in members]
+    placed: list[Claim] = []
+    for claim in claims:
+        if claim.amount and not assignment.place(claim):
+            break
+        placed.append(claim)
+    cards: list[str] = []
+    going: dict[str, list[int]] = {}
+    if len(placed) == len(claims):
+        for number, record in enumerate(members):
+            card = _best(ledger, record, assignment, going) if claims[number].amount else ""
+            if card:
+                placed[number] = Claim((card,), claims[number].amount)
+                going.setdefault(card, []).append(claims[number].amount)
+            cards.append(card)
+    for claim in placed:
+        if claim.amount:
+            assignment.remove(claim)
+    return cards
+
+
+def _best(
+    ledger: Ledger, record: PodRecord, assignment: Assignment, going: Mapping[str, list[int]]
+) -> str:
+    """Fix the best card of a member that has a place: one that all others leave it (E7)."""
+    cards, amount = _cards(record), _amount(record)
+    preferred = at_once(ledger, record, going)
+    order = sorted(cards, key=lambda card: not preferred(card)) if preferred else cards
+    assignment.remove(claim_of(cards, amount))
+    return next(card for card in order if assignment.place(Claim((card,), amount)))
 
 
 def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> Verdict:
@@ -55,17 +132,24 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
         charged = account.row(short.dimension).charged if account else 0
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
-    never = never or _too_many(members, [s for s in shorts if s.dimension not in (CPU, MEMORY)])
+    never = never or (account is not None and _never(account, members))
     rows = account.cards if account else ()
     return over_quota(verdict.queue, verdict.reason, shorts, never=never, rows=rows)
 
 
-def _too_many(members: Sequence[PodRecord], shorts: Sequence[Shortfall]) -> bool:
-    """Whether the members that can use no other cards ask for more than all of these allow."""
-    cards = {short.dimension for short in shorts}
-    requests = [record.request for record in members if record.request and record.request.cards]
-    asked = sum(request.amount for request in requests if cards.issuperset(request.cards))
-    return asked > sum(short.capability for short in shorts)
+def _never(account: Account, members: Sequence[PodRecord]) -> bool:
+    """Whether their cards would not fit the empty queue either (E5)."""
+    empty = Assignment(lambda card: account.quota.get(card, 0))
+    claims = [claim_of(_cards(record), _amount(record)) for record in members]
+    return not all(empty.place(claim) for claim in claims if claim.amount)
+
+
+def _cards(record: PodRecord) -> tuple[str, ...]:
+    return record.request.cards if record.request else ()
+
+
+def _amount(record: PodRecord) -> int:
+    return record.request.amount if record.request else 0
 
 
 def _asks(request: PodRequest | None, dimension: str) -> int:

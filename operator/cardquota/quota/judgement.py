@@ -3,12 +3,14 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from . import messages
 from .account import OUTSIDE, Account
-from .asking import Asking
+from .asking import Asking, Preference
+from .assignment import Assignment
+from .claim import Claim, claim_of
 from .ledger import Ledger
 from .over_quota import over_quota, reason_of
 from .pod_facts import PodFacts, State
@@ -17,7 +19,11 @@ from .pod_request import PodRequest, card_devices
 from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
+Going = Mapping[str, Sequence[int]]
+"""By card: the amounts of pods that are let through together with the one that is judged."""
+
 _NOTHING: Mapping[str, int] = {}
+_NOBODY: Going = {}
 # To ask an enum for a member by name is a call, and these are asked for with every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
@@ -80,7 +86,43 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     if record.queue == OUTSIDE:
         text = messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
-    return judge(ledger, record.facts, record.queue)
+    kept = _reserved_for(ledger, record)
+    if kept:
+        verdict = judge(ledger, record.facts, record.queue, only=kept)
+        if verdict.fits:
+            return verdict
+    return judge(ledger, record.facts, record.queue, at_once=at_once(ledger, record))
+
+
+def at_once(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Preference | None:
+    """Whether a node has a card free for a pod with a choice; None: it has none (E7).
+
+    `going`: by card, the amounts that go there just now.
+    """
+    request = record.request
+    if request is None or len(request.cards) < 2:
+        return None
+    amount, selector = request.amount, record.facts.selector
+    return lambda card: ledger.nodes.at_once(card, amount, selector, going.get(card, ()))
+
+
+def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
+    """The card that a member of a gang that has begun finds reserved, if it has a choice (T2).
+
+    What is left of the reservation is for all that are still to go, so they are assigned together:
+    none may take what another one needs.
+    """
+    facts, request = record.facts, record.request
+    book = ledger.groups.get(facts.group) if facts.group else None
+    if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
+        return ""
+    rest = Assignment(book.outstanding)
+    waiting = [record, *(m for m in book.members.values() if m.gated and m is not record)]
+    for member in waiting[1 : book.missing]:
+        if member.request is not None and member.request.amount:
+            rest.place(claim_of(member.request.cards, member.request.amount))
+    wanted = (card for card in request.cards if rest.place(Claim((card,), request.amount)))
+    return next(wanted, "")
 
 
 def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
@@ -136,11 +178,14 @@ def judge(
     *,
     at_create: bool = False,
     beside: Mapping[str, int] = _NOTHING,
+    only: str = "",
+    at_once: Preference | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
     `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods that
-    have been seen count as let through.
+    have been seen count as let through. Of several alternatives it says the first that fits and of
+    which `at_once` is true, or else the first that fits (E7); `only` is the one asked about.
     """
     account = ledger.account(queue)
     barred = _barred(account, queue, facts)
@@ -154,7 +199,7 @@ def judge(
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)
     book = ledger.groups.get(facts.group) if facts.group else None
     asking = Asking(account, book, beside, at_create=at_create)
-    cards, card_shorts = asking.cards(request)
+    cards, card_shorts = asking.cards(request, only=only, at_once=at_once)
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = _warnings(ledger, request)

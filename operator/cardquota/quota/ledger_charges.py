@@ -6,9 +6,10 @@
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from .account import Account
+from .account import OUTSIDE, Account
 from .bucket import Bucket
 from .card import model_of
+from .claim import claim_of
 from .gang import Gang
 from .group_book import GroupBook
 from .ledger_view import LedgerView
@@ -16,7 +17,7 @@ from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
 from .stamp import Charge, Stamp
-from .vocabulary import Mode, Policy
+from .vocabulary import CPU, MEMORY, Mode, Policy
 
 
 class LedgerCharges(LedgerView):
@@ -29,7 +30,7 @@ class LedgerCharges(LedgerView):
         facts, stamp = record.facts, record.stamp
         bound = facts.state is State.BOUND
         if stamp is not None:
-            record.queue, record.request = stamp.queue, None
+            record.queue, record.request, record.claim = stamp.queue, None, None
             record.charge = self._charge(facts, stamp.queue, self._stamped_cards(record, stamp))
         else:
             record.queue = self.queue_of(facts)
@@ -58,6 +59,12 @@ class LedgerCharges(LedgerView):
             book.unbind(record, self._account)
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
+        if record.claim is not None and queue != OUTSIDE:
+            account.claim(*record.claim, bucket, sign)
+        if bucket is Bucket.OPEN and record.facts.devices:
+            for dimension, amount in record.charge:
+                if dimension not in (CPU, MEMORY):
+                    self.nodes.free.await_node(dimension, amount, sign)
         if book is not None:
             self._stir(book)
             if sign > 0 and bucket is Bucket.ALLOCATED:
@@ -74,6 +81,8 @@ class LedgerCharges(LedgerView):
         facts = record.facts
         if facts.group:
             self._group(facts.group).members[facts.uid] = record
+        if facts.devices and facts.state is State.BOUND:
+            self.nodes.free.use(facts.node, facts.devices, 1)
         if record.stamp is not None:
             if facts.state is State.BOUND and facts.devices and not record.compared:
                 self.nodes.wait_for(facts.node, facts.uid)
@@ -91,6 +100,8 @@ class LedgerCharges(LedgerView):
         facts = record.facts
         if facts.group:
             self._leave_group(self.groups[facts.group], facts.uid)
+        if facts.devices and facts.state is State.BOUND:
+            self.nodes.free.use(facts.node, facts.devices, -1)
         account = self._accounts.get(record.queue)
         if account is not None:
             account.loose.discard(facts.uid)
@@ -167,6 +178,7 @@ class LedgerCharges(LedgerView):
         Notes on the record what it asks for, and the cards of its node, which stay (D8).
         """
         facts = record.facts
+        record.claim = None
         if bound and not record.node_cards:
             found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
             record.node_cards = tuple((r, card) for r, card in found if card is not None)
@@ -185,6 +197,8 @@ class LedgerCharges(LedgerView):
                 card = request.cards[0] if request.cards else ""
             if card:
                 cards[card] = cards.get(card, 0) + request.amount
+            if len(request.cards) > 1 and request.amount and request is record.request:
+                record.claim = (claim_of(request.cards, request.amount), card)
         return self._charge(facts, record.queue, cards)
 
     def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:

@@ -1,10 +1,11 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from .card import NOT, Card
 from .catalog import Catalog
+from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
@@ -23,6 +24,8 @@ class NodeBook:
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
         self._pins = NodePins()
+        self.free = FreeCards()
+        """What a pod could have at once (E7)."""
         self._total: dict[str, int] = {}
         self._to_report: set[str] = set()
         self.version = 0
@@ -53,6 +56,7 @@ class NodeBook:
                 continue
             counted.append((card, amount))
         self._recount(facts.name, tuple(counted))
+        self.free.offer(facts.name, tuple(counted) if facts.takes_pods else ())
         self._facts[facts.name] = facts
         if tuple(problems) != self._problems.get(facts.name, ()):
             self._to_report.add(facts.name)
@@ -76,6 +80,7 @@ class NodeBook:
     def drop(self, name: str) -> None:
         """A node is gone. Its kinds of cards stay known."""
         self._recount(name, ())
+        self.free.offer(name, ())
         for book in (self._facts, self._problems, self._remembered):
             book.pop(name, None)
         self._to_report.discard(name)
@@ -134,6 +139,17 @@ class NodeBook:
         Empty where it picks none, and where it asks for products alone.
         """
         return self._pins.picked(selector) if _picks_nodes(selector) else ()
+
+    def at_once(self, card: str, amount: int, selector: bytes, going: Iterable[int] = ()) -> bool:
+        """Whether a node that a pod's selector picks has so many of a card free now (E7).
+
+        `going`: amounts that go there just now. Costs in proportion to the nodes with cards for a
+        pod that picks its nodes by more than a product label and has a choice of cards.
+        """
+        if not selector or not _picks_nodes(selector):
+            return self.free.at_once(card, amount, going)
+        nodes = self._pins.names(selector)
+        return bool(nodes) and self.free.at_once(card, amount, going, nodes=nodes)
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector can be met by single nodes alone, which it names."""

@@ -20,6 +20,8 @@ class NodeFacts:
     cards: tuple[tuple[Card, int], ...]
     problems: tuple[str, ...]
     """Why some of its cards are not counted (D9)."""
+    takes_pods: bool = True
+    """Whether it is ready and not cordoned."""
     labels: Labels = ()
     """Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
 
@@ -34,8 +36,15 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         revision=int(node.metadata.resource_version or 0),
         cards=found.cards,
         problems=found.problems,
+        takes_pods=_takes_pods(node),
         labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
+
+
+def _takes_pods(node: Node) -> bool:
+    """A node that does not say whether it is ready is one of a file: there it is."""
+    ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
+    return not node.spec.unschedulable and ready in ([], ["True"])
 
 
 @lru_cache(maxsize=4096)

@@ -85,6 +85,21 @@ class NodePins:
         """The cards of all nodes that are selected; empty where none is."""
         return self._ask(selector).nodes.keys()
 
+    def names(self, selector: bytes) -> list[str]:
+        """The nodes with cards that are selected. Goes through all of them, unless it names some.
+
+        For a pod whose cards' labels may have gone with its plugin it asks for what it showed (D8).
+        """
+        question = self._ask(selector)
+        names = self._spots if question.places is None else self._names(question.places)
+        return [
+            name
+            for name in names
+            if (spot := self._spots.get(name))
+            for card in spot.cards[:1]
+            if question.selector.selects(name, _reader(spot.labels, card))
+        ]
+
     def join(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer from now on."""
         self._ask(selector).uids.add(uid)

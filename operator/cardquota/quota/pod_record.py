@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 
 from .bucket import Bucket
+from .claim import Claim
 from .pod_facts import PodFacts, State
 from .pod_request import PodRequest
 from .stamp import Charge, Stamp
@@ -15,6 +16,7 @@ class PodRecord:
         "assumed",
         "bucket",
         "charge",
+        "claim",
         "compared",
         "facts",
         "held_back",
@@ -32,6 +34,8 @@ class PodRecord:
         self.bucket: Bucket
         """Where it is charged; set with the charge, before anybody reads it."""
         self.charge: Charge = ()
+        self.claim: tuple[Claim, str] | None = None
+        """If it may end up on any of several cards (T3): its claim, and the card it is charged."""
         self.request: PodRequest | None = None
         """What it asks for while it is unbound and unstamped."""
         self.assumed: Stamp | None = None

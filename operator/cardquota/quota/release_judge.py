@@ -1,14 +1,14 @@
 """What can be said of one candidate now: it opens, or what it waits for (E2, T2)."""
 
 import heapq
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Final
 
 from .account import Account
 from .candidate import Candidate, Needs
-from .gang_judgement import judge_gang, judge_member
+from .gang_judgement import Together, judge_gang
 from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
@@ -106,14 +106,14 @@ class ReleaseJudge:
 
         A member that took the place of a lost one must not wait behind an extra that does not fit.
         """
-        beside: dict[str, int] = {}
+        together = Together()
         chosen: list[tuple[PodRecord, Charge]] = []
         pods = self._ledger.pods
         firsts = sorted((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
         for _, turns in firsts:
             for turn in islice(turns, need - len(chosen)):
                 record = pods[turn[-1]]
-                verdict = judge_member(self._ledger, record, beside)
+                verdict = together.judge(self._ledger, record)
                 if not verdict.fits:
                     break
                 chosen.append((record, verdict.cards))
@@ -148,16 +148,24 @@ class ReleaseJudge:
         """How much must be free before it could fit; never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
-        row = self._account.row
+        row, undecided = self._account.row, self._account.undecided()
         needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
         cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
+        if cards and undecided is not None:
+            return self._more_of(undecided.reach(tuple(cards)))
         return cards or needs
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
         """Where members have a choice, anything more than is free now may let them fit."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
-        free = {d: self.free(d) for d in sorted(wanted | {CPU, MEMORY})}
+        undecided = self._account.undecided()
+        if undecided is not None:
+            wanted = undecided.reach(tuple(wanted))
+        return self._more_of(wanted | {CPU, MEMORY})
+
+    def _more_of(self, dimensions: Iterable[str]) -> Needs:
+        free = {d: self.free(d) for d in sorted(dimensions)}
         return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
 
 

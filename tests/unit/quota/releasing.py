@@ -56,3 +56,9 @@ def two_gangs_alike() -> list[Body]:
         found.append(a_group(gang).in_queue("red").of(2))
         found += [waiting(f"{gang}-{half}").in_group(gang) for half in "ab"]
     return found
+
+
+def cards_of(ledger: Ledger, *pods: str) -> list[dict[str, int]]:
+    """What pods whose gates were opened are charged."""
+    stamps = (ledger.pods[f"uid-{name}"].assumed for name in pods)
+    return [dict(stamp.cards) if stamp else {} for stamp in stamps]

@@ -4,6 +4,7 @@
 """
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,7 +18,10 @@ from builders.node import NodeBody
 from builders.plain_cluster import PRODUCT_LABEL, PlainCluster, PlainGroup, PlainPod, PlainQueue
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota.asking import Asking
+from cardquota.quota.claim import Claim
 from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.reading import read
 from cardquota.quota.release_pass import Refusal, openings
 from cardquota.quota.stamp import Reservation, Stamp, canonical
@@ -42,6 +46,7 @@ from .any_cluster import (
     reservations,
     shapes,
 )
+from .brute_force import claims_and_room, fits
 from .open_books import left_over, next_opening, sums_of, with_nothing_noted
 
 
@@ -441,6 +446,19 @@ class Histories(RuleBasedStateMachine):
             )
             assert self.ledger.reading_of(record.facts, account) == anew
             assert record.request == anew.request
+
+    @invariant()
+    def there_is_room_for_what_can_be_assigned(self) -> None:
+        """T3, against brute force over the pods that may use several cards."""
+        for account in self.ledger.accounts():
+            for at_create in (False, True):
+                claims, room = claims_and_room(self.ledger, account, at_create=at_create)
+                if account.name and len(claims) < 7 and fits(room, *claims):
+                    asking = Asking(account, None, {}, at_create=at_create)
+                    for card, amount in product(account.quota, (1, 2)):
+                        one = PodRequest((card,), "", amount, 0, 0)
+                        expected = fits(room, *claims, Claim((card,), amount))
+                        assert bool(asking.cards(one)[0]) == expected
 
     @invariant()
     def exactly_the_gated_pods_wait(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, Body, a_group, see
+from builders import H200, H800, R4090, Body, a_group, see
 from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.vocabulary import Reason
 
@@ -11,6 +11,7 @@ from .releasing import (
     GANG,
     QUEUE,
     a_cluster,
+    cards_of,
     later,
     member,
     names,
@@ -173,15 +174,93 @@ def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> Non
     assert release(ledger)[0] == [["extra", "more"]]
 
 
-def test_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
+def test_t3_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
+    """The one that may choose comes first, and leaves the other the only card it can use."""
     held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
     gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
     ledger = a_cluster(GANG, *held, *gang)
     assert release(ledger)[0] == []
     see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger)[0] == []  # members take the first alternative that fits, in turn
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
+
+
+def test_t3_a_gang_is_tried_again_when_any_of_its_cards_is_free_and_waits_on_if_that_is_no_help() -> (
+    None
+):
+    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 2, H800)]
+    ledger = a_cluster(GANG, *held, *gang)
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger) == ([], [])
     see(ledger, waiting("too").stamped("red", {H800: 1}).at_revision(2))
     assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_t3_a_gang_goes_when_somebody_who_has_a_choice_may_move() -> None:
+    """What became free is a card that the gang cannot use."""
+    held = waiting("held").stamped("red", {H800: 1})
+    past_us = waiting("past", 1, f"{H200}|{H800}").ungated()
+    gang = [member("a", 1, f"{H200}|{R4090}"), member("b", 2, H200)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 1}), GANG, held, past_us, *gang)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
+    """As a new leader finds it: the reservation is written, no gate is open yet."""
+    other = waiting("other", 2).stamped("red", {H200: 2})
+    rest = waiting("rest", 2).stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
+    reserved = GANG.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, *gang)
+    assert release(ledger)[0] == [["a"], ["b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
+
+
+def test_t2_a_member_for_whom_nothing_is_reserved_takes_what_is_free() -> None:
+    gang = [member("a", 1, f"{H800}|{H200}"), runs("b")]
+    ledger = a_cluster(GANG.reserving("red", {H200: 2}), *gang)
+    assert release(ledger)[0] == [["a"]]
+    assert cards_of(ledger, "a") == [{H800: 1}]
+
+
+def test_t3_a_gang_is_assigned_beside_others_who_have_a_choice() -> None:
+    """Somebody let a pod through that may use either card: it leaves what the gang needs."""
+    past_us = waiting("past", 3, f"{H200}|{H800}").ungated()
+    gang = [member("a", 2, f"{H800}|{H200}"), member("b", 1, H200)]
+    ledger = a_cluster(GANG, past_us, *gang)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 2}, {H200: 1}]
+
+
+def test_e7_members_take_the_cards_that_nodes_have_free() -> None:
+    """Each with those that go before it counted: the node has three free, for one of them."""
+    node = waiting("large", 5, H800).in_queue("other").stamped("other", {H800: 5}).on_node("h800-a")
+    gang = [member("a", 2, f"{H800}|{H200}"), member("b", 2, f"{H800}|{H200}")]
+    ledger = a_cluster(QUEUE.with_quota({H200: 4, H800: 4}), GANG, node, *gang)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 2}, {H200: 2}]
+
+
+def test_e7_where_all_must_be_assigned_together_free_nodes_count_as_well() -> None:
+    taken = waiting("large", 8).in_queue("other").stamped("other", {H200: 8}).on_node("h200-a")
+    either = f"{H200}|{H800}"
+    gang = [member("a", 1, either), member("b", 2, either), member("c", 3, H800)]
+    quota = QUEUE.with_quota({H200: 3, H800: 4})
+    ledger = a_cluster(quota, GANG.of(3), taken, *gang)
+    assert release(ledger)[0] == [["a", "b", "c"]]
+    assert cards_of(ledger, "a", "b", "c") == [{H800: 1}, {H200: 2}, {H800: 3}]
+
+
+def test_t3_a_gang_that_fits_by_cards_alone_still_needs_its_cpu() -> None:
+    either = [member("a", 1, f"{H200}|{H800}"), member("b", 3).with_cpu("5")]
+    ledger = a_cluster(QUEUE.limited_to(cpu="4"), GANG, *either)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert "insufficient" in refusals[0].verdict.text
 
 
 @pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])

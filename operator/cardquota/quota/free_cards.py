@@ -1,0 +1,124 @@
+"""Which cards are free on nodes that take pods now, so that a pod can have them at once (E7).
+
+A choice between cards with quota, never a limit: quota is the ledger's affair, and a pod that
+finds no node waits for one (an autoscaler has to see it).
+
+Not looked at: taints, and what a pod asks for beside its cards. Pods that were let through and
+have no node yet are taken to fill nodes tightly.
+
+Costs: an event about a node or a bound pod is one step per card. A question costs by how many
+different numbers of free cards nodes have, not by nodes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from .card import Card
+
+Offers = tuple[tuple[Card, int], ...]
+Rows = Counter[int]
+"""By how many cards a node has free: how many nodes."""
+
+
+class FreeCards:
+    """Amounts are cards."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, dict[str, int]] = {}
+        """By node and resource name: what its pods hold."""
+        self._offers: dict[str, Offers] = {}
+        """Of the nodes that take pods."""
+        self._rows: dict[str, Rows] = {}
+        """By card."""
+        self._awaited: dict[str, Rows] = {}
+        """By card: the amounts of pods that were let through and have no node yet."""
+
+    def offer(self, node: str, offers: Offers) -> None:
+        """A node offers these from now on; none if it takes no pods, or is gone."""
+        self._post(node, -1)
+        if offers:
+            self._offers[node] = offers
+        else:
+            self._offers.pop(node, None)
+        self._post(node, 1)
+
+    def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
+        """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
+        self._post(node, -1)
+        used = self._used.setdefault(node, {})
+        for resource, amount in devices:
+            left = used.get(resource, 0) + sign * amount
+            if left:
+                used[resource] = left
+            else:
+                used.pop(resource, None)
+        if not used:
+            del self._used[node]
+        self._post(node, 1)
+
+    def await_node(self, card: str, amount: int, sign: int) -> None:
+        """A pod was let through for a card and has no node yet (1), or is no such one now (-1)."""
+        _add(self._awaited, card, amount, sign)
+
+    def rows(self, card: str) -> Mapping[int, int]:
+        """By how many of a card they have free, how many nodes that take pods offer it."""
+        return self._rows.get(card, Counter())
+
+    def at_once(
+        self, card: str, amount: int, going: Iterable[int] = (), *, nodes: Iterable[str] = ()
+    ) -> bool:
+        """Whether a node has so many of a card free beside those that are on their way there.
+
+        `going`: amounts that go there just now. `nodes`: the only ones that count, if given; who
+        is on the way is then taken to go to these.
+        """
+        rows = self._rows.get(card)
+        if nodes:
+            rows = Counter(free for node in nodes for free in self._free(node, card))
+        if not rows or max(rows) < amount:
+            return False
+        awaited = self._awaited.get(card, Counter()) + Counter(going)
+        if not awaited:
+            return True
+        return _largest_after(Counter(rows), awaited) >= amount
+
+    def _free(self, node: str, card: str) -> list[int]:
+        used = self._used.get(node, {})
+        offers = self._offers.get(node, ())
+        return [n - used.get(one.resource, 0) for one, n in offers if one.name == card]
+
+    def _post(self, node: str, sign: int) -> None:
+        used = self._used.get(node, {})
+        for card, amount in self._offers.get(node, ()):
+            _add(self._rows, card.name, amount - used.get(card.resource, 0), sign)
+
+
+def _largest_after(rows: Rows, awaited: Rows) -> int:
+    """The most that one node has free when those on their way have filled nodes tightly."""
+    for amount, number in sorted(awaited.items(), reverse=True):
+        left = number
+        while left:
+            free = min((free for free in rows if free >= amount), default=0)
+            if not free:
+                break
+            each = min(free // amount, left)
+            nodes = min(rows[free], left // each)
+            _take(rows, free, nodes)
+            rows[free - each * amount] += nodes
+            left -= nodes * each
+    return max(rows, default=0)
+
+
+def _take(rows: Rows, free: int, nodes: int) -> None:
+    rows[free] -= nodes
+    if not rows[free]:
+        del rows[free]
+
+
+def _add(book: dict[str, Rows], card: str, key: int, sign: int) -> None:
+    rows = book.setdefault(card, Counter())
+    rows[key] += sign
+    if not rows[key]:
+        del rows[key]
+        if not rows:
+            del book[card]

@@ -1,0 +1,86 @@
+"""What a queue's pods hold of one card or another, and what room that leaves (T3).
+
+A pod without a stamp that may use several cards is counted in the totals with the first of them
+that has a quota. Whether there is room for one more is another question: it may end up on any of
+its cards, so all such claims are assigned together. Whose gate we opened has one card (E10).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from .assignment import Assignment
+from .claim import Claim
+from .vocabulary import CPU, MEMORY
+
+Amounts = Mapping[str, int]
+"""By dimension."""
+
+
+class Undecided:
+    """The claims of one queue that count when one kind of question is asked.
+
+    `counted` is what the queue's totals hold of a card for that question, these claims included;
+    `quota_of` the queue's quota.
+    """
+
+    __slots__ = ("_assignment", "_counted", "_number", "_quota_of", "_shown")
+
+    def __init__(self, counted: Callable[[str], int], quota_of: Callable[[str], int]) -> None:
+        self._counted = counted
+        self._quota_of = quota_of
+        self._shown: dict[str, int] = {}
+        """By card: what the totals hold there for these claims."""
+        self._number = 0
+        self._assignment = Assignment(self._room)
+
+    def __bool__(self) -> bool:
+        return self._number > 0
+
+    def add(self, claim: Claim, shown: str) -> None:
+        """A pod without a decided card; the totals count it with `shown`."""
+        self._number += 1
+        self._assignment.add(claim)
+        self._shown[shown] = self._shown.get(shown, 0) + claim.amount
+
+    def remove(self, claim: Claim, shown: str) -> None:
+        """The inverse of `add`."""
+        self._number -= 1
+        self._assignment.remove(claim)
+        self._shown[shown] -= claim.amount
+        if not self._shown[shown]:
+            del self._shown[shown]
+
+    @contextmanager
+    def beside(self, amounts: Amounts) -> Iterator[Assignment]:
+        """The assignment with so many cards taken by somebody else, as far as there are any."""
+        taken = []
+        for dimension, amount in amounts.items():
+            if amount and dimension not in (CPU, MEMORY):
+                one = Claim((dimension,), 1)
+                taken.append((one, self._assignment.place_many(one, amount)))
+        try:
+            yield self._assignment
+        finally:
+            for one, number in taken:
+                self._assignment.remove(one, number)
+
+    def held(self, card: str) -> int:
+        """What is held of a card as these claims are assigned now, at least.
+
+        Claims without room count with every card they could use.
+        """
+        assignment = self._assignment
+        assignment.settle()
+        short = sum(c.amount * n for c, n in assignment.aside() if card in c.cards)
+        return self._decided(card) + assignment.held(card) + short
+
+    def reach(self, cards: tuple[str, ...]) -> set[str]:
+        """Cards whose room can matter to who wants one of `cards`."""
+        self._assignment.settle()
+        return self._assignment.reach(cards)
+
+    def _room(self, card: str) -> int:
+        return self._quota_of(card) - self._decided(card)
+
+    def _decided(self, card: str) -> int:
+        return self._counted(card) - self._shown.get(card, 0)

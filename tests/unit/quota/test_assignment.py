@@ -1,0 +1,156 @@
+"""T3: there is room for a set of claims only if an assignment of every claim exists."""
+
+import random
+
+import pytest
+
+from cardquota.quota.assignment import Assignment
+from cardquota.quota.claim import Claim, claim_of
+
+from .brute_force import fits
+
+Rooms = dict[str, int]
+
+
+def an_assignment(room: Rooms, *claims: Claim) -> Assignment:
+    found = Assignment(lambda card: room.get(card, 0))
+    for claim in claims:
+        found.add(claim)
+    return found
+
+
+def one(cards: str, amount: int = 1) -> Claim:
+    """`A|B`: one claim."""
+    return claim_of(tuple(cards.split("|")), amount)
+
+
+def standing(assignment: Assignment) -> dict[str, int]:
+    return {card: assignment.held(card) for card in "ABCDE" if assignment.held(card)}
+
+
+def test_a_claim_takes_a_card_that_has_room() -> None:
+    room = {"A": 0, "B": 2}
+    found = an_assignment(room)
+    assert found.place(one("A|B", 2))
+    assert standing(found) == {"B": 2}
+    assert not found.place(one("A|B"))
+    assert standing(found) == {"B": 2}
+
+
+def test_t3_never_any_of() -> None:
+    """Each of the two finds room by itself, but not both."""
+    found = an_assignment({"A": 1, "B": 0}, one("A|B"))
+    assert not found.place(one("A|B"))
+
+
+def test_t3_never_sum_of() -> None:
+    """Two cards are free in sum, but one pod needs both of one model."""
+    assert not an_assignment({"A": 1, "B": 1}).place(one("A|B", 2))
+
+
+def test_t3_others_move_to_make_room() -> None:
+    found = an_assignment({"A": 1, "B": 1, "C": 1}, one("A|B"), one("B|C"))
+    assert found.place(one("A"))
+    assert standing(found) == {"A": 1, "B": 1, "C": 1}
+    assert not found.place(one("A|B|C"))
+
+
+def test_t3_many_small_ones_move_for_a_large_one() -> None:
+    found = an_assignment({"A": 4, "B": 2, "C": 2}, *[one("A|B|C")] * 2, one("A|B"), one("A|C"))
+    assert found.place(one("A", 4))
+
+
+def test_a_claim_that_left_makes_room() -> None:
+    room = {"A": 1, "B": 1}
+    found = an_assignment(room, one("A|B"), one("A|B"))
+    assert not found.place(one("A|B"))
+    found.remove(one("A|B"))
+    assert found.place(one("A"))
+    found.remove(one("A"))
+    assert found.place(one("B"))
+
+
+def test_q7_what_does_not_fit_any_more_closes_its_own_cards_only() -> None:
+    room = {"A": 2, "B": 1, "C": 1}
+    found = an_assignment(room, *[one("A|B")] * 3)
+    assert found.place(one("C"))
+    found.remove(one("C"))
+    room["A"] = 1
+    found.settle()
+    assert list(found.aside()) == [(one("A|B"), 1)]
+    assert not found.place(one("B|A"))
+    assert found.place(one("A|C"))
+    room["A"] = 2
+    found.settle()
+    assert not list(found.aside())
+
+
+def test_q7_less_room_than_nothing_is_no_room() -> None:
+    found = an_assignment({"A": -3, "B": 2}, one("A|B"))
+    assert found.place(one("A|B"))
+    assert not found.place(one("A|B"))
+    assert standing(found) == {"B": 2}
+
+
+def test_as_many_as_fit_are_placed_at_once() -> None:
+    found = an_assignment({"A": 5, "B": 3, "C": 2}, one("A|C", 2))
+    assert found.place_many(one("A|B", 2), 10) == 3
+    assert standing(found) == {"A": 4, "B": 2, "C": 2}
+    assert found.place_many(one("A|B", 2), 10) == 0
+    assert an_assignment({"A": 10**9}).place_many(one("A"), 10**8) == 10**8
+
+
+def test_what_is_reached_is_whose_room_can_matter() -> None:
+    found = an_assignment({"A": 1, "B": 1, "C": 1, "D": 1}, one("A|B"), one("D"))
+    found.settle()
+    assert found.reach(["A"]) == {"A", "B"}
+    assert found.reach(["C"]) == {"C"}
+
+
+@pytest.mark.parametrize("amounts", [(1,), (2,), (1, 2), (1, 2, 4), (2, 3), (1, 2, 3, 4, 5)])
+def test_t3_the_same_as_brute_force(amounts: tuple[int, ...]) -> None:
+    """In all, more than 10,000 small cases: each claim that comes, and each that goes."""
+    chance = random.Random(repr(amounts))  # noqa: S311
+    cases = 0
+    while cases < 2_000:
+        cards = "ABCD"[: chance.randint(2, 4)]
+        room = {card: chance.randint(0, 6) for card in cards}
+        found, inside = an_assignment(room), list[Claim]()
+        for _ in range(12):
+            if inside and chance.random() < 0.25:
+                gone = inside.pop(chance.randrange(len(inside)))
+                found.remove(gone)
+                continue
+            if len(inside) > 5:
+                break
+            some = chance.sample(cards, chance.randint(1, len(cards)))
+            claim = claim_of(tuple(some), chance.choice(amounts))
+            expected = fits(room, *inside, claim)
+            assert found.place(claim) == expected, (room, inside, claim)
+            inside += [claim] if expected else []
+            cases += 1
+            assert all(found.free(card) >= 0 for card in cards)
+            held = sum(found.held(card) for card in cards)
+            assert held == sum(claim.amount for claim in inside)
+
+
+def test_t3_the_same_as_brute_force_while_room_changes() -> None:
+    """Cards are bound and freed meanwhile; whatever fits together is found to."""
+    chance = random.Random("room")  # noqa: S311
+    for _ in range(1_000):
+        room = {card: chance.randint(1, 4) for card in "ABC"}
+        found, inside = an_assignment(room), list[Claim]()
+        for _ in range(8):
+            card = chance.choice("ABC")
+            room[card] = max(0, room[card] + chance.choice((-1, 1)))
+            found.settle()
+            left_out = [claim for claim, number in found.aside() for _ in range(number)]
+            assert bool(left_out) != fits(room, *inside), (room, inside)
+            for claim in left_out:
+                found.remove(claim)
+                inside.remove(claim)
+            some = chance.sample("ABC", chance.randint(1, 3))
+            claim = claim_of(tuple(some), chance.choice((1, 2)))
+            expected = fits(room, *inside, claim)
+            assert found.place(claim) == expected
+            inside += [claim] if expected else []

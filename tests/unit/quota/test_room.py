@@ -1,0 +1,58 @@
+"""How many equal pods there is room for: what those who write workloads are told."""
+
+from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota.room import UNLIMITED, room_for
+
+EITHER = f"{H200}|{H800}"
+QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
+
+
+def a_request(name: str = "new", cards: int = 1, names: str = EITHER) -> PodBody:
+    return a_pod(name).in_queue("red").naming(names).asking_for(cards)
+
+
+def room(pod: PodBody, *things: Body, asked: int = 100) -> tuple[int, dict[str, int]]:
+    ledger = a_ledger(*CARDS, QUEUE, *things)
+    account = ledger.account("red")
+    assert account is not None
+    found, charged = room_for(account, ledger.request_of(pod.facts(), "red"), asked)
+    return found, {dimension: amount for dimension, amount in charged.items() if amount}
+
+
+def test_each_takes_the_first_card_with_room() -> None:
+    assert room(a_request()) == (5, {H200: 3, H800: 2})
+    assert room(a_request(), asked=4) == (4, {H200: 3, H800: 1})
+    assert room(a_request(cards=2)) == (2, {H200: 2, H800: 2})
+
+
+def test_those_on_their_way_count() -> None:
+    gated = a_request("gated", 1, H200).gated()
+    assert room(a_request(), gated) == (4, {H200: 2, H800: 2})
+
+
+def test_cpu_and_memory_count_too() -> None:
+    limited = QUEUE.limited_to(cpu="2", memory="8Gi")
+    asking = a_request().with_cpu("800m").with_memory("1Gi")
+    assert room(asking, limited) == (2, {H200: 2, "cpu": 1_600, "memory": 2 * 2**30})
+
+
+def test_where_nothing_is_limited_all_have_room() -> None:
+    plain = a_pod("new").in_queue("red")
+    assert room(plain, asked=UNLIMITED) == (UNLIMITED, {})
+
+
+def test_t3_those_who_may_choose_move_on() -> None:
+    """`gated` may use either, and is held to H800 when three others want H200."""
+    gated = a_request("gated").gated()
+    assert room(a_request(names=H200), gated) == (3, {H200: 2, H800: 1})
+    assert room(a_request(), gated) == (4, {H200: 2, H800: 2})
+
+
+def test_t3_nothing_is_left_behind() -> None:
+    ledger = a_ledger(*CARDS, QUEUE, a_request("gated").gated())
+    account = ledger.account("red")
+    assert account is not None
+    request = ledger.request_of(a_request(names=H200).facts(), "red")
+    for _ in range(3):
+        assert room_for(account, request, 100)[0] == 3

@@ -1,0 +1,168 @@
+"""T3: pods that may end up on any of several cards, and what room they leave for others."""
+
+from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.judgement import judge_create, judge_release
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.verdict import Outcome, Shortfall, Verdict
+
+from .releasing import release
+
+EITHER = f"{H200}|{H800}"
+QUEUE = a_queue("red").with_quota({H200: 1, H800: 1})
+
+
+def a_cluster(*things: Body) -> Ledger:
+    return a_ledger(*CARDS, QUEUE, *things)
+
+
+def a_request(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
+    return a_pod(name).in_queue("red").naming(names).asking_for(cards)
+
+
+def on_its_way(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
+    """Let by at create under policy Deny, and gated until the leader comes to it."""
+    return a_request(name, cards, names).gated()
+
+
+def past_us(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
+    """Open, though no gate of it was ours; no node has it yet."""
+    return a_request(name, cards, names)
+
+
+def create(ledger: Ledger, names: str, cards: int = 1, **beside: int) -> Verdict:
+    return judge_create(ledger, a_request("new", cards, names).facts(), beside=beside)
+
+
+def test_t3_who_may_choose_leaves_the_card_that_another_needs() -> None:
+    """The totals count the first with its first card; it can use the other one all the same."""
+    ledger = a_cluster(on_its_way("first"))
+    assert create(ledger, H200).fits
+    assert create(ledger, H800).fits
+
+
+def test_t3_two_who_may_choose_fill_both_cards() -> None:
+    ledger = a_cluster(on_its_way("first"), on_its_way("second"))
+    for names in (H200, H800, EITHER):
+        verdict = create(ledger, names)
+        assert verdict.outcome is Outcome.WAITS
+        assert {short.would_be for short in verdict.shortfalls} == {2}
+
+
+def test_t3_never_the_sum_of_both() -> None:
+    quota = QUEUE.with_quota({H200: 3, H800: 3})
+    ledger = a_cluster(quota, on_its_way("a", 2), on_its_way("b", 2))
+    assert create(ledger, EITHER, 1).fits
+    verdict = create(ledger, EITHER, 2)
+    assert verdict.shortfalls == (Shortfall(H200, 2, 4, 3), Shortfall(H800, 2, 4, 3))
+
+
+def test_t3_a_chain_of_cards() -> None:
+    quota = QUEUE.with_quota({H200: 1, H800: 1, R4090: 1})
+    ledger = a_cluster(quota, on_its_way("a"), on_its_way("b", 1, f"{H800}|{R4090}"))
+    assert create(ledger, H200).fits
+    assert create(ledger, f"{H200}|{H800}").cards == ((H200, 1),)
+    see(ledger, on_its_way("c", 1, H200))
+    assert not create(ledger, f"{R4090}|{H800}|{H200}").fits
+
+
+def test_e2_who_waits_its_turn_claims_nothing() -> None:
+    ledger = a_cluster(QUEUE.with_policy("Gate"), on_its_way("a"), on_its_way("b"))
+    assert create(ledger, EITHER).fits
+
+
+def test_e2_when_a_gate_opens_only_those_let_through_count() -> None:
+    ledger = a_cluster(on_its_way("a"), on_its_way("b"), on_its_way("c", 1, H200))
+    assert judge_release(ledger, ledger.pods["uid-c"]).fits
+    see(ledger, past_us("x"), past_us("y"))
+    verdict = judge_release(ledger, ledger.pods["uid-c"])
+    assert verdict.shortfalls == (Shortfall(H200, 1, 2, 1),)
+
+
+def test_e10_whose_gate_is_open_has_one_card() -> None:
+    ledger = a_cluster(past_us("x"), on_its_way("a").stamped("red", {H800: 1}))
+    assert not create(ledger, H200).fits
+    ledger = a_cluster(past_us("x"), on_its_way("a", 1, H200))
+    assert release(ledger)[0] == [["a"]]
+    assert not create(ledger, H800).fits
+
+
+def test_a_pod_that_ends_up_on_another_of_its_cards_is_charged_where_it_is() -> None:
+    ledger = a_cluster(past_us("x"))
+    assert create(ledger, H200).fits
+    see(ledger, past_us("x").on_node("h800-a").at_revision(2))
+    assert create(ledger, H200).fits
+    assert create(ledger, H800).shortfalls == (Shortfall(H800, 1, 2, 1),)
+
+
+def test_what_is_gone_claims_nothing() -> None:
+    ledger = a_cluster(past_us("x"), past_us("y"))
+    assert not create(ledger, EITHER).fits
+    ledger.pod_gone("uid-x")
+    assert create(ledger, EITHER).fits
+    ledger.pod_gone("uid-y")
+    account = ledger.account("red")
+    assert account is not None
+    assert account.undecided() is None
+    assert account.undecided(at_create=True) is None
+
+
+def test_e2_what_its_group_has_reserved_is_a_members_own() -> None:
+    """Those with a choice are assigned to what the reservation leaves."""
+    group = a_group().in_queue("red").of(2).reserving("red", {H200: 1})
+    member = on_its_way("a", 1, H200).in_group("gang")
+    ledger = a_cluster(group, past_us("x"), member)
+    assert judge_release(ledger, ledger.pods["uid-a"]).fits
+    assert not create(ledger, EITHER).fits
+
+
+def test_e2_what_is_asked_for_beside_it_counts_first() -> None:
+    ledger = a_cluster(on_its_way("a"))
+    assert create(ledger, H800, 1, **{H200: 0}).fits
+    verdict = create(ledger, H800, 1, **{H200: 1})
+    assert verdict.shortfalls == (Shortfall(H800, 1, 2, 1),)
+    assert create(ledger, H800, 1, **{H800: 1}).shortfalls == (Shortfall(H800, 1, 2, 1),)
+    assert create(ledger, H800).fits
+
+
+def test_q7_who_can_be_assigned_is_not_over_the_quota() -> None:
+    """The totals count both with the first card; one of them can use the other."""
+    ledger = a_cluster(past_us("x"), past_us("y"))
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).charged == 2
+    assert list(account.over()) == []
+    see(ledger, past_us("z"))
+    assert list(account.over()) == [(H200, 3, 1)]
+
+
+def test_q7_who_is_over_by_one_card_lets_others_be_used() -> None:
+    quota = QUEUE.with_quota({H200: 1, H800: 1, R4090: 1})
+    ledger = a_cluster(quota, past_us("x"), past_us("y"), past_us("z"))
+    assert create(ledger, R4090).fits
+    assert create(ledger, f"{H200}|{R4090}").cards == ((R4090, 1),)
+    assert not create(ledger, H200).fits
+
+
+def test_a_pod_of_two_card_resources_that_came_past_us_is_counted_by_each() -> None:
+    pod = past_us("x").naming(None).asking_for(1, "nvidia.com/mig-1g.18gb")
+    ledger = a_cluster(pod)
+    account = ledger.account("red")
+    assert account is not None
+    assert account.undecided() is None
+
+
+def test_a_raised_quota_lets_them_all_go() -> None:
+    ledger = a_cluster(past_us("x"), past_us("y"), on_its_way("a"))
+    assert release(ledger)[0] == []
+    see(ledger, QUEUE.with_quota({H200: 1, H800: 2}))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_room_on_a_card_it_does_not_name_lets_one_go() -> None:
+    """`x` moves to the card that became free, and leaves its own to who waits for that."""
+    holder = a_request("held", 1, H800).stamped("red", {H800: 1})
+    ledger = a_cluster(holder, past_us("x"), on_its_way("a", 1, H200))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"]]
