@@ -189,10 +189,9 @@ class Account:
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether those who may use other cards could do with what there is of this one."""
-        undecided = self._undecided
-        if undecided is None or dimension in (CPU, MEMORY):
+        if self._undecided is None or dimension in (CPU, MEMORY):
             return False
-        return undecided.held(dimension) <= limit
+        return self._undecided.fits(dimension, limit)
 
     def _claimed(
         self,

@@ -1,14 +1,19 @@
 """The arithmetic of one request against one queue's totals (E2, E4, T3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 
 from .account import Account
-from .claim import Claim
+from .assignment import Assignment
+from .claim import Claim, claim_of
 from .group_book import GroupBook
 from .pod_request import PodRequest
 from .stamp import Charge
+from .undecided import Undecided
 from .verdict import Shortfall
 
+Found = Generator[tuple[str, Shortfall | None], None, None]
+"""Card by card, what is short of it, if anything."""
 Preference = Callable[[str], bool]
 """Whether a card is to be had at once, among those with quota (E7)."""
 
@@ -45,16 +50,21 @@ class Asking:
         amount = request.amount
         if not amount:
             return (), []
-        quota, shorts = self._account.quota, []
+        cards = (only,) if only else request.cards
+        undecided = self._account.undecided(at_create=self._at_create)
+        shorts: list[Shortfall] = []
         first: Charge = ()
-        for card in (only,) if only else request.cards:
-            short = self._short_of_card(card, amount, quota.get(card, 0))
-            if short is not None:
-                shorts.append(short)
-            elif at_once is None or at_once(card):
-                return ((card, amount),), []
-            else:
-                first = first or ((card, amount),)
+        found = self._one_by_one(cards, amount)
+        with closing(
+            found if undecided is None else self._assigned(undecided, cards, amount)
+        ) as of:
+            for card, short in of:
+                if short is not None:
+                    shorts.append(short)
+                elif at_once is None or at_once(card):
+                    return ((card, amount),), []
+                else:
+                    first = first or ((card, amount),)
         return first, [] if first else shorts
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
@@ -71,22 +81,26 @@ class Asking:
                     shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _short_of_card(self, card: str, amount: int, limit: int) -> Shortfall | None:
-        """Where others have a choice, they are assigned anew to make room (T3)."""
-        would_be = self._would_be(card, amount)
-        undecided = self._account.undecided(at_create=self._at_create)
-        if undecided is None:
-            return Shortfall(card, amount, would_be, limit) if would_be > limit else None
-        needed = amount - self._covered(card, amount)
-        if needed <= 0:
-            return None
-        claim = Claim((card,), needed)
+    def _one_by_one(self, cards: Sequence[str], amount: int) -> Found:
+        """What is short of each card, by the totals alone: everybody else has a card."""
+        quota = self._account.quota
+        for card in cards:
+            would_be, limit = self._would_be(card, amount), quota.get(card, 0)
+            yield card, Shortfall(card, amount, would_be, limit) if would_be > limit else None
+
+    def _assigned(self, undecided: Undecided, cards: Sequence[str], amount: int) -> Found:
+        """The same where others have a choice: they are assigned anew to make room (T3)."""
+        needed = {card: amount - self._covered(card, amount) for card in cards}
         with undecided.beside(self._beside) as assignment:
-            if assignment.place(claim):
-                assignment.remove(claim)
-                return None
-        taken = undecided.held(card) + self._beside.get(card, 0)
-        return Shortfall(card, amount, taken + needed, limit)
+            # Most that ask in vain do so for any of their cards: one question instead of many.
+            alike = len(cards) > 1 and all(n == amount for n in needed.values())
+            some = not alike or _has_place(assignment, claim_of(tuple(cards), amount))
+            for card, n in needed.items():
+                if n <= 0 or (some and _has_place(assignment, Claim((card,), n))):
+                    yield card, None
+                else:
+                    limit = self._account.quota.get(card, 0)
+                    yield card, Shortfall(card, amount, undecided.held(card) + n, limit)
 
     def _would_be(self, dimension: str, amount: int) -> int:
         row, would_be = self._account.rows.get(dimension), amount
@@ -102,3 +116,10 @@ class Asking:
             return 0
         together = amount + self._beside.get(dimension, 0)
         return self._book.covers(self._account.name, dimension, together)
+
+
+def _has_place(assignment: Assignment, claim: Claim) -> bool:
+    placed = assignment.place(claim)
+    if placed:
+        assignment.remove(claim)
+    return placed

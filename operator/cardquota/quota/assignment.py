@@ -114,13 +114,18 @@ class Assignment:
             if self.free(card) >= claim.amount:
                 self._lay(claim, card)
                 return True
-        return self._move_along(claim, starts, barred) or self._repack(claim, starts, barred)
+        moved, unequal = self._move_along(claim, starts, barred)
+        return moved or (unequal and self._repack(claim, starts, barred))
 
-    def _move_along(self, claim: Claim, starts: list[str], barred: Collection[str]) -> bool:
-        """Make room by moving one claim from each card on a path to the next.
+    def _move_along(
+        self, claim: Claim, starts: list[str], barred: Collection[str]
+    ) -> tuple[bool, bool]:
+        """Make room by moving one claim from each card on a path to the next: whether it did, and
+        whether it met claims of other amounts.
 
         Where all claims are equal this finds a way whenever there is one: an augmenting path.
         """
+        unequal = False
         wanted = dict.fromkeys(starts, claim.amount)
         """By card that was reached: how much is to come there."""
         came_from: dict[str, tuple[str, Claim]] = {}
@@ -129,15 +134,16 @@ class Assignment:
             card = to_see.popleft()
             lacking = wanted[card] - self.free(card)
             for (other, amount), claims in self._ways.get(card, {}).items():
+                unequal = unequal or amount != claim.amount
                 if amount < lacking or other in wanted or other in barred:
                     continue
                 came_from[other] = (card, next(iter(claims)))
                 if self.free(other) >= amount:
                     self._lay(claim, self._shift(other, came_from))
-                    return True
+                    return True, unequal
                 wanted[other] = amount
                 to_see.append(other)
-        return False
+        return False, unequal
 
     def _shift(self, card: str, came_from: dict[str, tuple[str, Claim]]) -> str:
         """Move the claims of a path, the last one first; the card where it begins."""
@@ -149,11 +155,9 @@ class Assignment:
         return card
 
     def _repack(self, claim: Claim, starts: list[str], barred: Collection[str]) -> bool:
-        """Place all claims anew that could make room, if their amounts are unequal."""
+        """Place all claims anew that could make room: for unequal amounts."""
         reached = self._reach(starts, barred)
         amounts = {amount for card in reached for _, amount in self._ways.get(card, ())}
-        if amounts <= {claim.amount}:
-            return False
         step = gcd(claim.amount, *amounts)
         if sum(max(0, self.free(card)) // step * step for card in reached) < claim.amount:
             return False  # those who want these cards want no others, and more than there is

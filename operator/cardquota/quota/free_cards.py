@@ -44,21 +44,31 @@ class FreeCards:
 
     def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
         """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
-        self._post(node, -1)
         used = self._used.setdefault(node, {})
+        offers = self._offers.get(node, ())
         for resource, amount in devices:
-            left = used.get(resource, 0) + sign * amount
-            if left:
-                used[resource] = left
-            else:
-                used.pop(resource, None)
+            before = used.get(resource, 0)
+            after = used[resource] = before + sign * amount
+            if not after:
+                del used[resource]
+            for card, offered in offers:
+                if card.resource == resource:
+                    rows = self._rows[card.name]
+                    rows[offered - after] += 1
+                    _take(rows, offered - before, 1)
         if not used:
             del self._used[node]
-        self._post(node, 1)
 
     def await_node(self, card: str, amount: int, sign: int) -> None:
         """A pod was let through for a card and has no node yet (1), or is no such one now (-1)."""
-        _add(self._awaited, card, amount, sign)
+        rows = self._awaited.get(card)
+        if rows is None:
+            rows = self._awaited[card] = Counter()
+        rows[amount] += sign
+        if not rows[amount]:
+            del rows[amount]
+            if not rows:
+                del self._awaited[card]
 
     def rows(self, card: str) -> Mapping[int, int]:
         """By how many of a card they have free, how many nodes that take pods offer it."""
@@ -90,7 +100,10 @@ class FreeCards:
     def _post(self, node: str, sign: int) -> None:
         used = self._used.get(node, {})
         for card, amount in self._offers.get(node, ()):
-            _add(self._rows, card.name, amount - used.get(card.resource, 0), sign)
+            rows = self._rows.setdefault(card.name, Counter())
+            _take(rows, amount - used.get(card.resource, 0), -sign)
+            if not rows:
+                del self._rows[card.name]
 
 
 def _largest_after(rows: Rows, awaited: Rows) -> int:
@@ -113,12 +126,3 @@ def _take(rows: Rows, free: int, nodes: int) -> None:
     rows[free] -= nodes
     if not rows[free]:
         del rows[free]
-
-
-def _add(book: dict[str, Rows], card: str, key: int, sign: int) -> None:
-    rows = book.setdefault(card, Counter())
-    rows[key] += sign
-    if not rows[key]:
-        del rows[key]
-        if not rows:
-            del book[card]

@@ -65,14 +65,18 @@ class Undecided:
                 self._assignment.remove(one, number)
 
     def held(self, card: str) -> int:
-        """What is held of a card as these claims are assigned now, at least.
+        """What is held of a card as these claims were assigned for the last question, at least.
 
         Claims without room count with every card they could use.
         """
         assignment = self._assignment
-        assignment.settle()
         short = sum(c.amount * n for c, n in assignment.aside() if card in c.cards)
         return self._decided(card) + assignment.held(card) + short
+
+    def fits(self, card: str, limit: int) -> bool:
+        """Whether these claims can do with what a limit leaves of a card."""
+        self._assignment.settle()
+        return self.held(card) <= limit
 
     def reach(self, cards: tuple[str, ...]) -> set[str]:
         """Cards whose room can matter to who wants one of `cards`."""

@@ -185,9 +185,7 @@ def test_t3_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
     assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
 
 
-def test_t3_a_gang_is_tried_again_when_any_of_its_cards_is_free_and_waits_on_if_that_is_no_help() -> (
-    None
-):
+def test_t3_a_gang_waits_on_if_the_card_that_is_free_is_no_help() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
     gang = [member("a", 1, f"{H800}|{H200}"), member("b", 2, H800)]
     ledger = a_cluster(GANG, *held, *gang)
