@@ -4,6 +4,7 @@ import pytest
 
 _SHARED = {
     "tests/integration/admission/": "product_plane",
+    "tests/integration/cli/": "product_plane",
     "tests/integration/release/": "product_plane",
     "tests/integration/status/": "product_plane",
     "tests/integration/ways_round/": "product_plane",

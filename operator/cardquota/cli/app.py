@@ -86,6 +86,53 @@ def simulate(
 
 
 @app.command()
+def cards(
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f",
+            "--file",
+            metavar="FILE",
+            help="YAML with nodes and queues instead of a cluster: a file, a directory of them, "
+            "or - for standard input. May be given several times.",
+        ),
+    ] = None,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
+    ] = None,
+    context: Annotated[
+        str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
+    ] = "",
+    config: Config = None,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="How to print the results.")
+    ] = Output.TEXT,
+) -> None:
+    """List the cluster's cards, their quotas, what is not counted.
+
+    Reads nodes and queues as you, and counts them as the operator does; none needs to run. Name
+    its configuration with --config if that has makers of cards of its own.
+    """
+    if files and (kubeconfig is not None or context):
+        raise typer.BadParameter(
+            "is not for a cluster: leave out --kubeconfig and --context", param_hint="-f"
+        )
+    settings = _settings(config)
+    from .cards import cards as list_cards
+
+    raise typer.Exit(
+        list_cards(
+            settings,
+            files=files or (),
+            kubeconfig=kubeconfig,
+            context=context,
+            as_json=output is Output.JSON,
+        )
+    )
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     from .. import __version__

@@ -1,13 +1,20 @@
-"""What the simulation says beyond the sentences of the operator: why a pod is let by or waits."""
+"""What the commands say beyond the sentences of the operator.
+
+`simulate`: why a pod is let by or waits. `cards`: what could not be read.
+"""
 
 from typing import Final
 
 from ..quota import messages
 from ..quota.objects.pod import PodAnnotations
+from ..quota.words import counted
 
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
+NO_CARDS: Final = "No cards."
+NO_QUEUES: Final = "the cluster has no definition of Queue: no quotas are shown"
+NO_LIST: Final = "the answer is no list of Kubernetes objects"
 
 
 def exempt(namespace: str) -> str:
@@ -37,3 +44,23 @@ def other_gates(names: tuple[str, ...]) -> str:
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
     """A word on the old name of an annotation, where a pod has it."""
     return (messages.alias_used(),) if notes is not None and notes.card_alias is not None else ()
+
+
+def left_out(what: str, error: str) -> str:
+    """An object is there, and is not what its kind should be."""
+    return f"the {what} cannot be read: {error}"
+
+
+def others_skipped(number: int) -> str:
+    """Files hold more than what is counted."""
+    return f"{counted(number, 'object')} of other kinds skipped: only Nodes and Queues count here"
+
+
+def not_listed(what: str, reason: str) -> str:
+    """The API server does not hand them out."""
+    return f"cannot list {what}: {reason}"
+
+
+def queues_forbidden(reason: str) -> str:
+    """The user may see nodes only."""
+    return f"{not_listed('queues', reason)}: no quotas are shown"

@@ -16,6 +16,7 @@ from ..settings import Settings
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .inventory import sort_documents
 from .simulation import Simulation
+from .table import table
 from .yaml_files import YamlFileError, read_files
 
 MOST_NAMED: Final = 4
@@ -108,11 +109,7 @@ def _queues(reports: list[QueueReport]) -> Iterator[Text]:
     if not reports:
         yield Text("No queues.")
         return
-    rows = [_COLUMNS, *(_row(report) for report in reports)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_COLUMNS))]
-    for i, row in enumerate(rows):
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield Text("   ".join(cells).rstrip(), style="" if i else "bold")
+    yield from table([_COLUMNS, *(_row(report) for report in reports)])
 
 
 def _row(report: QueueReport) -> tuple[str, ...]:

@@ -1,6 +1,12 @@
 """What went wrong with a connection, in words that tell no secret."""
 
+import re
+from typing import Final
+
 import aiohttp
+
+_TLS: Final = re.compile(r" ssl:(<[^>]*>|\w+)")
+"""What aiohttp tells of its TLS settings where it cannot connect: an address in our memory."""
 
 
 def in_words(error: Exception) -> str:
@@ -17,4 +23,6 @@ def in_words(error: Exception) -> str:
     if isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str):
         return f"{name}: in the middle of an answer"  # its text is the headers of that answer
     text = str(error)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        text = _TLS.sub("", text, count=1)
     return f"{name}: {text}" if text else name

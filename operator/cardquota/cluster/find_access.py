@@ -1,7 +1,7 @@
 """Which API server is meant.
 
-`KUBECONFIG` comes first, then the files that Kubernetes mounts into a pod, then
-`~/.kube/config`: a pod never uses a kubeconfig that its image happens to hold.
+What the caller names comes first, then `KUBECONFIG`, then the files that Kubernetes mounts into a
+pod, then `~/.kube/config`: a pod never uses a kubeconfig that its image happens to hold.
 """
 
 import os
@@ -14,17 +14,21 @@ from .kubeconfig import from_kubeconfig
 _MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
-async def find_access() -> Access:
+async def find_access(kubeconfig: Path | None = None, context: str = "") -> Access:
     """Find the API server as the module says.
 
+    `context`: that one of the kubeconfig instead of its current one. A pod's own account has none,
+    so whoever names one means a kubeconfig.
     Errors: AccessError.
     """
+    if kubeconfig is not None:
+        return await from_kubeconfig([kubeconfig], context)
     named = os.environ.get("KUBECONFIG", "")
     if named:
-        return await from_kubeconfig([Path(p) for p in named.split(os.pathsep) if p])
-    if (_MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
+        return await from_kubeconfig([Path(p) for p in named.split(os.pathsep) if p], context)
+    if not context and (_MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
         return in_cluster(_MOUNT, os.environ)
-    return await from_kubeconfig([Path.home() / ".kube" / "config"])
+    return await from_kubeconfig([Path.home() / ".kube" / "config"], context)
 
 
 def in_cluster(mount: Path, environ: "os._Environ[str] | dict[str, str]") -> Access:

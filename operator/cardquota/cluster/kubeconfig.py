@@ -76,15 +76,16 @@ class _File(msgspec.Struct, rename="kebab"):
     contexts: list[_NamedContext] | None = None
 
 
-async def from_kubeconfig(paths: Sequence[Path]) -> Access:
-    """The access of the current context. Of several files, the first to say something wins.
+async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
+    """The access of a context, of the current one where none is named.
 
+    Of several files, the first to say something wins; one that does not exist says nothing.
     Errors: AccessError.
     """
     try:
-        cluster, user = _current(paths)
+        cluster, user = _chosen(paths, context)
         if user.exec is not None or user.auth_provider is not None:
-            return await _with_plugin(paths, cluster)
+            return await _with_plugin(paths, cluster, context)
         tls = _tls(cluster, user) if cluster.server.startswith("https") else None
         return _access(cluster, tls, _authorization(user))
     except (OSError, ssl.SSLError, binascii.Error) as error:
@@ -95,14 +96,14 @@ def _listed(paths: Sequence[Path]) -> str:
     return os.pathsep.join(map(str, paths))
 
 
-def _current(paths: Sequence[Path]) -> tuple[_Cluster, _User]:
-    name = ""
+def _chosen(paths: Sequence[Path], name: str) -> tuple[_Cluster, _User]:
     clusters: dict[str, _Cluster] = {}
     users: dict[str, _User] = {}
     contexts: dict[str, _Context] = {}
-    for path in paths:
-        if not path.is_file():
-            continue
+    files = [path for path in paths if path.is_file()]
+    if not files:
+        raise AccessError(f"kubeconfig {_listed(paths)}: there is no such file")
+    for path in files:
         try:
             file = msgspec.yaml.decode(path.read_bytes(), type=_File)
         except msgspec.MsgspecError as error:
@@ -114,6 +115,8 @@ def _current(paths: Sequence[Path]) -> tuple[_Cluster, _User]:
             _first(users, u.name, u.user, path)
         for k in file.contexts or ():
             _first(contexts, k.name, k.context, path)
+    if not name:
+        raise AccessError(f"kubeconfig {_listed(paths)}: no context is named, and none is current")
     context = contexts.get(name)
     cluster = clusters.get(context.cluster) if context else None
     if context is None or cluster is None or not cluster.server:
@@ -173,7 +176,7 @@ def _authorization(user: _User) -> Authorization:
     return fixed
 
 
-async def _with_plugin(paths: Sequence[Path], cluster: _Cluster) -> Access:
+async def _with_plugin(paths: Sequence[Path], cluster: _Cluster, context: str) -> Access:
     """Let `kubernetes_asyncio` run the plugin, now and whenever its token is about to end.
 
     Guarantees: one run at a time, whoever asks, and one that is slow goes on when who asked for it
@@ -187,7 +190,10 @@ async def _with_plugin(paths: Sequence[Path], cluster: _Cluster) -> Access:
     configuration = Configuration()
     try:
         loader = await load_kube_config(
-            config_file=_listed(paths), client_configuration=configuration, persist_config=False
+            config_file=_listed(paths),
+            context=context or None,
+            client_configuration=configuration,
+            persist_config=False,
         )
     except Exception as error:
         raise AccessError(f"kubeconfig {_listed(paths)}: {error}") from error

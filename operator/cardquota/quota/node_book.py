@@ -102,6 +102,17 @@ class NodeBook:
         """Allocatable of every card that a node offers now."""
         return dict(self._total)
 
+    def nodes_with(self) -> dict[str, int]:
+        """On how many nodes each card is offered now. Costs O(nodes).
+
+        Zero for a card that nodes show and none offers, as while a device plugin is down.
+        """
+        found: dict[str, int] = {}
+        for cards in self._cards.values():
+            for card, amount in cards:
+                found[card.name] = found.get(card.name, 0) + (amount > 0)
+        return found
+
     def problems(self) -> Iterator[tuple[str, str]]:
         """Node and reason for everything that is not counted (D7, D9)."""
         for node, texts in self._problems.items():

@@ -126,7 +126,11 @@ async def test_a_plugin_is_asked(tmp_path: Path) -> None:
         f"exec: {{apiVersion: client.authentication.k8s.io/v1, command: {plugin}, "
         "interactiveMode: Never}"
     )
-    access = await from_kubeconfig([_file(tmp_path / "config", user)])
+    path = _file(tmp_path / "config", user)
+    access = await from_kubeconfig([path])
+    assert await access.authorization() == "Bearer plugged"
+    path.write_text(path.read_text().replace("current-context: x", "current-context: gone"))
+    access = await from_kubeconfig([path], "x")
     assert await access.authorization() == "Bearer plugged"
 
 
@@ -173,3 +177,50 @@ async def test_kubeconfig_comes_first(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(AccessError):
         await find_access()
+
+
+async def test_a_kubeconfig_that_is_named_comes_before_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(_file(tmp_path / "a", "token: a", server="http://a")))
+    named = _file(tmp_path / "b", "token: b", server="http://b")
+    assert (await find_access(named)).server == "http://b"
+    with pytest.raises(AccessError, match=r"none: there is no such file"):
+        await find_access(tmp_path / "none")
+
+
+async def test_a_context_that_is_named_counts_instead_of_the_current_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _file(tmp_path / "config", "token: a", server="http://a")
+    more = (
+        "{name: y, context: {cluster: c, user: other}}",
+        "{name: z, context: {cluster: gone, user: u}}",
+    )
+    path.write_text(path.read_text().replace("user: u}}]", f"user: u}}}}, {', '.join(more)}]"))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    assert await (await find_access(context="x")).authorization() == "Bearer a"
+    assert await (await find_access(context="y")).authorization() is None
+    for context in ("z", "unheard"):
+        with pytest.raises(AccessError, match=f"no server for the context '{context}'"):
+            await find_access(context=context)
+    path.write_text(path.read_text().replace("current-context: x", ""))
+    with pytest.raises(AccessError, match="none is current"):
+        await find_access()
+
+
+async def test_a_pod_that_names_a_context_means_a_kubeconfig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pair: Issued
+) -> None:
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    (mount / "token").write_text("mine")
+    (mount / "ca.crt").write_bytes(pair.ca_pem)
+    monkeypatch.setattr("cardquota.cluster.find_access._MOUNT", mount)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "pods")
+    monkeypatch.setenv("KUBECONFIG", "")
+    (tmp_path / ".kube").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    _file(tmp_path / ".kube" / "config", "token: a", server="http://a")
+    assert (await find_access()).server == "https://pods:443"
+    assert (await find_access(context="x")).server == "http://a"

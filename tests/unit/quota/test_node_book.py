@@ -21,6 +21,17 @@ def test_the_cluster_has_the_sum_of_what_nodes_offer() -> None:
     assert book.totals() == {}
 
 
+def test_a_card_is_on_as_many_nodes_as_offer_it() -> None:
+    """One that is shown and not offered is there, on no node; one that contradicts (D7) is not."""
+    book = a_book()
+    book.see(a_node("a").with_cards(H200, 8).facts())
+    book.see(a_node("b").with_cards(H200, 1).facts())
+    book.see(a_node("c").with_cards(H200, 0).facts())
+    book.see(a_node("d").with_cards(H800, 0).facts())
+    book.see(a_node("e").with_cards(H200, 8, resource="other.example/gpu").facts())
+    assert book.nodes_with() == {H200: 2, H800: 0}
+
+
 def test_a_card_never_seen_before_is_told_once() -> None:
     book, node = a_book(), a_node("a").with_cards(H200, 8)
     assert book.see(node.facts()) == [GPU]

@@ -1,0 +1,87 @@
+"""Where the nodes and queues of `cardquota cards` come from: files, or a cluster as its user."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ..cluster.api_error import ApiError, OutcomeUnknown
+from ..cluster.client import Client
+from ..cluster.find_access import find_access
+from ..cluster.listing import Unreadable, list_objects
+from ..quota.objects.node import Node
+from ..quota.objects.queue import Queue
+from ..quota.vendor_table import VendorTable
+from ..quota.vocabulary import GROUP, VERSION
+from . import sentences
+from .card_list import CardCount, CardList
+from .inventory import sort_documents
+from .yaml_files import read_files
+
+_NODES: Final = "/api/v1/nodes"
+_QUEUES: Final = f"/apis/{GROUP}/{VERSION}/queues"
+_FORBIDDEN, _NOT_FOUND = 403, 404
+
+
+class ClusterError(Exception):
+    """The cluster does not say what is asked; the text is one line, fit for the user."""
+
+
+def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
+    """The cards of YAML files. Objects of other kinds are skipped. Raises YamlFileError."""
+    count = CardCount(vendors)
+    documents = read_files(files)
+    ours = [d for d in documents if (d.group, d.kind) in (("", "Node"), (GROUP, "Queue"))]
+    inventory = sort_documents(ours)
+    count.notes += inventory.notes
+    if len(ours) < len(documents):
+        count.notes.append(sentences.others_skipped(len(documents) - len(ours)))
+    for node in inventory.nodes:
+        count.take_node(node)
+    for queue in inventory.queues:
+        count.take_queue(queue)
+    return count.listed()
+
+
+async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTable) -> CardList:
+    """The cards of the cluster that the options mean. Needs the right to list nodes.
+
+    Queues that do not exist as a kind, or that the user may not list, are left out with a note.
+    Errors: AccessError, ClusterError.
+    """
+    client = Client(await find_access(kubeconfig, context))
+    try:
+        return await _read(client, CardCount(vendors))
+    finally:
+        await client.close()
+
+
+async def _read(client: Client, count: CardCount) -> CardList:
+    what = "nodes"
+    try:
+        async for node in list_objects(client, _NODES, Node):
+            if isinstance(node, Unreadable):
+                count.leave_out_node(node.name, node.error)
+            else:
+                count.take_node(node)
+        what = "queues"
+        async for queue in list_objects(client, _QUEUES, Queue):
+            if isinstance(queue, Unreadable):
+                count.leave_out_queue(queue.name, queue.error)
+            else:
+                count.take_queue(queue)
+    except ApiError as error:
+        if what == "nodes" or error.status not in (_FORBIDDEN, _NOT_FOUND):
+            raise ClusterError(sentences.not_listed(what, str(error))) from error
+        count.queues_readable = False
+        count.notes.append(
+            sentences.NO_QUEUES
+            if error.status == _NOT_FOUND
+            else sentences.queues_forbidden(str(error))
+        )
+    except OutcomeUnknown as error:
+        raise ClusterError(sentences.not_listed(what, str(error))) from error
+    except msgspec.MsgspecError as error:
+        raise ClusterError(sentences.not_listed(what, sentences.NO_LIST)) from error
+    return count.listed()

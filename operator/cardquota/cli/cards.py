@@ -1,0 +1,102 @@
+"""`cardquota cards`: read nodes and queues, count, print."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from ..cluster.access import AccessError
+from ..quota.words import listed, show
+from ..settings import Settings
+from . import sentences
+from .card_list import CardLine, CardList
+from .card_sources import ClusterError, from_cluster, from_files
+from .table import table
+from .yaml_files import YamlFileError
+
+MOST_NAMED: Final = 4
+"""Nodes with the same problem that are named on one line; the rest are counted."""
+_COLUMNS: Final = ("CARD", "RESOURCE", "ALLOCATABLE", "QUOTA", "QUEUES", "NODES", "OVERSOLD")
+_NOTHING: Final = "-"
+
+
+def cards(
+    settings: Settings,
+    *,
+    files: Sequence[str],
+    kubeconfig: Path | None,
+    context: str,
+    as_json: bool,
+) -> int:
+    """The exit code: 0 if the list could be made, 1 if it could not, 2 if no cluster is meant."""
+    vendors = settings.vendor_table
+    try:
+        if files:
+            found = from_files(files, vendors)
+        else:
+            found = asyncio.run(from_cluster(kubeconfig, context, vendors))
+    except (AccessError, ClusterError, YamlFileError) as error:
+        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
+        return 2 if isinstance(error, AccessError) else 1
+    if as_json:
+        sys.stdout.write(json.dumps(msgspec.to_builtins(found), indent=2) + "\n")
+        return 0
+    # Never wrapped: a terminal folds a long line by itself, and a pipe gets whole sentences.
+    console = Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
+    for line in lines(found):
+        console.print(line)
+    return 0
+
+
+def lines(found: CardList) -> Iterator[Text]:
+    """The list for people: what to know, the cards, what is not counted, what cannot be read."""
+    for note in found.notes:
+        yield Text(f"note: {note}", style="dim")
+    if found.notes:
+        yield Text()
+    if found.cards:
+        yield from table([_COLUMNS, *map(_row, found.cards)])
+    else:
+        yield Text(sentences.NO_CARDS)
+    if found.not_counted:
+        yield from _headed("Not counted:")
+        yield from _not_counted(found)
+    if found.unreadable_quotas:
+        yield from _headed("Quotas that cannot be read:")
+        for quota in found.unreadable_quotas:
+            yield Text(f"  {show(quota.queue)}: {quota.problem}")
+
+
+def _headed(text: str) -> Iterator[Text]:
+    yield Text()
+    yield Text(text, style="yellow")
+
+
+def _row(card: CardLine) -> tuple[str, ...]:
+    def shown(amount: int | None) -> str:
+        return _NOTHING if amount is None else str(amount)
+
+    return (
+        show(card.name),
+        show(card.resource or _NOTHING),
+        str(card.allocatable),
+        shown(card.quota),
+        shown(card.queues),
+        str(card.nodes),
+        shown(card.oversold or None),
+    )
+
+
+def _not_counted(found: CardList) -> Iterator[Text]:
+    """One line for nodes with the same problem, what most nodes have coming first."""
+    alike: dict[str, list[str]] = {}
+    for entry in found.not_counted:
+        alike.setdefault(entry.problem, []).append(entry.node)
+    for problem, nodes in sorted(alike.items(), key=lambda item: -len(item[1])):
+        yield Text(f"  {listed(nodes, most=MOST_NAMED)}: {problem}")

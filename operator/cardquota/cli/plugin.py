@@ -1,0 +1,28 @@
+"""`kubectl cardquota`: the commands that only look, as kubectl's plugin `kubectl-cardquota`.
+
+They are those of `cardquota` and need neither the operator nor rights beyond reading.
+`python -m cardquota.cli.plugin` is the same.
+"""
+
+import typer
+
+from .app import cards, version
+
+plugin = typer.Typer(
+    help="Quotas per GPU card model: what the cluster has and what is promised.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+plugin.command()(cards)
+plugin.command()(version)
+
+
+def main() -> None:
+    """The program `kubectl-cardquota`, which kubectl runs for `kubectl cardquota`."""
+    plugin(prog_name="kubectl cardquota")
+
+
+if __name__ == "__main__":
+    main()
