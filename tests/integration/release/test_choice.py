@@ -1,0 +1,121 @@
+"""Which of several cards a pod gets: what all can be given (T3), and what a node has free (E7)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+from builders import a_node
+from builders.node import NodeBody
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from integration.asking import MERGE, Object, ask
+from integration.own_node import a_node_of
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, notes, of_a_job
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Two models of the test's own, two cards of each, on one node each."""
+
+    team: Team
+    near: str
+    far: str
+
+    def node(self, card: str) -> NodeBody:
+        return a_node(card.lower()).showing(card).offering(2)
+
+    def usable(self, card: str) -> bool:
+        node: Object = ask(self.team.cluster, "GET", f"/api/v1/nodes/{card.lower()}").body
+        ready = [c for c in node["status"].get("conditions", ()) if c["type"] == "Ready"]
+        return bool(ready) and ready[0]["status"] == "True" and not node["spec"].get("taints")
+
+    def a_pod(self, name: str, cards: int = 1, names: str = "") -> PodBody:
+        return self.team.a_pod(name, cards, names or f"{self.near}|{self.far}")
+
+
+@pytest.fixture
+def pools(team: Team) -> Iterator[Pools]:
+    found = Pools(team, f"{team.prefix}-near", f"{team.prefix}-far")
+    with ExitStack() as nodes:
+        for card in (found.near, found.far):
+            nodes.enter_context(a_node_of(team, found.node(card)))
+        for card in (found.near, found.far):
+            team.until(lambda c=card: found.usable(c), f"{card} usable")
+        team.has_queue({found.near: 9, found.far: 9})
+        yield found
+
+
+def card_of(team: Team, name: str) -> dict[str, int]:
+    team.until_open(name)
+    return dict(json.loads(notes(team.pod(name))[v.ALLOCATED]))
+
+
+def test_e7_the_first_that_a_node_has_free_at_once(pools: Pools) -> None:
+    team = pools.team
+    assert team.create(pools.a_pod("a", 2)).ok
+    team.until_bound("a")
+    assert card_of(team, "a") == {pools.near: 2}
+    assert team.create(pools.a_pod("b")).ok
+    team.until_bound("b")
+    assert card_of(team, "b") == {pools.far: 1}
+
+
+def test_e7_a_pod_on_its_way_is_counted_before_it_has_a_node(pools: Pools) -> None:
+    """Both are created at once; the second does not wait for a card that the first will take."""
+    team = pools.team
+    for name in ("a", "b"):
+        assert team.create(pools.a_pod(name, 2)).ok
+    team.until_bound("a", "b")
+    assert sorted([*card_of(team, "a"), *card_of(team, "b")]) == sorted([pools.near, pools.far])
+
+
+def test_e7_a_cordoned_node_has_nothing_free(pools: Pools) -> None:
+    team = pools.team
+    path = f"/api/v1/nodes/{pools.near.lower()}"
+    body = {"spec": {"unschedulable": True}}
+    assert ask(team.cluster, "PATCH", path, body, content_type=MERGE).ok
+    # What a queue shows of something later tells that the node's change was seen as well.
+    team.set_quota({pools.near: 9, pools.far: 8})
+    team.until_row(pools.far, quota=8)
+    assert team.create(pools.a_pod("a")).ok
+    team.until_bound("a")
+    assert card_of(team, "a") == {pools.far: 1}
+
+
+def test_e7_if_no_node_has_any_the_first_with_quota(pools: Pools) -> None:
+    """So that an autoscaler sees a pod that waits for a node."""
+    team = pools.team
+    for name, card in (("a", pools.near), ("b", pools.far)):
+        assert team.create(pools.a_pod(name, 2, card)).ok
+        team.until_bound(name)
+    assert team.create(pools.a_pod("c")).ok
+    assert card_of(team, "c") == {pools.near: 1}
+    assert "nodeName" not in team.pod("c")["spec"]
+
+
+def test_t3_who_may_choose_leaves_another_the_only_card_it_can_use(team: Team) -> None:
+    """The two start together; in turn, the first would take what the second needs."""
+    queue = team.a_queue({T1000: 1, T2000: 1})
+    team.has_queue(queue)
+    assert team.create(team.a_gang("gang", 2)).ok
+    either = team.a_pod("a-either", 1, f"{T1000}|{T2000}").in_group("gang")
+    assert team.create(either).ok
+    assert team.create(team.a_pod("b-only", 1, T1000).in_group("gang")).ok
+    team.until_bound("a-either", "b-only")
+    assert card_of(team, "a-either") == {T2000: 1}
+    assert card_of(team, "b-only") == {T1000: 1}
+    team.until_row(T1000, allocated=1, inqueue=0)
+    team.until_row(T2000, allocated=1, inqueue=0)
+
+
+def test_t3_never_the_sum_of_two_models(team: Team) -> None:
+    """One of each is free; a pod that needs two of one model is refused."""
+    team.has_queue({T1000: 1, T2000: 1})
+    reply = team.create(team.a_pod("a", 2, f"{T1000}|{T2000}"))
+    assert reply.reason == v.Reason.INSUFFICIENT_CARD
+    assert team.create(of_a_job(team.a_pod("b", 1, f"{T1000}|{T2000}"))).ok
+    assert card_of(team, "b") == {T1000: 1}
