@@ -4,6 +4,7 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from .account import Account
 from .assignment import Assignment
@@ -88,37 +89,38 @@ def _assigned(ledger: Ledger, members: Sequence[PodRecord]) -> list[Charge]:
 
 
 def _cards_of(ledger: Ledger, members: Sequence[PodRecord], assignment: Assignment) -> list[str]:
-    """The card of each member, empty for one that asks for none; nothing stays assigned."""
+    """The card of each member, empty for one that asks for none; nothing stays assigned.
+
+    An empty list if there is no way to serve them all.
+    """
     claims = [claim_of(_cards(record), _amount(record)) for record in members]
-    placed: list[Claim] = []
-    for claim in claims:
-        if claim.amount and not assignment.place(claim):
-            break
-        placed.append(claim)
+    placed = list(takewhile(lambda claim: not claim.amount or assignment.place(claim), claims))
     cards: list[str] = []
     going: dict[str, list[int]] = {}
     if len(placed) == len(claims):
-        for number, record in enumerate(members):
-            card = _best(ledger, record, assignment, going) if claims[number].amount else ""
-            if card:
-                placed[number] = Claim((card,), claims[number].amount)
-                going.setdefault(card, []).append(claims[number].amount)
-            cards.append(card)
+        for number, (record, claim) in enumerate(zip(members, claims, strict=True)):
+            fixed = _fix(ledger, record, assignment, going) if claim.amount else claim
+            placed[number] = fixed
+            cards.append(fixed.cards[0] if fixed.amount else "")
+            going.setdefault(cards[-1], []).append(fixed.amount)
     for claim in placed:
         if claim.amount:
             assignment.remove(claim)
     return cards
 
 
-def _best(
+def _fix(
     ledger: Ledger, record: PodRecord, assignment: Assignment, going: Mapping[str, list[int]]
-) -> str:
-    """Fix the best card of a member that has a place: one that all others leave it (E7)."""
+) -> Claim:
+    """Give a member that has a place the best of its cards that all others leave it (E7)."""
     cards, amount = _cards(record), _amount(record)
     preferred = at_once(ledger, record, going)
-    order = sorted(cards, key=lambda card: not preferred(card)) if preferred else cards
+    order = sorted(cards, key=lambda card: not preferred(card)) if preferred else list(cards)
     assignment.remove(claim_of(cards, amount))
-    return next(card for card in order if assignment.place(Claim((card,), amount)))
+    fixed = (Claim((card,), amount) for card in order)
+    # If its place went to somebody who was short of one, the first: that has no room, as is seen
+    # when all is judged once more.
+    return next((one for one in fixed if assignment.place(one)), Claim((order[0],), amount))
 
 
 def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> Verdict:
