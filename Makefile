@@ -52,10 +52,12 @@ lint: $(STAMP) ## Style, types, layers, and whether generated files are up to da
 	$(BIN)/lint-imports
 	$(BIN)/python -m cardquota.api.generate --check
 	$(BIN)/python -m cardquota.install.generate --check
+	$(BIN)/python -m cardquota_dev.catalogue --check
 
-crds: $(STAMP) ## Write crds/ and the generated manifests anew
+crds: $(STAMP) ## Write crds/, the generated manifests and docs/messages.md anew
 	$(BIN)/python -m cardquota.api.generate
 	$(BIN)/python -m cardquota.install.generate
+	$(BIN)/python -m cardquota_dev.catalogue
 
 up: build ## A plane with the product, in the background
 	$(BIN)/python -m cardquota_dev up --detach

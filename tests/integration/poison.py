@@ -16,6 +16,10 @@ LONG = "x" * 200_000
 PRODUCT = f"{GPU}.product"
 
 
+NOTHING: Object = {"name": "c", "image": "i"}
+"""A container that asks for nothing."""
+
+
 @dataclass(frozen=True)
 class Poison:
     """What is written, and whether the API server or we are expected to take it."""
@@ -42,6 +46,12 @@ def pod(what: str, *, taken: bool = True, spec: Object | None = None, **notes: s
 
 def asking(amount: Any, resource: str = GPU) -> Object:
     return {"name": "c", "image": "i", "resources": {"limits": {resource: amount}}}
+
+
+def sidecars(amounts: Object) -> list[Object]:
+    """Two restartable init containers."""
+    plain = {"image": "i", "restartPolicy": "Always", "resources": {"limits": amounts}}
+    return [{**plain, "name": name} for name in ("one", "two")]
 
 
 def node(what: str, labels: Object, allocatable: Object) -> Poison:
@@ -72,6 +82,48 @@ POISON = [
         spec={"containers": [asking(LARGEST)]},
         taken=False,
     ),
+    pod(
+        "sidecars that are 2^64 together",
+        queue="?",
+        card=T1000,
+        spec={"initContainers": sidecars({GPU: LARGEST}), "containers": [NOTHING]},
+        taken=False,
+    ),
+    pod(
+        "sidecars whose memory is 2^64 together",
+        queue="?",
+        spec={"initContainers": sidecars({"memory": LARGEST}), "containers": [NOTHING]},
+    ),
+    pod(
+        "an init container larger than all others",
+        queue="?",
+        card=T1000,
+        spec={"initContainers": [{**asking(9), "name": "first"}]},
+        taken=False,
+    ),
+    pod(
+        "requests without limits",
+        queue="?",
+        card=T1000,
+        spec={"containers": [{**NOTHING, "resources": {"requests": {GPU: 1}}}]},
+        taken=False,
+    ),
+    pod(
+        "two card resources",
+        queue="?",
+        spec={"containers": [asking(1), {**asking(1, f"{GPU}.shared"), "name": "d"}]},
+        taken=False,
+    ),
+    pod("a resource without a card", queue="?", spec={"containers": [asking(99)]}, taken=False),
+    pod(
+        "a card without a resource",
+        queue="?",
+        card=T1000,
+        spec={"containers": [NOTHING]},
+        taken=False,
+    ),
+    pod("a card of a name with spaces", queue="?", card="NVIDIA T1000", taken=False),
+    pod("a group of another namespace", group="kube-system/group", card=T1000),
     pod("a queue that is no name", queue="../../etc\n", card=T1000, taken=False),
     pod("a group that is no name", group="../secrets/\u0000", card=T1000),
     pod(
@@ -124,6 +176,26 @@ POISON = [
             f"{GPU}.sharing-strategy": "mps",
         },
         {GPU: "3", f"{GPU}.shared": "7", "nvidia.com/mig-": "1", "nvidia.com/mig-9g.999gb": "9"},
+    ),
+    node(
+        "more than a float holds, and a count that disagrees",
+        {PRODUCT: "Poison-2", f"{GPU}.memory": "1", f"{GPU}.count": "3"},
+        {GPU: 2**53 + 1},
+    ),
+    node(
+        "shares of which there are none",
+        {PRODUCT: T1000, f"{GPU}.memory": "143771", f"{GPU}.replicas": "0"},
+        {f"{GPU}.shared": "7"},
+    ),
+    node(
+        "slices of another product",
+        {PRODUCT: T1000, f"{GPU}.memory": "143771"},
+        {"nvidia.com/mig-7g.141gb": "7"},
+    ),
+    node(
+        "a card that others count by another resource",
+        {"amd.com/gpu.product": T1000, "amd.com/gpu.memory": "143771"},
+        {"amd.com/gpu": "4000"},
     ),
     node(
         "a product of one type and the memory of another",

@@ -32,7 +32,7 @@ class ResizeReviews:
     async def validate(self, request: Request) -> Answer:
         """Refuse growth beyond what the queue may hold. What shrinks or stays is let by."""
         before, after = _read(request, request.old_object), _read(request, request.object)
-        if after.cpu <= before.cpu and after.memory <= before.memory:
+        if not after.problem and after.cpu <= before.cpu and after.memory <= before.memory:
             return Answer()
         mode = self._ledger.mode_in(after.namespace)
         verdict = judge_resize(self._ledger, before, after)

@@ -7,6 +7,7 @@ from ..api.condition import Condition as ConditionModel
 from ..api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
 from ..quota import messages
 from ..quota import vocabulary as v
+from ..quota.quantity import LARGEST
 from ..quota.queue_report import QueueReport, columns
 
 
@@ -23,7 +24,7 @@ def queue_status(
         state=report.state if standalone and report.state_is_ours else None,
         allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,
-        cards=[CardRow(**_fields(row)) for row in report.cards],
+        cards=[CardRow(**_bounded(_fields(row))) for row in report.cards],
         resources=[ResourceRow(**_fields(row)) for row in report.resources],
         conditions=_conditions(report, stored.get("conditions") or [], now),
         columns=Columns(**_fields(columns(report))),
@@ -45,6 +46,13 @@ def _allocated(report: QueueReport) -> dict[str, int | str]:
 
 def _fields(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+def _bounded(row: dict[str, Any]) -> dict[str, Any]:
+    """At most what the API server takes: it would refuse all numbers for one beyond. No quota is
+    beyond it, so what is over its quota is shown so.
+    """
+    return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
 
 
 def _conditions(

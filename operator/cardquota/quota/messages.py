@@ -24,43 +24,60 @@ def insufficient(queue: str, short: Shortfall) -> str:
 
 
 def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str:
-    """The sentence for each dimension (at most five, then a count), then what to do."""
-    sentences = [insufficient(queue, short) for short in shorts[:MOST_LISTED]]
-    if len(shorts) > MOST_LISTED:
-        sentences.append(f"and {len(shorts) - MOST_LISTED} more cards")
+    """The sentence for each card (at most five, then a count), for cpu and memory; what to do."""
+    cards, others = _apart(shorts)
+    sentences = [insufficient(queue, short) for short in cards[:MOST_LISTED]]
+    if len(cards) > MOST_LISTED:
+        sentences.append(f"and {counted(len(cards) - MOST_LISTED, 'more card')}")
+    sentences += [insufficient(queue, short) for short in others]
     return "; ".join([*sentences, advice] if advice else sentences)
 
 
 def advice_never(shorts: Sequence[Shortfall]) -> str:
-    """What to do about a request that is over the quota by itself."""
-    most = max(shorts, key=lambda short: short.capability)
-    least = amount_text(most.dimension, most.capability)
-    return f"ask for at most {least}, or ask the queue's owner for a higher quota"
+    """What to do about a request that is over the quota by itself: how much it may be.
+
+    Of alternatives the one with most quota counts. Where the most is none, only the owner helps.
+    """
+    cards, others = _apart(shorts)
+    most = [max(cards, key=lambda short: short.capability), *others] if cards else others
+    if any(short.capability <= 0 for short in most):
+        return "ask the queue's owner for a higher quota"
+    amounts = [(short.dimension, amount_text(short.dimension, short.capability)) for short in most]
+    if len(amounts) == 1:
+        asked = amounts[0][1]
+    else:
+        asked = " and ".join(f"{amount} of <{show(what)}>" for what, amount in amounts)
+    return f"ask for at most {asked}, or ask the queue's owner for a higher quota"
+
+
+def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall]]:
+    """Cards, which are alternatives of each other, and cpu and memory, which are not."""
+    cards = [short for short in shorts if short.dimension not in (v.CPU, v.MEMORY)]
+    return cards, [short for short in shorts if short.dimension in (v.CPU, v.MEMORY)]
 
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
 ADVICE_RESIZE: Final = (
     "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
 )
-ADVICE_RETRY: Final = (
-    "free some of it, or ask the queue's owner for a higher quota; the controller tries again"
-)
 
 
 def advice_not_in_quota(cards: Sequence[str]) -> str:
     """What to do about a card that has no row in the quota."""
+    instead = "use one of those, or " if cards else ""
     return (
         f"the card is not in the queue's quota (its cards: {listed(cards)}); "
-        "use one of those, or ask the queue's owner for a quota of this card"
+        f"{instead}ask the queue's owner for a quota of this card"
     )
 
 
 def no_card_left(resource: str, rows: Sequence[str]) -> str:
     """No card is both selected and in the quota, for a pod that names none (P3)."""
+    instead = f"name a card in {v.CARD_NAME}, or " if rows else ""
     return (
         f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
         f"affinity and in the queue's quota (its cards: {listed(rows)}); "
-        f"name a card in {v.CARD_NAME}, or ask the queue's owner for a quota"
+        f"{instead}ask the queue's owner for a quota"
     )
 
 
@@ -70,10 +87,15 @@ def objected(queue: str, asked: Sequence[tuple[str, int]], text: str) -> str:
     `queue` is empty where it is not known; `asked` is what the pod asks for and how much, as far
     as that can be read.
     """
-    amounts = " and ".join(f"<{amount}> of <{show(what)}>" for what, amount in asked[:MOST_LISTED])
+    amounts = " and ".join(f"<{n}> of <{_choice(what)}>" for what, n in asked[:MOST_LISTED])
     if not queue:
         return f"the pod requests {amounts}: {text}" if amounts else text
     return f"Queue <{show(queue)}>{f', requested {amounts}' if amounts else ''}: {text}"
+
+
+def _choice(text: str) -> str:
+    """A card, or alternatives as they were written: each of them, at most five, then a count."""
+    return listed(text.split("|"), "|")
 
 
 def unreadable(problem: str) -> str:
@@ -101,7 +123,7 @@ def card_unreadable(problem: str) -> str:
 def no_card_asked(card: str) -> str:
     """A card is named, but none is asked for (P4)."""
     return (
-        f"annotation {v.CARD_NAME} names <{show(card)}>, but no container asks for a "
+        f"annotation {v.CARD_NAME} names <{_choice(card)}>, but no container asks for a "
         "card resource such as nvidia.com/gpu; add it to the limits or drop the annotation"
     )
 
@@ -126,8 +148,8 @@ def other_resource(card: str, behind: str, asked: str) -> str:
 def other_form(card: str, asked: str) -> str:
     """A slice or a share is asked for as a whole card, or the other way round (P4)."""
     return (
-        f"card <{show(card)}> is not what {show(asked)} counts; "
-        "ask for the resource of that very card: a slice or a share is not a whole card"
+        f"card <{show(card)}> is not what {show(asked)} counts: a slice or a share is not a whole "
+        "card; ask for the resource of that very card"
     )
 
 
@@ -135,7 +157,7 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     """The pod's own selector leaves none of the cards it names (P5)."""
     return (
         f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
-        f"{v.CARD_NAME} names ({show(' | '.join(cards))}); make them agree"
+        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); make them agree"
     )
 
 
@@ -173,7 +195,7 @@ def no_queue(namespace: str) -> str:
 
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies."""
-    return f"card <{show(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
+    return f"card <{_choice(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
 
 
 def queue_disagrees(group: str, theirs: str, own: str) -> str:
@@ -185,19 +207,18 @@ def queue_disagrees(group: str, theirs: str, own: str) -> str:
 
 
 def group_not_seen(group: str) -> str:
-    """The pod waits for its group."""
+    """The pod waits for its group. Also a Warning: short."""
     return (
-        f"pod group <{show(group)}> does not exist (yet): the pod waits for it; create it, or "
-        f"correct the annotation {v.GROUP_NAME}"
+        f"pod group <{show(group)}> does not exist (yet): the pod waits; "
+        f"create it, or correct {v.GROUP_NAME}"
     )
 
 
 def node_without_card(queue: str, resource: str, amount: int) -> str:
-    """The pod names its nodes by affinity, and none of them has a card for it."""
+    """The pod names its nodes, and none of them has a card for it. Also a Warning: short."""
     return (
-        f"Queue <{show(queue)}>, requested <{amount}> of <{show(resource)}>: no node that the pod "
-        "names has such a card; it waits until one has. Let the pod, or its DaemonSet, select "
-        "nodes with cards"
+        f"Queue <{show(queue)}>, requested <{amount}> of <{show(resource)}>: its nodes have none: "
+        "it waits; select nodes with cards"
     )
 
 
@@ -213,7 +234,7 @@ def behind(queue: str, first: str) -> str:
     """Nobody passes in a queue with `dequeueStrategy: fifo`."""
     return (
         f"Queue <{show(queue)}> releases in order (fifo): the pod waits behind <{show(first)}>, "
-        "which waits for the same card"
+        "which waits for the same card; wait too, or ask the queue's owner for a higher quota"
     )
 
 
@@ -296,7 +317,7 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     held, allowed = amount_text(dimension, charged), amount_text(dimension, limit)
     return (
         f"Queue <{show(queue)}> holds {held} of <{show(dimension)}>, its quota is {allowed}: "
-        "nothing new is let through until it fits"
+        "nothing new is let through until it fits; free some of it, or raise the quota"
     )
 
 

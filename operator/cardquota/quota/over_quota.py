@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from . import messages
 from .account import Account
 from .verdict import Outcome, Shortfall, Verdict
-from .vocabulary import CPU, Reason
+from .vocabulary import CPU, MEMORY, Reason
 
 
 def reason_of(account: Account, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
@@ -30,7 +30,7 @@ def over_quota(
     if reason is Reason.CARD_NOT_IN_QUOTA:
         advice = messages.advice_not_in_quota(rows)
     elif never:
-        advice = messages.advice_never([short for short in shorts if short.never])
+        advice = messages.advice_never(_hopeless(shorts))
     else:
         advice = messages.ADVICE_WAIT
     return Verdict(
@@ -40,3 +40,11 @@ def over_quota(
         messages.shortfalls(queue, shorts, advice),
         tuple(shorts),
     )
+
+
+def _hopeless(shorts: Sequence[Shortfall]) -> list[Shortfall]:
+    """What never fits. One alternative that does not is no trouble while another could."""
+    never = [short for short in shorts if short.never]
+    others = [short for short in never if short.dimension in (CPU, MEMORY)]
+    waits = any(not s.never for s in shorts if s.dimension not in (CPU, MEMORY))
+    return others if waits and others else never

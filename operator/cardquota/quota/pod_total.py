@@ -34,7 +34,7 @@ def pod_totals(spec: PodSpec) -> PodTotals:
     """The totals of a pod; the same object for pods that are written alike.
 
     Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
-    number of devices, naming the resource.
+    number of devices, naming the resource. The total itself may be of any size.
     """
     return _totals(
         tuple([_frozen(c.resources) for c in spec.containers or ()]),
@@ -98,10 +98,7 @@ def _devices(pod: _Pod) -> Iterable[tuple[str, int]]:
     everywhere = [*pod.containers, *(step for step, _ in pod.steps)]
     names = {name for one in everywhere for name in (*(one.limits or ()), *(one.requests or ()))}
     for name in sorted(filter(_is_extended, names)):
-        try:
-            total = _total(pod, name, _device_count, _limit)
-        except QuantityError as error:
-            raise QuantityError(f"resource {name}: {error}") from None
+        total = _total(pod, name, _device_count, _limit)
         if total:
             yield name, total
 
@@ -134,6 +131,18 @@ def _first(choices: Iterable[Amounts | None], name: str) -> Quantity:
 
 
 def _total(
+    pod: _Pod,
+    name: str,
+    read: Callable[[Quantity], int],
+    pick: Callable[[Resources, str], Quantity],
+) -> int:
+    try:
+        return _sum(pod, name, read, pick)
+    except QuantityError as error:
+        raise QuantityError(f"resource {name}: {error}") from None
+
+
+def _sum(
     pod: _Pod,
     name: str,
     read: Callable[[Quantity], int],

@@ -6,24 +6,29 @@ Cards cannot be resized: the API server changes cpu and memory alone.
 
 from .account import Account
 from .ledger import Ledger
-from .messages import ADVICE_RESIZE, advice_never, shortfalls
+from .messages import ADVICE_RESIZE, advice_never, objected, shortfalls, unreadable
 from .over_quota import reason_of
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import card_devices
 from .verdict import Outcome, Shortfall, Verdict
-from .vocabulary import CPU, MEMORY
+from .vocabulary import CPU, MEMORY, Reason
 
 
 def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
     """The verdict on a pod that was `before` and would be `after`; only what grows is judged (E4).
 
-    A pod that waits at the gate holds nothing yet: it is refused what can never fit.
+    A pod that waits at the gate holds nothing yet: it is refused what can never fit. Amounts that
+    cannot be counted are refused too (P4): nobody grants them, so what the pod holds would go on
+    uncounted.
     """
     queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return Verdict(Outcome.UNMANAGED, queue)
+    if after.problem and after.problem != before.problem:
+        text = objected(queue, [], unreadable(after.problem))
+        return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     if ledger.free_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
         return Verdict(Outcome.FITS, queue)
     shorts = []

@@ -10,10 +10,11 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from builders import GPU
 from cardquota.quota import vocabulary as v
-from integration.asking import Reply, ask, metric
-from integration.poison import POISON, Poison
-from integration.roomy_nodes import T1000
+from integration.asking import MERGE, Reply, ask, metric
+from integration.poison import LARGEST, NOTHING, POISON, Poison, sidecars
+from integration.roomy_nodes import T1000, T2000
 from integration.team import Team
 
 QUOTA = 6
@@ -109,3 +110,28 @@ def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
     team.until_row(T1000, allocated=2, inqueue=0, requested=2)
     team.until_row(T1000, "others", allocated=0, inqueue=0, requested=0)
     assert metric(team.cluster, "cardquota_undecodable_objects_total") == undecodable
+
+
+def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
+    """In audit mode everything is let by: the API server takes no larger number, in no row."""
+    path = f"/api/v1/namespaces/{team.namespace}"
+    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
+    assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok
+    team.has_queue({T1000: 3, T2000: 2})
+    huge, small = (
+        team.a_pod(name, cards, card).on_nodes_labelled({f"{GPU}.product": card})
+        for name, cards, card in (("huge", 0, T1000), ("small", 1, T2000))
+    )
+    huge = huge.with_spec(initContainers=sidecars({GPU: LARGEST}), containers=[NOTHING])
+    reply = team.until(lambda: _let_by(team.create(huge, dry=True)), "audited")
+    assert f"requested <{2 * LARGEST}>" in reply.warnings[0]
+    assert team.create(huge).ok
+    assert team.create(small).ok
+    team.until_row(T1000, quota=3, requested=LARGEST)
+    team.until_row(T2000, quota=2, allocated=1, requested=1)
+    assert team.delete(huge).ok
+    team.until_row(T1000, quota=3, requested=0)
+
+
+def _let_by(reply: Reply) -> Reply | None:
+    return reply if reply.ok else None

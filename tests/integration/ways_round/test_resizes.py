@@ -91,6 +91,25 @@ def test_what_waits_at_the_gate_waits_with_its_new_amounts(people: Team) -> None
     people.until_bound("waits")
 
 
+def test_an_amount_beyond_counting_is_refused_and_what_is_held_stays_counted(people: Team) -> None:
+    """No kubelet would grant it, so the pod would run on with what it has, uncounted."""
+    queue = people.a_queue({T1000: 1}).limited_to(cpu="4").with_policy("Gate")
+    people.has_queue(queue)
+    pod = running(people, "a")
+    waits = people.a_pod("waits", 1, T1000).with_cpu("1")
+    assert people.create(waits).ok
+    for one in (pod, waits):
+        assert resize(people, one, cpu=str(2**63 - 1)).code == 403
+    refused = resize(people, waits, cpu=str(2**63 - 1))
+    assert refused.reason == v.Reason.INVALID_CARD
+    assert (
+        f"Queue <{queue.name}>: resource cpu: <{2**63 - 1}> is more than can be counted; "
+        "correct the pod's amounts or annotations"
+    ) in refused.message
+    people.until(lambda: resource(people, "cpu").get("requested") == "2", "2 cores")
+    assert resource(people, "cpu")["allocated"] == "1"
+
+
 def test_cards_are_not_resized_and_pods_without_a_queue_as_ever(people: Team) -> None:
     """The first by the API server itself."""
     people.has_queue(people.a_queue({T1000: 3}).limited_to(cpu="4"))

@@ -123,6 +123,34 @@ def test_bad_configuration_exits_2_with_one_line(command: tuple[str, ...], tmp_p
     assert result.stderr.count("\n") == 1
 
 
+ROW = "{name: A, prefix: a.example, type: xpu%s}"
+BAD_VENDORS = {
+    "an unknown key": (ROW % ", colour: red", "vendors.0.colour: "),
+    "a missing key": ("{name: A, prefix: a.example}", "vendors.0.type: "),
+    "a bad pattern": (ROW % ', resourceTypes: "xpu["', "vendors.0.resourceTypes: "),
+    "no list": (ROW % ", resources: a.example/xpu", "vendors.0.resources: "),
+    "two rows of a resource": (f"{ROW % ''}, {ROW % ''}", "vendors: two rows for a.example/xpu"),
+    "rows that collide": (
+        f"{ROW % ''}, {{name: B, prefix: b.example, type: x, resources: [a.example/xpu]}}",
+        "vendors: <A> and <B> both count <a.example/xpu>",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ["run", "manifests"])
+@pytest.mark.parametrize(("rows", "named"), BAD_VENDORS.values(), ids=BAD_VENDORS)
+def test_d6_vendor_rows_that_cannot_be_used_are_named_in_one_line(
+    command: str, rows: str, named: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"vendors: [{rows}]\n")
+    result = called(command, "--config", str(config))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"cardquota: {config}: ")
+    assert named in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 def test_configuration_counts(files: list[str], tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("mode: audit\n")

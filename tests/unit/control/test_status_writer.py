@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_pod, a_queue, see
+from builders import H200, H800, a_pod, a_queue, see
 from cardquota.control import status_writer as module
 from cardquota.control.queue_status import queue_status
 from cardquota.control.status_writer import StatusWriter
@@ -320,6 +320,18 @@ def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
     stored = a_queue().with_quota_text("{").having_reported(H200, 3, "nvidia.com/gpu")
     status = wanted(a_world(stored), {})
     assert [(row["name"], row["quota"]) for row in status["cards"]] == [(H200, 3)]
+
+
+def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
+    """The API server would refuse the whole status."""
+    pods = [
+        a_pod(name).in_queue("queue").stamped("queue", {H200: 2**63 - 1}).on_node("n")
+        for name in ("a", "b")
+    ]
+    status = wanted(a_world(a_queue().with_quota({H200: 3, H800: 1}), *pods), {})
+    large, other = status["cards"]
+    assert (large["allocated"], large["requested"], large["quota"]) == (2**63 - 1, 2**63 - 1, 3)
+    assert (other["name"], other["allocated"], other["quota"]) == (H800, 0, 1)
 
 
 def test_beside_volcano_its_fields_are_volcanos() -> None:

@@ -60,6 +60,20 @@ def test_d1_the_amount_is_allocatable_never_the_label() -> None:
     assert cards_of(node) == {H200: 5}
 
 
+@pytest.mark.parametrize("count", ["0", "99", "", "lots", "-1", str(2**70)])
+def test_d1_a_count_that_disagrees_says_nothing(count: str) -> None:
+    node = a_node().with_cards(H200, 8).labelled(f"{GPU}.count", count)
+    assert cards_of(node) == {H200: 8}
+    assert node.facts().problems == ()
+
+
+def test_d4_a_profile_is_the_nodes_own_products_whoever_elses_it_looks_like() -> None:
+    """Its resource name says what the node offers; its profiles are no table of ours."""
+    assert cards_of(a_node().showing(H200).with_slices("1g.5gb", 7)) == {
+        f"{H200}/mig-1g.5gb-mixed": 7
+    }
+
+
 def test_d1_a_type_may_contain_hyphens() -> None:
     assert cards_of(a_node().with_cards("X-1", 2, "example.com/big-xpu")) == {"X-1": 2}
 
@@ -145,7 +159,9 @@ def test_d8_cards_that_are_all_taken_away_are_still_shown() -> None:
 
 
 def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
-    assert cards_of(a_node().with_cards(H200, 2**60)) == {H200: 2**60}
+    for amount in (2**53 + 1, 2**60, 2**63 - 1):
+        assert cards_of(a_node().with_cards(H200, amount)) == {H200: amount}
+        assert cards_of(a_node().with_cards(H200, str(amount))) == {H200: amount}
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ import inspect
 
 import pytest
 
-from builders import H200
+from builders import H200, H800
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.over_quota import over_quota
+from cardquota.quota.verdict import Shortfall
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,7 @@ from cardquota.quota import vocabulary as v
             messages.over_quota("red", "cpu", 4_500, 4_000),
             (
                 "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
-                "nothing new is let through until it fits"
+                "nothing new is let through until it fits; free some of it, or raise the quota"
             ),
         ),
         (
@@ -76,6 +78,63 @@ def test_i4_a_refusal_says_only_the_amounts_that_could_be_read() -> None:
     assert messages.objected("red", [], "no") == "Queue <red>: no"
     assert messages.objected("", [(H200, 2)], "no") == ("the pod requests <2> of <NVIDIA-H200>: no")
     assert messages.objected("", [], "no") == "no"
+
+
+SIX_CARDS = [Shortfall(f"card-{n}", 1, 2, 1) for n in range(6)]
+NINE_CORES = Shortfall(v.CPU, 9_000, 9_500, 8_000)
+
+
+def test_section_9_cpu_and_memory_are_told_beside_however_many_cards() -> None:
+    text = messages.shortfalls("red", [*SIX_CARDS, NINE_CORES])
+    assert text.count("insufficient <card-") == 5
+    assert "; and 1 more card; Queue <red> has insufficient <cpu> quota: requested <9>" in text
+
+
+def test_i4_what_to_do_names_the_dimension_where_there_are_several() -> None:
+    cards = [Shortfall(H800, 5, 5, 2), Shortfall(H200, 5, 8, 3)]
+    assert messages.advice_never([*cards, NINE_CORES]) == (
+        "ask for at most 3 of <NVIDIA-H200> and 8 of <cpu>, "
+        "or ask the queue's owner for a higher quota"
+    )
+    assert messages.advice_never(cards).startswith("ask for at most 3, or")
+    assert messages.advice_never([NINE_CORES]).startswith("ask for at most 8, or")
+
+
+def test_i4_nobody_is_told_to_ask_for_none() -> None:
+    owner = "ask the queue's owner for a higher quota"
+    assert messages.advice_never([Shortfall(H200, 1, 1, 0)]) == owner
+    assert messages.advice_never([Shortfall(H200, 1, 1, 0), NINE_CORES]) == owner
+
+
+def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None:
+    """The cpu never fits; of two alternatives one could."""
+    shorts = [Shortfall(H800, 3, 3, 2), Shortfall(H200, 3, 4, 3), NINE_CORES]
+    verdict = over_quota("red", v.Reason.INSUFFICIENT_CARD, shorts, never=True)
+    assert verdict.text.endswith("; ask for at most 8, or ask the queue's owner for a higher quota")
+
+
+def test_i4_nobody_is_told_to_use_one_of_no_cards() -> None:
+    assert messages.advice_not_in_quota([]) == (
+        "the card is not in the queue's quota (its cards: none); "
+        "ask the queue's owner for a quota of this card"
+    )
+    assert messages.no_card_left("nvidia.com/gpu", []).endswith(
+        "(its cards: none); ask the queue's owner for a quota"
+    )
+
+
+def test_section_9_of_alternatives_five_are_listed_wherever_they_stand() -> None:
+    """In whole: two names of usual length are longer than what is shown of one."""
+    names = [f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7)]
+    card = "|".join(names)
+    for text in (
+        messages.objected("red", [(card, 1)], "no"),
+        messages.no_card_asked(card),
+        messages.card_without_queue(card),
+        messages.selector_excludes("zone a", names),
+    ):
+        assert [name in text for name in names] == [True] * 5 + [False] * 2
+        assert " and 2 more" in text
 
 
 def test_i4_of_many_cards_of_a_quota_five_are_listed_safely() -> None:

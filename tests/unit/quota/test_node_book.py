@@ -32,6 +32,18 @@ def test_a_card_is_on_as_many_nodes_as_offer_it() -> None:
     assert book.nodes_with() == {H200: 2, H800: 0}
 
 
+def test_d9_the_sum_is_exact_however_large() -> None:
+    """Beyond what a float holds, and beyond 64 bits."""
+    book = a_book()
+    book.see(a_node("a").with_cards(H200, 2**53 + 1).facts())
+    book.see(a_node("b").with_cards(H200, 2**63 - 1).facts())
+    book.see(a_node("c").with_cards(H200, 2**63 - 1).facts())
+    assert book.total(H200) == 2**64 + 2**53 - 1
+    book.drop("b")
+    book.drop("c")
+    assert book.total(H200) == 2**53 + 1
+
+
 def test_a_card_never_seen_before_is_told_once() -> None:
     book, node = a_book(), a_node("a").with_cards(H200, 8)
     assert book.see(node.facts()) == [GPU]

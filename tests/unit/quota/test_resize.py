@@ -51,6 +51,18 @@ def test_what_can_never_fit() -> None:
     assert "ask for at most 8Gi" in verdict.text
 
 
+def test_p4_what_cannot_be_counted_is_refused_whatever_else_is_free() -> None:
+    """Nobody would grant it: what the pod holds would go on, and count as nothing."""
+    pod = running("a", cpu="3")
+    for free in (False, True):
+        verdict = resized(a_cluster(pod, free=free), pod, pod.with_cpu(str(2**63)))
+        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.INVALID_CARD)
+        assert verdict.text == (
+            f"Queue <queue>: resource cpu: <{2**63}> is more than can be counted; "
+            "correct the pod's amounts or annotations"
+        )
+
+
 def test_only_what_grows_is_judged() -> None:
     """E4, Q7: above its limit already, a pod may shrink, and grow in what is not short."""
     pod = running("a", cpu="6")

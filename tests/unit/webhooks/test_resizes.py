@@ -41,6 +41,15 @@ async def test_what_does_not_is_refused_with_the_sentence() -> None:
         assert door.counted("pods/resize", "deny") == 1
 
 
+@pytest.mark.parametrize("amount", [str(2**63), "1e400", "many"])
+async def test_what_cannot_be_counted_is_no_shrinking(amount: str) -> None:
+    async with Door(FOUR, POD) as door:
+        for after in (POD.with_cpu(amount), POD.with_memory(amount)):
+            said = await resize(door, after)
+            assert (said.allowed, said.reason) == (False, v.Reason.INVALID_CARD)
+            assert f"<{amount}>" in said.text
+
+
 @pytest.mark.parametrize("config", [{"mode": "audit"}, {}])
 async def test_audit_mode_warns(config: dict[str, str]) -> None:
     audited = () if config else (a_namespace("team").in_mode("audit"),)

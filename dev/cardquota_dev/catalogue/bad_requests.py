@@ -1,0 +1,132 @@
+"""What is said of a pod whose request is wrong in itself, whatever room there is."""
+
+from typing import Final
+
+from cardquota.quota import messages as m
+from cardquota.quota.vocabulary import Reason
+
+from .entry import POD, Entry, say
+
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_H800: Final = "NVIDIA-H800"
+_GPU: Final = "nvidia.com/gpu"
+
+BAD_REQUESTS: Final = (
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="No node offers the card and no quota names it: often a typing error.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [("NVIDIA-H2000", 1)],
+            say(m.card_unknown, "NVIDIA-H2000", product_there=False),
+        ),
+        where=POD,
+        rule="P4",
+        do="Correct the name.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="Nodes have the product, and none of them has this slice or share of it.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [("NVIDIA-H200/mig-1g.5gb-mixed", 1)],
+            say(m.card_unknown, "NVIDIA-H200/mig-1g.5gb-mixed", product_there=True),
+        ),
+        where=POD,
+        rule="P4",
+        do="Correct the profile: each product has its own.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="`card.name` has an empty alternative, is too long, or is no name at all.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(f"{_H200}||{_H800}", 1)],
+            say(m.card_unreadable, f"<{_H200}||{_H800}> has an empty alternative"),
+        ),
+        where=POD,
+        rule="P2",
+        do="Write the annotation as the message says.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="A card is named, and no container asks for one.",
+        says=say(m.objected, _QUEUE, [], say(m.no_card_asked, _H200)),
+        where=POD,
+        rule="P4",
+        do="Add the resource to the container's limits.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="A negative or fractional number of cards, one beyond counting, or two queue "
+        "annotations that differ.",
+        says=say(m.objected, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")),
+        where=POD,
+        rule="P4",
+        do="Correct what the message quotes.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="One pod asks for two card resources.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_GPU, 1), ("nvidia.com/mig-1g.18gb", 2)],
+            say(m.several_resources, [_GPU, "nvidia.com/mig-1g.18gb"]),
+        ),
+        where=POD,
+        rule="P2",
+        do="Make several pods of it.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The card is behind another resource name than the one that is asked for.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [("NVIDIA-H200/mig-1g.18gb-mixed", 1)],
+            say(m.other_resource, "NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb", _GPU),
+        ),
+        where=POD,
+        rule="P2",
+        do="Ask for the resource that the message names.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The same, of a card that no node has at present.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [("NVIDIA-B300/mig-1g.34gb-mixed", 1)],
+            say(m.other_form, "NVIDIA-B300/mig-1g.34gb-mixed", _GPU),
+        ),
+        where=POD,
+        rule="P4",
+        do="Ask for the slice's own resource, `nvidia.com/mig-<profile>`.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The pod's own node selector excludes all cards that it names.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_H200, 1)],
+            say(m.selector_excludes, f"nvidia.com/gpu.product {_H800}", [_H200]),
+        ),
+        where=POD,
+        rule="P5",
+        do="Drop the selector: the gate opens to nodes with the card anyway.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The pod and its PodGroup name two queues.",
+        says=say(m.queue_disagrees, "research/train", _QUEUE, "vision"),
+        where=POD,
+        rule="section 2",
+        do="Drop the pod's annotation: the group's queue counts.",
+    ),
+)

@@ -1,0 +1,71 @@
+"""One message of the catalogue: an example, and what people want to know of it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, ParamSpec
+
+from cardquota.quota import messages
+
+P = ParamSpec("P")
+
+
+class Where(StrEnum):
+    """Where people meet a message."""
+
+    REFUSAL = "refusal of a new pod"
+    RESIZE = "refusal of `pods/resize`"
+    DELETION = "refusal to delete a Queue"
+    AGAIN = "answer 429, upon which clients try again by themselves"
+    POD_EVENT = "event on a pod at the gate, and the leader's log"
+    GANG_EVENT = "event on the PodGroup and on its pods"
+    EVENT = "event on the pod"
+    QUEUE_EVENT = "event on the Queue"
+    NODE_EVENT = "event on the Node, and the leader's log"
+    INSTALLATION = "event on the operator's Namespace, log and `/readyz` of every replica"
+    CONDITION = "condition of the Queue"
+    WARNING = "`Warning:` on a pod"
+    WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
+
+
+POD: Final = (Where.REFUSAL, Where.POD_EVENT)
+"""What is refused at create, and told where it came to be so at the gate."""
+
+
+class Said(str):
+    """A text, and the names in `messages` that made it."""
+
+    __slots__ = ("names",)
+    names: frozenset[str]
+
+    def __new__(cls, text: str, names: Iterable[str]) -> "Said":
+        """The text itself, which is a string like any other."""
+        said = super().__new__(cls, text)
+        said.names = frozenset(names)
+        return said
+
+
+def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
+    """What a function of `messages` says; what others said may be among its arguments."""
+    names = {function.__name__}
+    for argument in (*args, *kwargs.values()):
+        if isinstance(argument, Said):
+            names |= argument.names
+    return Said(function(*args, **kwargs), names)
+
+
+def constant(name: str) -> Said:
+    """A constant of `messages`. Raises AttributeError where there is none."""
+    return Said(getattr(messages, name), {name})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One message. `under`: its reason, the condition it explains, or a heading of its own."""
+
+    under: str
+    when: str
+    says: Said
+    where: tuple[Where, ...]
+    rule: str
+    do: str

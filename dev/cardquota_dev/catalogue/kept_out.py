@@ -1,0 +1,106 @@
+"""What is said of a pod that its queue, its node or its group keep out or keep waiting."""
+
+from typing import Final
+
+from cardquota.quota import messages as m
+from cardquota.quota.vocabulary import Reason
+
+from .entry import POD, Entry, Where, say
+
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_GPU: Final = "nvidia.com/gpu"
+
+NO_QUEUE: Final = (
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
+        when="No queue has that name.",
+        says=say(m.queue_not_found, "reserach"),
+        where=POD,
+        rule="E5",
+        do="Correct the name.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
+        when="Namespace or configuration demand a queue for cards, and the pod has none.",
+        says=say(m.no_queue, "vision"),
+        where=(Where.REFUSAL,),
+        rule="section 2",
+        do="Name a queue.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
+        when="A pod at the gate lost its queue: that of its namespace, group or annotation.",
+        says=say(m.gated_without_queue),
+        where=(Where.POD_EVENT,),
+        rule="section 2",
+        do="Name a queue, or create the pod anew.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_OPEN,
+        when="The queue is closed, or is being closed.",
+        says=say(m.queue_not_open, _QUEUE, "Closed"),
+        where=POD,
+        rule="Q6",
+        do="Wait until it is opened, or use another.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_OPEN,
+        when="The queue is for other namespaces.",
+        says=say(m.namespace_not_admitted, _QUEUE, "vision"),
+        where=POD,
+        rule="E5",
+        do="Use your own queue.",
+    ),
+)
+
+OTHER: Final = (
+    Entry(
+        under=Reason.NODE_NAMED,
+        when="The pod has a queue, and names its node.",
+        says=say(m.objected, _QUEUE, [(_H200, 1)], say(m.node_named, "hopper-1")),
+        where=(Where.REFUSAL,),
+        rule="E9",
+        do="Leave `spec.nodeName` out.",
+    ),
+    Entry(
+        under=Reason.DEVICE_CLAIMED,
+        when="The pod claims devices (DRA) in a namespace labelled `enforced`.",
+        says=say(m.objected, _QUEUE, [], say(m.device_claimed)),
+        where=(Where.REFUSAL,),
+        rule="P7",
+        do="Ask for the card in the container's limits.",
+    ),
+    Entry(
+        under=Reason.GROUP_NOT_FOUND,
+        when="The pod's group is not there. An event follows if it does not come in 10 s.",
+        says=say(m.group_not_seen, "research/train"),
+        where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
+        rule="section 2",
+        do="Create the PodGroup in the pod's own namespace, or correct the annotation.",
+    ),
+    Entry(
+        under=Reason.GANG_INCOMPLETE,
+        when="Members of a gang are missing for more than 10 s.",
+        says=say(m.gang_incomplete, "research/train", 2, 4),
+        where=(Where.GANG_EVENT,),
+        rule="E2",
+        do="See why the others were not created: `kubectl get events`.",
+    ),
+    Entry(
+        under=Reason.BEHIND,
+        when="The queue is `fifo`, and somebody before the pod waits for the same card.",
+        says=say(m.behind, _QUEUE, "research/train-0"),
+        where=(Where.POD_EVENT,),
+        rule="E6",
+        do="See what the first waits for: `kubectl describe pod`.",
+    ),
+    Entry(
+        under=Reason.NODE_WITHOUT_CARD,
+        when="The pod names its nodes, as those of a DaemonSet do, and they have no such card.",
+        says=say(m.node_without_card, _QUEUE, _GPU, 1),
+        where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
+        rule="P3",
+        do="Give the DaemonSet a node selector. The pod holds no quota while it waits.",
+    ),
+)

@@ -1,0 +1,128 @@
+"""What is said of a pod that asks for more than the queue has, or has free."""
+
+from typing import Final
+
+from cardquota.quota import messages as m
+from cardquota.quota.verdict import Shortfall
+from cardquota.quota.vocabulary import CPU, MEMORY, Reason
+
+from .entry import POD, Entry, Where, constant, say
+
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_H800: Final = "NVIDIA-H800"
+_GPU: Final = "nvidia.com/gpu"
+_GI: Final = 2**30
+_CARDS: Final = [_H200, _H800, "NVIDIA-L40S", "NVIDIA-L20", "NVIDIA-A30", "NVIDIA-A10", "NVIDIA-T4"]
+_FIVE_CARDS: Final = [Shortfall(_H200, 5, 8, 3)]
+_NINE_CORES: Final = [Shortfall(CPU, 9_000, 9_500, 8_000)]
+_NINE_GI: Final = [Shortfall(MEMORY, 9 * _GI, 15 * _GI, 12 * _GI)]
+
+OVER_QUOTA: Final = (
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The request alone is more than the quota: it can never fit.",
+        says=say(m.shortfalls, _QUEUE, _FIVE_CARDS, say(m.advice_never, _FIVE_CARDS)),
+        where=POD,
+        rule="E5",
+        do="Ask for fewer cards, or have the quota raised.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The quota is in use at present.",
+        says=say(m.shortfalls, _QUEUE, [Shortfall(_H200, 1, 4, 3)], constant("ADVICE_WAIT")),
+        where=(*POD, Where.GANG_EVENT),
+        rule="E2, T3; of a gang the amounts are those of all members together",
+        do="Wait: a pod at the gate starts by itself, and the controller of a refused one tries "
+        "again. Or delete pods of the queue that are not needed.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="None of several cards has room. Five are listed, the rest is counted.",
+        says=say(
+            m.shortfalls,
+            _QUEUE,
+            [Shortfall(card, 1, 3, 2) for card in _CARDS],
+            constant("ADVICE_WAIT"),
+        ),
+        where=(*POD, Where.GANG_EVENT),
+        rule="E7, section 9",
+        do="As for one card; one of them is enough.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="More cards and more cpu than the quota has.",
+        says=say(
+            m.shortfalls,
+            _QUEUE,
+            [*_FIVE_CARDS, *_NINE_CORES],
+            say(m.advice_never, [*_FIVE_CARDS, *_NINE_CORES]),
+        ),
+        where=POD,
+        rule="E5, P6",
+        do="Both must fit: ask for less of both.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The quota has a row for the card, of 0.",
+        says=say(
+            m.shortfalls,
+            _QUEUE,
+            [Shortfall(_H800, 1, 1, 0)],
+            say(m.advice_never, [Shortfall(_H800, 1, 1, 0)]),
+        ),
+        where=POD,
+        rule="E5",
+        do="Name another card of the queue, or have the quota raised.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CPU,
+        when="The cpu of the pod alone is more than the queue's limit. In cores.",
+        says=say(m.shortfalls, _QUEUE, _NINE_CORES, say(m.advice_never, _NINE_CORES)),
+        where=(*POD, Where.RESIZE),
+        rule="P6, E5",
+        do="Request less cpu, or have `spec.capability` raised.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_MEMORY,
+        when="The memory is in use at present. In Gi.",
+        says=say(m.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_WAIT")),
+        where=(*POD, Where.GANG_EVENT),
+        rule="P6, E2",
+        do="Wait, or delete pods of the queue that are not needed.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_MEMORY,
+        when="A pod that runs is to have more memory (or cpu) than is free.",
+        says=say(m.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_RESIZE")),
+        where=(Where.RESIZE,),
+        rule="P6",
+        do="Try again later: what runs cannot wait at a gate, so it is refused.",
+    ),
+    Entry(
+        under=Reason.CARD_NOT_IN_QUOTA,
+        when="The card exists, and the queue's quota has no row for it.",
+        says=say(
+            m.shortfalls,
+            _QUEUE,
+            [Shortfall("NVIDIA-L40S", 1, 1, 0)],
+            say(m.advice_not_in_quota, [_H200, _H800]),
+        ),
+        where=POD,
+        rule="Q1",
+        do="Name a card of the list, or use another queue.",
+    ),
+    Entry(
+        under=Reason.CARD_NOT_IN_QUOTA,
+        when="The pod names no card, and what its node selector allows is not in the quota.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(m.no_card_left, _GPU, ["NVIDIA-H200", "NVIDIA-H800"]),
+        ),
+        where=POD,
+        rule="P3",
+        do="Name a card of the list, or loosen the node selector.",
+    ),
+)

@@ -1,0 +1,192 @@
+"""What is said beside refusals: warnings, conditions, events of the operator."""
+
+from typing import Final
+
+from cardquota.quota import messages as m
+from cardquota.quota import vocabulary as v
+from cardquota.quota.verdict import Shortfall
+
+from .entry import Entry, Where, constant, say
+
+WARNINGS: Final = "Warnings"
+FORBIDDEN: Final = "Forbidden"
+TRY_AGAIN: Final = "TooManyRequests"
+AUDIT: Final = "Audit mode"
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_OVER: Final = [Shortfall(_H200, 1, 4, 3)]
+
+EVENTS: Final = (
+    Entry(
+        under=v.RELEASED,
+        when="The gate of a pod is open, after an event that said why it waited.",
+        says=say(m.released, _QUEUE, '{"NVIDIA-H200": 2}'),
+        where=(Where.EVENT,),
+        rule="section 9",
+        do="Nothing.",
+    ),
+    Entry(
+        under=v.NOT_COUNTED,
+        when="Labels or amounts of a node cannot be read, or contradict another node.",
+        says=say(
+            m.not_counted,
+            "hopper-1",
+            ["label nvidia.com/gpu.memory: <lots> is not a number above zero"],
+        ),
+        where=(Where.NODE_EVENT,),
+        rule="D7, D9",
+        do="Correct the node; all others are counted as before.",
+    ),
+    Entry(
+        under=v.UNADMITTED,
+        when="Pods are charged to the queue that no gate of ours was opened for.",
+        says=say(m.unadmitted, _QUEUE, 2, "research/chat-0", [(_H200, 3), (v.CPU, 1_500)]),
+        where=(Where.QUEUE_EVENT,),
+        rule="I3",
+        do="See whose they are, and whether webhooks and policies are in place.",
+    ),
+    Entry(
+        under=v.INSTALLATION_DIFFERS,
+        when="A webhook object or policy is not what the configuration asks for.",
+        says=say(
+            m.installation_fault,
+            "ValidatingAdmissionPolicyBinding",
+            "cardquota-pods",
+            ["is missing"],
+        ),
+        where=(Where.INSTALLATION,),
+        rule="I1 needs it",
+        do="Apply it anew, as the message says.",
+    ),
+    Entry(
+        under=v.INSTALLATION_RESTORED,
+        when="It is again what the configuration asks for.",
+        says=say(m.installation_restored, "ValidatingAdmissionPolicyBinding", "cardquota-pods"),
+        where=(Where.INSTALLATION,),
+        rule="I1 needs it",
+        do="Nothing.",
+    ),
+)
+
+CONDITIONS: Final = (
+    Entry(
+        under=v.Condition.QUOTA_VALID,
+        when="`False`: the quota that is stored cannot be read.",
+        says=say(m.quota_unreadable, "the amount of <NVIDIA-H200> is a string, not a whole number"),
+        where=(Where.CONDITION,),
+        rule="Q4",
+        do="Write a JSON object of whole numbers.",
+    ),
+    Entry(
+        under=v.Condition.OVER_QUOTA,
+        when="`True`: more is held than the quota allows.",
+        says=say(m.over_quota, _QUEUE, _H200, 3, 1),
+        where=(Where.CONDITION,),
+        rule="Q7",
+        do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",
+    ),
+    Entry(
+        under=v.Condition.OVERSOLD,
+        when="`True`: all quotas of a card together exceed the cluster.",
+        says=say(m.oversold, _H200, 12, 6),
+        where=(Where.CONDITION,),
+        rule="Q3",
+        do="Nothing, if it is meant.",
+    ),
+)
+
+ANSWERS: Final = (
+    Entry(
+        under=FORBIDDEN,
+        when="A queue is to be deleted that pods or groups still use.",
+        says=say(m.queue_in_use, _QUEUE, 3, 1),
+        where=(Where.DELETION,),
+        rule="Q8",
+        do="Close it first.",
+    ),
+    Entry(
+        under=TRY_AGAIN,
+        when="The namespace was created a moment ago.",
+        says=say(m.namespace_not_seen, "vision"),
+        where=(Where.AGAIN,),
+        rule="section 2",
+        do="Nothing: the client tries again.",
+    ),
+    Entry(
+        under=TRY_AGAIN,
+        when="The operator has not heard from the API server for too long.",
+        says=say(m.not_read_lately),
+        where=(Where.AGAIN, Where.RESIZE),
+        rule="I1",
+        do="If it does not pass: `/readyz` says what is late.",
+    ),
+)
+
+NOTES: Final = (
+    Entry(
+        under=WARNINGS,
+        when="Not all pods of a workload fit at present; a second Warning says why.",
+        says=say(m.partly_fits, "chat", 4, 3, waits=False),
+        where=(Where.WORKLOAD,),
+        rule="E2",
+        do="Nothing, or fewer replicas: the workload itself is taken as it is.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="That second Warning: why the next pod does not fit.",
+        says=say(m.insufficient, _QUEUE, Shortfall(_H200, 1, 4, 3)),
+        where=(Where.WORKLOAD,),
+        rule="section 9",
+        do="See `InsufficientCardQuota`.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="As the first, on a Job or on members of a gang.",
+        says=say(m.partly_fits, "train", 4, 3, waits=True),
+        where=(Where.WORKLOAD,),
+        rule="E2",
+        do="Nothing: they start when there is room.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="A pod names a card and has no queue, where none is demanded.",
+        says=say(m.card_without_queue, _H200),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="section 2",
+        do="Name a queue if one should pay.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The card has a quota, and no node offers it: its pool is scaled to zero.",
+        says=say(m.card_of_no_node, "NVIDIA-B300"),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P4",
+        do="Nothing, where nodes are added on demand; else correct the name.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The annotation's old name.",
+        says=say(m.alias_used),
+        where=(Where.WARNING,),
+        rule="section 2",
+        do="Rename it.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The pod claims devices (DRA) where that is let by.",
+        says=say(m.claim_not_counted),
+        where=(Where.WARNING,),
+        rule="P7",
+        do="Nothing, or ask for the card in the container's limits.",
+    ),
+    Entry(
+        under=AUDIT,
+        when="What would have been refused or gated is let by and told, by a Warning and, once "
+        "the queue is over its quota, by an event. Behind the colon stands any refusal, and the "
+        "event has its reason.",
+        says=say(m.audited, say(m.shortfalls, _QUEUE, _OVER, constant("ADVICE_WAIT"))),
+        where=(Where.WARNING, Where.EVENT),
+        rule="section 2",
+        do="What the sentence says, before the namespace is enforced.",
+    ),
+)
