@@ -124,7 +124,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The pod and its PodGroup name two queues.",
-        says=say(m.queue_disagrees, "research/train", _QUEUE, "vision"),
+        says=say(m.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
         where=POD,
         rule="section 2",
         do="Drop the pod's annotation: the group's queue counts.",

@@ -15,7 +15,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="No queue has that name.",
-        says=say(m.queue_not_found, "reserach"),
+        says=say(m.queue_not_found, "reserach", [(_H200, 1)]),
         where=POD,
         rule="E5",
         do="Correct the name.",
@@ -23,7 +23,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="Namespace or configuration demand a queue for cards, and the pod has none.",
-        says=say(m.no_queue, "vision"),
+        says=say(m.no_queue, "vision", [(_GPU, 1)]),
         where=(Where.REFUSAL,),
         rule="section 2",
         do="Name a queue.",
@@ -39,7 +39,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
         when="The queue is closed, or is being closed.",
-        says=say(m.queue_not_open, _QUEUE, "Closed"),
+        says=say(m.queue_not_open, _QUEUE, "Closed", [(_H200, 1)]),
         where=POD,
         rule="Q6",
         do="Wait until it is opened, or use another.",
@@ -47,7 +47,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
         when="The queue is for other namespaces.",
-        says=say(m.namespace_not_admitted, _QUEUE, "vision"),
+        says=say(m.namespace_not_admitted, _QUEUE, "vision", [(_H200, 1)]),
         where=POD,
         rule="E5",
         do="Use your own queue.",

@@ -76,6 +76,19 @@ OVER_QUOTA: Final = (
         do="Name another card of the queue, or have the quota raised.",
     ),
     Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="Pods that start together, with a choice of cards, are more than all of these allow.",
+        says=say(
+            m.shortfalls,
+            _QUEUE,
+            [Shortfall(card, 6, 6, 2) for card in _CARDS[:2]],
+            constant("ADVICE_TOGETHER"),
+        ),
+        where=(Where.GANG_EVENT,),
+        rule="T3, E5",
+        do="Lower the group's minMember, or have the quota raised.",
+    ),
+    Entry(
         under=Reason.INSUFFICIENT_CPU,
         when="The cpu of the pod alone is more than the queue's limit. In cores.",
         says=say(m.shortfalls, _QUEUE, _NINE_CORES, say(m.advice_never, _NINE_CORES)),

@@ -135,8 +135,14 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
     never = never or (account is not None and _never(account, members))
-    rows = account.cards if account else ()
-    return over_quota(verdict.queue, verdict.reason, shorts, never=never, rows=rows)
+    return over_quota(
+        verdict.queue,
+        verdict.reason,
+        shorts,
+        never=never,
+        rows=account.cards if account else (),
+        together=any(len(_cards(record)) > 1 for record in members),
+    )
 
 
 def _never(account: Account, members: Sequence[PodRecord]) -> bool:

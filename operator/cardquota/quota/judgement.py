@@ -72,10 +72,16 @@ def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
 
 def _objected(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
     """A refusal for what is wrong with the asking itself, naming what is known of it (I4)."""
+    text = messages.objected(queue, _asked(ledger, facts), text)
+    return Verdict(Outcome.NEVER, queue, reason, text)
+
+
+def _asked(ledger: Ledger, facts: PodFacts) -> list[tuple[str, int]]:
+    """What a pod asks for, as it calls it: the cards it names, or else the resource."""
     devices = card_devices(facts, ledger)
     if len(devices) == 1 and facts.card_text is not None:
-        devices = [(facts.card_text, devices[0][1])]
-    return Verdict(Outcome.NEVER, queue, reason, messages.objected(queue, devices, text))
+        return [(facts.card_text, devices[0][1])]
+    return devices
 
 
 def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
@@ -163,9 +169,8 @@ def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> V
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
     if demanded:
-        return Verdict(
-            Outcome.NEVER, "", Reason.QUEUE_NOT_FOUND, messages.no_queue(facts.namespace)
-        )
+        text = messages.no_queue(facts.namespace, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, "", Reason.QUEUE_NOT_FOUND, text)
     named = facts.card_text
     warnings = (messages.card_without_queue(named),) if named is not None else ()
     return Verdict(Outcome.UNMANAGED, warnings=warnings)
@@ -188,7 +193,7 @@ def judge(
     which `at_once` is true, or else the first that fits (E7); `only` is the one asked about.
     """
     account = ledger.account(queue)
-    barred = _barred(account, queue, facts)
+    barred = _barred(ledger, account, queue, facts)
     if barred is not None or account is None:
         return barred or Verdict(Outcome.NEVER, queue)
     request, wrong, without_node = ledger.reading_of(facts, account)
@@ -212,20 +217,20 @@ def judge(
     return over_quota(queue, reason, shorts, never=never, rows=account.cards)
 
 
-def _barred(account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
     """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
     if account is None or account.facts is None:
-        return Verdict(
-            Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, messages.queue_not_found(queue)
-        )
+        text = messages.queue_not_found(queue, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if facts.own_queue and facts.own_queue != queue:
-        text = messages.queue_disagrees(facts.group, queue, facts.own_queue)
+        asked = _asked(ledger, facts)
+        text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     if account.facts.state is not _OPEN:
-        text = messages.queue_not_open(queue, account.facts.state)
+        text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     if not account.facts.admits(facts.namespace):
-        text = messages.namespace_not_admitted(queue, facts.namespace)
+        text = messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
 

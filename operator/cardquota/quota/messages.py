@@ -11,6 +11,9 @@ from . import vocabulary as v
 from .verdict import Shortfall
 from .words import MOST_LISTED, amount_text, counted, listed, show
 
+Asked = Sequence[tuple[str, int]]
+"""What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
+
 
 def insufficient(queue: str, short: Shortfall) -> str:
     """The sentence of section 9."""
@@ -56,6 +59,10 @@ def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall
     return cards, [short for short in shorts if short.dimension in (v.CPU, v.MEMORY)]
 
 
+ADVICE_TOGETHER: Final = (
+    "let fewer pods start together, or let them ask for less, or ask the queue's owner for a "
+    "higher quota"
+)
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
 ADVICE_RESIZE: Final = (
     "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
@@ -81,16 +88,24 @@ def no_card_left(resource: str, rows: Sequence[str]) -> str:
     )
 
 
-def objected(queue: str, asked: Sequence[tuple[str, int]], text: str) -> str:
+def objected(queue: str, asked: Asked, text: str) -> str:
     """What is wrong with the asking itself, whatever room there is.
 
-    `queue` is empty where it is not known; `asked` is what the pod asks for and how much, as far
-    as that can be read.
+    `queue` is empty where it is not known.
     """
-    amounts = " and ".join(f"<{n}> of <{_choice(what)}>" for what, n in asked[:MOST_LISTED])
+    amounts = _amounts(asked)
     if not queue:
         return f"the pod requests {amounts}: {text}" if amounts else text
     return f"Queue <{show(queue)}>{f', requested {amounts}' if amounts else ''}: {text}"
+
+
+def _amounts(asked: Asked) -> str:
+    return " and ".join(f"<{n}> of <{_choice(what)}>" for what, n in asked[:MOST_LISTED])
+
+
+def _requested(asked: Asked) -> str:
+    """In brackets; nothing where a pod asks for no cards."""
+    return f" (the pod requests {_amounts(asked)})" if asked else ""
 
 
 def _choice(text: str) -> str:
@@ -161,35 +176,37 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     )
 
 
-def queue_not_found(queue: str) -> str:
+def queue_not_found(queue: str, asked: Asked = ()) -> str:
     """The queue does not exist."""
     return (
-        f"Queue <{show(queue)}> does not exist; name one that does (`kubectl get queues`) in the "
-        f"annotation {v.QUEUE_NAME}, or ask for it to be created"
+        f"Queue <{show(queue)}> does not exist{_requested(asked)}; name one that does "
+        f"(`kubectl get queues`) in the annotation {v.QUEUE_NAME}, or ask for it to be created"
     )
 
 
-def queue_not_open(queue: str, state: str) -> str:
+def queue_not_open(queue: str, state: str, asked: Asked = ()) -> str:
     """The queue takes nothing new (Q6)."""
     return (
-        f"Queue <{show(queue)}> is {state} and takes nothing new; "
+        f"Queue <{show(queue)}> is {state} and takes nothing new{_requested(asked)}; "
         "use another queue, or ask its owner to open it"
     )
 
 
-def namespace_not_admitted(queue: str, namespace: str) -> str:
+def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str:
     """The queue is not open to this namespace."""
     return (
-        f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>; use a queue of your "
-        f"own, or ask its owner to add the namespace to the annotation {v.NAMESPACES}"
+        f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>{_requested(asked)}; "
+        "use a queue of your own, or ask its owner to add the namespace to the annotation "
+        f"{v.NAMESPACES}"
     )
 
 
-def no_queue(namespace: str) -> str:
+def no_queue(namespace: str, asked: Asked = ()) -> str:
     """Cards are asked for without a queue where one is demanded."""
     return (
-        f"the pod asks for cards but names no queue, and namespace <{show(namespace)}> demands "
-        f"one; add the annotation {v.QUEUE_NAME} to the pod or to the namespace"
+        f"the pod requests {_amounts(asked) or 'cards'} but names no queue, and namespace "
+        f"<{show(namespace)}> demands one; add the annotation {v.QUEUE_NAME} to the pod or to the "
+        "namespace"
     )
 
 
@@ -198,11 +215,11 @@ def card_without_queue(card: str) -> str:
     return f"card <{_choice(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
 
 
-def queue_disagrees(group: str, theirs: str, own: str) -> str:
+def queue_disagrees(group: str, theirs: str, own: str, asked: Asked = ()) -> str:
     """The pod and its group name two queues."""
     return (
         f"pod group <{show(group)}> belongs to queue <{show(theirs)}>, but the pod's annotation "
-        f"names queue <{show(own)}>; make them agree or drop the annotation"
+        f"names queue <{show(own)}>{_requested(asked)}; make them agree or drop the annotation"
     )
 
 

@@ -115,6 +115,11 @@ def pod_facts(pod: Pod) -> PodFacts:
         devices, cpu, memory = pod_totals(spec)
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
+    if notes.group and "/" in notes.group:
+        problem = problem or (
+            f"annotation {v.GROUP_NAME} <{show(notes.group)}> names no pod group: a pod's group is "
+            "one of its own namespace, by its name alone"
+        )
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
     bound = state >= _BOUND

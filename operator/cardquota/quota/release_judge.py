@@ -13,6 +13,7 @@ from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
+from .quantity import LARGEST
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode
@@ -127,7 +128,8 @@ class ReleaseJudge:
         for charge in charges:
             for dimension, amount in charge:
                 total[dimension] = total.get(dimension, 0) + amount
-        return canonical(total)
+        # What nothing limits may be more than an annotation can say, and be read again.
+        return canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
 
     # --- room ---------------------------------------------------------------------------------
 

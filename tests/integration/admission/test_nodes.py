@@ -4,7 +4,7 @@ import pytest
 
 from builders import GPU, H200, a_node
 from cardquota.quota import vocabulary as v
-from integration.asking import metric
+from integration.asking import ask, metric
 from integration.own_node import a_node_of
 from integration.roomy_nodes import T1000
 from integration.team import Team

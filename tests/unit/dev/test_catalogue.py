@@ -79,7 +79,7 @@ def test_i4_who_is_kept_out_or_waits_is_told_what_to_do_last(entry: Entry) -> No
 @pytest.mark.parametrize("entry", TOLD, ids=name)
 def test_i4_who_is_kept_out_or_waits_is_told_which_queue_or_what_else(entry: Entry) -> None:
     """The queue; or the group, namespace or pod where there is none, or not yet."""
-    assert re.match(r"Queue <|pod group <|the pod (asks|is)|cardquota has not", entry.says)
+    assert re.match(r"Queue <|pod group <|the pod (requests|is)|cardquota has not", entry.says)
 
 
 @pytest.mark.parametrize("entry", WARNINGS, ids=name)

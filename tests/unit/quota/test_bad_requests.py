@@ -94,9 +94,9 @@ TABLE = [
     Bad(
         "a group of another namespace",
         ONE.naming(H200).in_group("other-ns/gang"),
-        WAITS,
-        Reason.GROUP_NOT_FOUND,
-        "pod group <team/other-ns/gang> does not exist (yet)",
+        NEVER,
+        WRONG,
+        "<other-ns/gang> names no pod group: a pod's group is one of its own namespace",
     ),
     Bad(
         "group and queue that disagree",

@@ -223,8 +223,10 @@ def test_a_quota_of_zero_is_a_row_of_the_quota() -> None:
 def test_e5_a_queue_that_does_not_exist() -> None:
     verdict = create(a_cluster(), a_request().in_queue("typo"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == messages.queue_not_found("typo")
-    assert verdict.text.startswith("Queue <typo> does not exist; ")
+    assert verdict.text == messages.queue_not_found("typo", [(H200, 1)])
+    assert verdict.text.startswith(
+        f"Queue <typo> does not exist (the pod requests <1> of <{H200}>); "
+    )
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing"])
@@ -233,7 +235,7 @@ def test_q6_a_queue_that_is_not_open_takes_nothing_new(state: str) -> None:
     verdict = create(ledger, a_request())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_OPEN)
     assert verdict.text == (
-        f"Queue <cr-queue1> is {state} and takes nothing new; "
+        f"Queue <cr-queue1> is {state} and takes nothing new (the pod requests <1> of <{H200}>); "
         "use another queue, or ask its owner to open it"
     )
 
@@ -243,8 +245,8 @@ def test_e5_a_queue_that_is_not_open_to_the_namespace() -> None:
     assert create(ledger, a_request().in_namespace("team-a-dev")).fits
     verdict = create(ledger, a_request().in_namespace("team-b"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_OPEN)
-    assert verdict.text == messages.namespace_not_admitted("cr-queue1", "team-b")
-    assert "<team-b>" in verdict.text
+    assert verdict.text == messages.namespace_not_admitted("cr-queue1", "team-b", [(H200, 1)])
+    assert f"<team-b> (the pod requests <1> of <{H200}>)" in verdict.text
 
 
 def test_section_2_group_and_own_annotation_that_disagree_are_refused() -> None:
@@ -252,7 +254,8 @@ def test_section_2_group_and_own_annotation_that_disagree_are_refused() -> None:
     assert create(ledger, a_request().in_group("gang")).fits
     verdict = create(ledger, a_request().in_group("gang").in_queue("other"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    assert verdict.text == messages.queue_disagrees("team/gang", "cr-queue1", "other")
+    asked = [(H200, 1)]
+    assert verdict.text == messages.queue_disagrees("team/gang", "cr-queue1", "other", asked)
 
 
 def test_e5_annotations_that_are_wrong_are_refused_with_queue_card_and_amount() -> None:
@@ -351,7 +354,8 @@ def test_section_2_it_is_refused_where_a_queue_is_demanded(*, enforced: bool) ->
     ledger = a_cluster(*([a_namespace().in_mode("enforced")] if enforced else []))
     verdict = create(ledger, a_pod().asking_for(1), require_queue=not enforced)
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == messages.no_queue("team")
+    assert verdict.text == messages.no_queue("team", [(GPU, 1)])
+    assert verdict.text.startswith(f"the pod requests <1> of <{GPU}> but names no queue")
     assert create(ledger, a_pod(), require_queue=True).outcome is Outcome.UNMANAGED
 
 
@@ -435,6 +439,20 @@ def test_e5_a_gang_that_fits_only_by_several_alternatives_waits_for_them() -> No
     assert gang(a_cluster(GANG.of(5), running, *pods), *pods)[0].outcome is Outcome.WAITS
     pods = members(6, card=f"{H200}|{H800}")
     assert gang(a_cluster(GANG.of(6), *pods), *pods)[0].outcome is Outcome.NEVER
+
+
+def test_e5_a_gang_with_a_choice_is_told_no_amount_that_would_be_wrong() -> None:
+    """At most three of one card and two of the other: no single number says that."""
+    pods = members(6, card=f"{H200}|{H800}")
+    verdict, _ = gang(a_cluster(GANG.of(6), *pods), *pods)
+    assert "ask for at most" not in verdict.text
+    assert verdict.text.endswith(messages.ADVICE_TOGETHER)
+
+
+def test_t3_a_gang_never_fits_if_the_empty_queue_could_not_serve_it() -> None:
+    """In sum there is enough for both; but each needs three of one card."""
+    pods = members(2, cards=3, card=f"{H200}|{H800}")
+    assert gang(a_cluster(GANG, *pods), *pods)[0].outcome is Outcome.NEVER
 
 
 def test_e5_a_gang_over_the_cpu_limit_never_fits_although_its_cards_may() -> None:

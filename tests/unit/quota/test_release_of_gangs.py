@@ -4,6 +4,7 @@ import pytest
 
 from builders import H200, H800, R4090, Body, a_group, see
 from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.stamp import Reservation, read_reservation, reservation_text
 from cardquota.quota.vocabulary import Reason
 
 from .releasing import (
@@ -35,6 +36,16 @@ def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
     assert isinstance(found, Opening)
     assert found.gang is ledger.groups["team/gang"]
     assert found.reservation == ((H200, 1), (H800, 1), ("cpu", 1_000))
+
+
+def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
+    """Of what nothing limits; else the next leader would not know that the gang has begun."""
+    huge = [member(name).with_memory(str(2**63 - 1)) for name in "ab"]
+    found = next(openings(a_cluster(GANG, *huge), "red"))
+    assert isinstance(found, Opening)
+    reservation = Reservation("red", "t", found.reservation)
+    assert reservation.amounts == ((H200, 2), ("memory", 2**63 - 1))
+    assert read_reservation(reservation_text(reservation)) == reservation
 
 
 def test_e2_a_gang_that_does_not_fit_whole_waits_whole() -> None:
