@@ -1,28 +1,13 @@
 """Nodes with labels that cannot be read (D9), and a node that disagrees (D7)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from builders import GPU, H200, a_node
-from builders.node import NodeBody
 from cardquota.quota import vocabulary as v
-from integration.asking import ask, metric
+from integration.asking import metric
+from integration.own_node import a_node_of
 from integration.roomy_nodes import T1000
 from integration.team import Team
-
-
-@contextmanager
-def a_node_of(team: Team, node: NodeBody) -> Iterator[None]:
-    body = team.wire(node)
-    amounts = {"pods": "10", **body.get("status", {}).get("allocatable", {})}
-    body["status"] = {"capacity": amounts, "allocatable": amounts}
-    assert (reply := ask(team.cluster, "POST", "/api/v1/nodes", body)).ok, reply
-    try:
-        yield
-    finally:
-        assert ask(team.cluster, "DELETE", f"/api/v1/nodes/{node.name}").ok
 
 
 def allocatable(team: Team, card: str) -> float:
