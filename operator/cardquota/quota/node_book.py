@@ -1,7 +1,7 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from .card import NOT, Card
 from .catalog import Catalog
@@ -141,7 +141,8 @@ class NodeBook:
 
     def pin(self, facts: PodFacts) -> None:
         """A pod's reading depends on which nodes its selector picks."""
-        if facts.card_text is None and facts.devices and _picks_nodes(facts.selector):
+        depends = facts.card_text is None or self.named_by(facts.selector)
+        if depends and facts.devices and _picks_nodes(facts.selector):
             self._pins.join(facts.selector, facts.uid)
 
     def unpin(self, facts: PodFacts) -> None:
@@ -157,6 +158,19 @@ class NodeBook:
     def take_moved(self) -> list[str]:
         """The pinned pods whose selector picks other cards since the last call, sorted."""
         return self._pins.take_moved()
+
+    def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
+        """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
+
+        Taints are not known here. Costs O(nodes): for what people write, not for every pod.
+        """
+        wanted = decode(selector)
+        return sum(
+            1
+            for name, facts in self._facts.items()
+            if wanted.selects(name, partial(label_of, facts.labels))
+            and (not cards or any(card.name in cards for card, _ in self._cards.get(name, ())))
+        )
 
     def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
         if self._cards.get(name, ()) == cards:
