@@ -1,4 +1,4 @@
-"""A node of the test's own, for a card that nobody else uses or for labels that nobody should."""
+"""A node of a test's own on the plane with the product, gone when its test is done."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,6 @@ from .team import Team
 
 @contextmanager
 def a_node_of(team: Team, node: NodeBody) -> Iterator[None]:
-    """The node for the block. It runs pods; taken away, it leaves those that ran there."""
     body = team.wire(node)
     amounts = {"pods": "10", **body.get("status", {}).get("allocatable", {})}
     body["status"] = {"capacity": amounts, "allocatable": amounts}

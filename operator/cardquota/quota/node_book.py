@@ -1,14 +1,14 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from .card import NOT, Card
 from .catalog import Catalog
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
-from .selector import decode
+from .selector import Selector, decode
 
 
 class NodeBook:
@@ -168,7 +168,7 @@ class NodeBook:
         return sum(
             1
             for name, facts in self._facts.items()
-            if wanted.selects(name, partial(label_of, facts.labels))
+            if _selects(wanted, facts)
             and (not cards or any(card.name in cards for card, _ in self._cards.get(name, ())))
         )
 
@@ -196,3 +196,10 @@ def _picks_nodes(selector: bytes) -> bool:
 @lru_cache(maxsize=4096)
 def _names_nodes(selector: bytes) -> bool:
     return decode(selector).places() is not None
+
+
+def _selects(selector: Selector, facts: NodeFacts) -> bool:
+    def label(key: str) -> str | None:
+        return label_of(facts.labels, key)
+
+    return selector.selects(facts.name, label)
