@@ -24,6 +24,13 @@ class QueueBody(Body):
         found = {k: a for k, a in (("cpu", cpu), ("memory", memory)) if a is not None}
         return self.put(found, "spec", "capability")
 
+    def guaranteeing(self, **amounts: str) -> Self:
+        """Of cpu and memory; of cards it is the quota."""
+        return self.put(amounts, "spec", "guarantee", "resource")
+
+    def deserving(self, **amounts: str) -> Self:
+        return self.put(amounts, "spec", "deserved")
+
     def with_policy(self, policy: str | None) -> Self:
         return self.annotated(v.POLICY, policy)
 

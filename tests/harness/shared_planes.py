@@ -12,6 +12,7 @@ _SHARED = {
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
+    "tests/integration/scheduler/": "plane",
     "tests/integration/install/": "stage",
 }
 """By folder or file: whoever distributes tests among workers sees their names alone."""

@@ -1,6 +1,7 @@
 """A word to those who write workloads: how many of the pods would fit. Never refuses.
 
 What it says is advice from the view of the moment; each pod gets its own answer when it is created.
+A change of the template is judged by how many of the new pods fit once those of the old are gone.
 """
 
 import logging
@@ -13,16 +14,18 @@ from cardquota.quota import messages
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
-from cardquota.quota.objects.pod import Pod, PodMeta, PodSpec
-from cardquota.quota.objects.wire import Wire
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
+from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import room_for
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
 from .patience import Patience
+from .replaced_pods import given_back, room_after
 from .review import Answer, Request
+from .workload_objects import Status, StoredWorkload, Template, Workload, pods_of_job
 
 _LOG = logging.getLogger(__name__)
 WORKLOADS: Final = (
@@ -45,42 +48,10 @@ _CONTROLLERS: Final = {
 }
 
 
-class _Template(Wire):
-    metadata: PodMeta = msgspec.field(default_factory=PodMeta)
-    spec: PodSpec = msgspec.field(default_factory=PodSpec)
-
-
-class _JobTemplate(Wire):
-    spec: "_Spec" = msgspec.field(default_factory=lambda: _Spec())
-
-
-class _Spec(Wire):
-    replicas: int | None = None
-    parallelism: int | None = None
-    template: _Template = msgspec.field(default_factory=_Template)
-    job_template: _JobTemplate | None = None
-
-
-class _Status(Wire):
-    replicas: int = 0
-    active: int = 0
-    current_number_scheduled: int = 0
-
-
-class _Meta(Wire):
-    name: str = ""
-
-
-class _Workload(Wire):
-    metadata: _Meta
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-
-
-class _Stored(Wire):
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-_DECODER = msgspec.json.Decoder(_Workload)
+_DECODER = msgspec.json.Decoder(Workload)
+_STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
+    StoredWorkload | None
+)
 
 
 class WorkloadReviews:
@@ -106,10 +77,7 @@ class WorkloadReviews:
 
     async def _look(self, request: Request) -> Answer:
         workload = _DECODER.decode(request.object)
-        spec = workload.spec.job_template.spec if workload.spec.job_template else workload.spec
-        facts = _pod_of(spec.template, request)
-        asked = _asked(request.resource.resource, spec)
-        own = _own(request)
+        facts = _pod_of(workload.spec.of_pods.template, request)
         verdict = await self._patience.judge(facts)
         if verdict.outcome is Outcome.UNMANAGED:
             return Answer(warnings=verdict.warnings)
@@ -118,14 +86,28 @@ class WorkloadReviews:
         account = self._ledger.account(verdict.queue)
         if account is None or verdict.outcome is Outcome.UNSEEN:
             return Answer(warnings=verdict.warnings)
-        request_of_one = self._ledger.request_of(facts, verdict.queue)
+        waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
+        pods = self._ledger.request_of(facts, verdict.queue)
+        stored = _stored(request)
+        status = stored.status if stored else Status()
+        before = self._before(request, stored, verdict.queue)
+        freed: dict[str, int] = {}
+        if before is not None and before != pods:
+            old = status.running if waits else status.pods
+            freed = given_back(before, old, account)
+        asked = self._asked(request, workload, status, facts, pods)
         missing = self._missing_of_gang(facts)
-        room, charged = room_for(account, request_of_one, max(0, asked - own, missing))
+        room, charged = (
+            room_after(pods, account, freed)
+            if freed
+            else room_for(account, pods, max(1, asked, missing))
+        )
+        # Where there is room none of its pods waits; else those that run hold their quota.
+        own = (status.pods if room or not waits else status.running) if before == pods else 0
         # A gang whose minimum has no room: none of it starts.
-        fits = own if room < missing else min(asked, own + room)
+        fits = min(asked, own if room < missing else own + room)
         if fits >= asked:
             return Answer(warnings=verdict.warnings)
-        waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
         next_one = judge_create(
             self._ledger, facts, require_queue=self._require_queue, beside=charged
         )
@@ -136,13 +118,45 @@ class WorkloadReviews:
             )
         )
 
+    def _asked(
+        self,
+        request: Request,
+        workload: Workload,
+        status: Status,
+        facts: PodFacts,
+        pods: PodRequest,
+    ) -> int:
+        """How many pods it wants at once; of a DaemonSet those that would find their card."""
+        spec = workload.spec.of_pods
+        match request.resource.resource:
+            case "jobs":
+                return pods_of_job(spec, status.succeeded)
+            case "cronjobs":
+                return pods_of_job(spec, 0)
+            case "daemonsets":
+                return self._ledger.nodes.count_selected(facts.selector, pods.cards)
+        return 1 if spec.replicas is None else spec.replicas
+
+    def _before(
+        self, request: Request, stored: StoredWorkload | None, queue: str
+    ) -> PodRequest | None:
+        """What each of its present pods asks of this queue; None where they use another, or none
+        are there.
+        """
+        if stored is None:
+            return None
+        facts = _pod_of(stored.spec.of_pods.template, request)
+        return (
+            self._ledger.request_of(facts, queue) if self._ledger.queue_of(facts) == queue else None
+        )
+
     def _missing_of_gang(self, facts: PodFacts) -> int:
         """How many members the gang of these pods, if they have one, lacks to start."""
         book = self._ledger.groups.get(facts.group) if facts.group else None
         return max(0, book.missing) if book is not None and book.gang else 0
 
 
-def _pod_of(template: _Template, request: Request) -> PodFacts:
+def _pod_of(template: Template, request: Request) -> PodFacts:
     meta = template.metadata
     meta.namespace = request.namespace
     meta.resource_version = ""  # of a template it means nothing, so anything may stand there
@@ -151,21 +165,9 @@ def _pod_of(template: _Template, request: Request) -> PodFacts:
     return pod_facts(Pod(metadata=meta, spec=template.spec))
 
 
-def _asked(resource: str, spec: _Spec) -> int:
-    if resource in ("jobs", "cronjobs"):
-        return 1 if spec.parallelism is None else spec.parallelism
-    if resource == "daemonsets":
-        return 1
-    return 1 if spec.replicas is None else spec.replicas
-
-
-def _own(request: Request) -> int:
-    """Pods this workload has already, by its own status; they hold their quota."""
+def _stored(request: Request) -> StoredWorkload | None:
+    """The workload as it stands; None where it is created, or cannot be read."""
     try:
-        stored = msgspec.json.decode(request.old_object, type=_Stored | None)
+        return _STORED.decode(request.old_object)
     except (msgspec.DecodeError, RecursionError):
-        return 0
-    if stored is None:
-        return 0
-    status = stored.status
-    return max(status.replicas, status.active, status.current_number_scheduled)
+        return None

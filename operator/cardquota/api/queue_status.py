@@ -45,6 +45,10 @@ class ResourceRow(WireModel):
     """Asked for by all pods that have not finished, those that wait included."""
     elastic: QuantityText | None = None
     """The part of allocated that is beyond the minimum of its pod groups."""
+    guarantee: QuantityText | None = None
+    """What the queue's spec guarantees it; absent where it says nothing."""
+    deserved: QuantityText | None = None
+    """What the queue deserves by its spec; absent where it says nothing."""
 
 
 class Columns(WireModel):

@@ -9,7 +9,7 @@ from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
-from .selector import decode
+from .selector import Selector, decode
 
 
 class NodeBook:
@@ -168,7 +168,8 @@ class NodeBook:
 
     def pin(self, facts: PodFacts) -> None:
         """A pod's reading depends on which nodes its selector picks."""
-        if facts.card_text is None and facts.devices and _picks_nodes(facts.selector):
+        depends = facts.card_text is None or self.named_by(facts.selector)
+        if depends and facts.devices and _picks_nodes(facts.selector):
             self._pins.join(facts.selector, facts.uid)
 
     def unpin(self, facts: PodFacts) -> None:
@@ -184,6 +185,19 @@ class NodeBook:
     def take_moved(self) -> list[str]:
         """The pinned pods whose selector picks other cards since the last call, sorted."""
         return self._pins.take_moved()
+
+    def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
+        """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
+
+        Taints are not known here. Costs O(nodes): for what people write, not for every pod.
+        """
+        wanted = decode(selector)
+        return sum(
+            1
+            for name, facts in self._facts.items()
+            if _selects(wanted, facts)
+            and (not cards or any(card.name in cards for card, _ in self._cards.get(name, ())))
+        )
 
     def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
         if self._cards.get(name, ()) == cards:
@@ -209,3 +223,10 @@ def _picks_nodes(selector: bytes) -> bool:
 @lru_cache(maxsize=4096)
 def _names_nodes(selector: bytes) -> bool:
     return decode(selector).places() is not None
+
+
+def _selects(selector: Selector, facts: NodeFacts) -> bool:
+    def label(key: str) -> str | None:
+        return label_of(facts.labels, key)
+
+    return selector.selects(facts.name, label)

@@ -76,7 +76,7 @@ def read_request(
     cards: tuple[str, ...] = ()
     if resource:
         if facts.card_text is not None:
-            cards = _named(facts.card_text, resource, decode(facts.selector), known)
+            cards = _named(facts.card_text, resource, facts.selector, known)
         else:
             cards = _derived(resource, facts.selector, quota, known)
     free = free_cpu_memory and amount > 0
@@ -99,12 +99,26 @@ def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     return possible if len(possible) == 1 else []
 
 
-def _named(text: str, resource: str, selector: Selector, known: Knowledge) -> tuple[str, ...]:
-    """The cards of `card.name` that the pod's own selector and affinity leave (P5)."""
+def _named(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
+    """The cards of `card.name` that the pod's own selector and affinity leave (P5).
+
+    Where it names single nodes, as pods of a DaemonSet do, those that one of them has: it could
+    use no other, and would hold it for ever.
+    """
+    allowed = _allowed(text, resource, selected, known)
+    if not known.nodes.named_by(selected):
+        return allowed
+    picked = known.nodes.picked(selected)
+    return tuple(name for name in allowed if name in picked)
+
+
+def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
+    """Those that it leaves by the labels of the cards alone."""
     try:
         names = read_alternatives(text)
     except CardNameError:
         return ()
+    selector = decode(selected)
     return tuple(name for name in names if selector.allows(_as_shown(name, resource, known)))
 
 
@@ -171,14 +185,17 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
 
 
 def lacks_node(facts: PodFacts, request: PodRequest, known: Knowledge) -> bool:
-    """Whether all nodes that the pod names are without a card for it, so far."""
-    return (
-        facts.card_text is None
-        and request.amount > 0
-        and not request.cards
-        and bool(known.nodes.named_by(facts.selector))
-        and not known.nodes.picked(facts.selector)
-    )
+    """Whether all nodes that the pod names are without a card for it, so far.
+
+    What is wrong whatever node it names, such as a card that nobody knows, is not this.
+    """
+    if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
+        return False
+    if facts.card_text is None:
+        return not known.nodes.picked(facts.selector)
+    allowed = _allowed(facts.card_text, request.resource, facts.selector, known)
+    names = read_alternatives(facts.card_text) if allowed else ()
+    return bool(names) and all(_unfit(name, request.resource, known) is None for name in names)
 
 
 def objection(

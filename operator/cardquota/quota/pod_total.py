@@ -4,15 +4,21 @@ Containers and sidecars run together and add up; each init step runs beside the 
 were started before it and counts by itself; overhead comes on top. For cpu and memory a request
 at pod level replaces the sum. Of extended resources the limit counts (the API server demands that
 limit and request are equal), of cpu and memory the request, and the limit where there is none.
+
+The API server writes a missing request from the limit; of a pod template it does not. Here both
+come to the same: at pod level too, where what the containers ask for comes before the limit.
+Memory is added up in thousandths of a byte and then rounded up, as the scheduler does.
+
+Not counted: what a pod that is being resized still holds, which stands in its status alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .objects.pod import Container, PodSpec, Resources
 from .objects.wire import Amounts
-from .quantity import Quantity, QuantityError, count, milli, whole
+from .quantity import Quantity, QuantityError, count, milli, milli_bytes
 from .vocabulary import CPU, MEMORY
 
 _SIDECAR: Final = "Always"
@@ -78,7 +84,7 @@ def _totals(
     return PodTotals(
         tuple(_devices(pod)),
         _total(pod, CPU, milli, _request),
-        _total(pod, MEMORY, whole, _request),
+        -(-_total(pod, MEMORY, milli_bytes, _request) // 1000),
     )
 
 
@@ -93,11 +99,19 @@ class _Pod(NamedTuple):
     level: Resources
     overhead: Mapping[str, Quantity]
 
+    @property
+    def everywhere(self) -> Iterator[Resources]:
+        """Of all containers."""
+        yield from self.containers
+        for step, _ in self.steps:
+            yield step
+
 
 def _devices(pod: _Pod) -> Iterable[tuple[str, int]]:
-    everywhere = [*pod.containers, *(step for step, _ in pod.steps)]
-    names = {name for one in everywhere for name in (*(one.limits or ()), *(one.requests or ()))}
-    for name in sorted(filter(_is_extended, names)):
+    names = {
+        name for one in pod.everywhere for name in (*(one.limits or ()), *(one.requests or ()))
+    }
+    for name in sorted(filter(_is_extended, names | pod.overhead.keys())):
         total = _total(pod, name, _device_count, _limit)
         if total:
             yield name, total
@@ -158,17 +172,25 @@ def _sum(
         else:
             peak = max(peak, sidecars + amount)
     total = max(running + sidecars, peak)
-    pod_level = _pod_level(pod.level, name)
+    pod_level = _pod_level(pod, name)
     if pod_level is not None:
         total = read(pod_level)
     return total + read(pod.overhead.get(name, 0))
 
 
-def _pod_level(resources: Resources, name: str) -> Quantity | None:
-    """A request at pod level, which Kubernetes has for cpu and memory."""
+def _pod_level(pod: _Pod, name: str) -> Quantity | None:
+    """A request at pod level, which Kubernetes has for cpu and memory.
+
+    Where it is missing, the API server makes it from what the containers ask for, and only where
+    none of them names the resource from the limit at pod level.
+    """
     if name not in (CPU, MEMORY):
         return None
-    for amounts in (resources.requests, resources.limits):
-        if amounts is not None and name in amounts:
-            return amounts[name]
-    return None
+    limits, requests = pod.level.limits or {}, pod.level.requests or {}
+    if name in requests:
+        return requests[name]
+    return None if any(_names(one, name) for one in pod.everywhere) else limits.get(name)
+
+
+def _names(resources: Resources, name: str) -> bool:
+    return name in (resources.limits or ()) or name in (resources.requests or ())

@@ -37,7 +37,7 @@ class QuantityError(ValueError):
 
 
 @lru_cache(maxsize=4096)
-def _parse(text: str, scale: int) -> tuple[int, bool]:
+def _parse(text: str, scale: int, largest: int = LARGEST) -> tuple[int, bool]:
     """The amount times 10**scale, rounded up, and whether it was exact."""
     match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or not (match[2] or match[3]):
@@ -60,7 +60,7 @@ def _parse(text: str, scale: int) -> tuple[int, bool]:
     else:
         amount, rest = divmod(digits, 10**-power)
     amount += 1 if rest else 0
-    if amount > LARGEST:
+    if amount > largest:
         raise QuantityError(f"<{_short(text)}> is more than can be counted")
     return (-amount if sign == "-" else amount), not rest
 
@@ -83,6 +83,13 @@ def milli(value: Quantity) -> int:
 def whole(value: Quantity) -> int:
     """Memory in bytes, rounded up as Kubernetes does. Raises QuantityError."""
     return _parse(_text(value), 0)[0]
+
+
+def milli_bytes(value: Quantity) -> int:
+    """Memory in thousandths of a byte, rounded up: what the API server keeps of it, and what has to
+    be added up before it is rounded to bytes. Raises QuantityError.
+    """
+    return _parse(_text(value), 3, LARGEST * 1000)[0]
 
 
 def count(value: Quantity) -> int:

@@ -107,8 +107,10 @@ def check_queue(queue: Queue) -> None:
         )
     if queue.spec.weight is not None and queue.spec.weight < 0:
         raise QueueError(f"spec.weight is {queue.spec.weight}, at least 1 is needed")
-    for name, amounts in (("capability", queue.spec.capability), ("deserved", queue.spec.deserved)):
-        _check_amounts(name, amounts)
+    spec = queue.spec
+    _check_amounts("capability", spec.capability)
+    _check_amounts("deserved", spec.deserved)
+    _check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from .account import Account
+from .cluster_report import cards_of
 from .ledger import Ledger
 from .quantity import cpu_quantity, memory_quantity
 from .vocabulary import CPU, MEMORY
@@ -29,7 +30,10 @@ class CardRow:
 
 @dataclass(slots=True, frozen=True)
 class ResourceRow:
-    """Cpu or memory of a queue, as quantities; no quota where the queue does not limit it."""
+    """Cpu or memory of a queue, as quantities.
+
+    No quota where the queue does not limit it; guarantee and deserved are what its spec says.
+    """
 
     name: str
     quota: str | None
@@ -37,6 +41,8 @@ class ResourceRow:
     inqueue: str
     requested: str
     elastic: str
+    guarantee: str | None = None
+    deserved: str | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -68,14 +74,13 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
     if account is None or account.facts is None:
         return None
     facts = account.facts
-    names = sorted({*account.quota, *account.rows} - {CPU, MEMORY})
     return QueueReport(
         name=queue,
         uid=facts.uid,
         generation=facts.generation,
         state=facts.state,
         state_is_ours=facts.state_is_ours,
-        cards=tuple(_card_row(ledger, account, name) for name in names),
+        cards=tuple(_card_row(ledger, account, name) for name in cards_of(account)),
         resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
         over=tuple(account.over()),
         oversold=tuple(
@@ -112,15 +117,21 @@ def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
 
 
 def _resource_row(account: Account, name: str) -> ResourceRow:
-    row, limit = account.row(name), account.limit(name)
+    row, facts = account.row(name), account.facts
     text = cpu_quantity if name == CPU else memory_quantity
+
+    def if_any(amount: int | None) -> str | None:
+        return None if amount is None else text(amount)
+
     return ResourceRow(
         name=name,
-        quota=None if limit is None else text(limit),
+        quota=if_any(account.limit(name)),
         allocated=text(row.allocated),
         inqueue=text(row.inqueue),
         requested=text(row.requested),
         elastic=text(row.elastic),
+        guarantee=if_any(facts.guarantee.get(name) if facts else None),
+        deserved=if_any(facts.deserved.get(name) if facts else None),
     )
 
 

@@ -79,18 +79,19 @@ def test_a_queue_closed_by_its_annotation(team: Team) -> None:
     assert text.startswith(f"Queue <{queue}> is Closed and takes nothing new")
 
 
-def test_a_queue_closed_by_volcanos_tools(team: Team) -> None:
+@pytest.mark.parametrize("state", ["Closed", "Closing"])
+def test_a_queue_closed_by_volcanos_tools(team: Team, state: str) -> None:
     """Q6: a state that we did not write, in the status, and it is not taken back."""
     queue = team.a_queue({H200: 3})
     team.has_queue(queue)
     team.until_row(H200, quota=3)
-    assert team.patch(queue, {"status": {"state": "Closed"}}, sub="/status").ok
+    assert team.patch(queue, {"status": {"state": state}}, sub="/status").ok
     pod = team.a_pod("a", 1, H200)
     team.until(lambda: not team.create(pod, dry=True).ok, "closed")
     reason, text = team.refused(pod)
     assert reason == v.Reason.QUEUE_NOT_OPEN
-    assert text.startswith(f"Queue <{queue.name}> is Closed")
-    assert team.status()["state"] == "Closed"
+    assert text.startswith(f"Queue <{queue.name}> is {state} and takes nothing new")
+    assert team.status()["state"] == state
 
 
 def test_a_queue_of_other_namespaces(team: Team) -> None:

@@ -1,56 +1,15 @@
 """Workloads: a word at the Deployment, the answer at each pod."""
 
-from typing import Any
-
 import pytest
 
-from builders import H200
+from builders import H200, a_node
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Object, Reply, ask
-from integration.roomy_nodes import T1000
+from integration.asking import Object, metric
+from integration.own_node import a_node_of
+from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, let_through, notes
-
-
-def workload(team: Team, kind: str, pod: PodBody, **spec: Any) -> Object:
-    wire = team.wire(pod)
-    labels = {"app": pod.name}
-    template = {
-        "metadata": {"annotations": wire["metadata"]["annotations"], "labels": labels},
-        "spec": wire["spec"],
-    }
-    body = {"template": template, **spec}
-    if kind == "Job":
-        template["spec"]["restartPolicy"] = "Never"
-        return {
-            "apiVersion": "batch/v1",
-            "kind": kind,
-            "metadata": {"name": pod.name},
-            "spec": body,
-        }
-    body["selector"] = {"matchLabels": labels}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": pod.name}, "spec": body}
-
-
-def path(team: Team, kind: str) -> str:
-    group = "batch" if kind == "Job" else "apps"
-    return f"/apis/{group}/v1/namespaces/{team.namespace}/{kind.lower()}s"
-
-
-def create(team: Team, kind: str, pod: PodBody, **spec: Any) -> Reply:
-    return ask(team.cluster, "POST", path(team, kind), workload(team, kind, pod, **spec))
-
-
-def scale(team: Team, name: str, replicas: int) -> Reply:
-    change = {"spec": {"replicas": replicas}}
-    target = f"{path(team, 'Deployment')}/{name}"
-    return ask(team.cluster, "PATCH", target, change, content_type=MERGE)
-
-
-def refusals(team: Team) -> list[str]:
-    """What the controller was told, by its own event."""
-    events = ask(team.cluster, "GET", f"/api/v1/namespaces/{team.namespace}/events").body["items"]
-    return [event["message"] for event in events if event["reason"] == "FailedCreate"]
+from integration.workload_bodies import change, create, refusals
 
 
 @pytest.mark.slow
@@ -64,7 +23,7 @@ def test_from_two_replicas_to_four_of_a_quota_of_three(team: Team) -> None:
     assert create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=2).warnings == ()
     team.until_row(T1000, allocated=2)
 
-    reply = scale(team, "web", 4)
+    reply = change(team, "Deployment", "web", {"replicas": 4})
 
     assert reply.ok
     assert reply.warnings == (
@@ -103,3 +62,83 @@ def test_the_pods_of_a_job_wait_at_the_gate(team: Team) -> None:
         told = team.until_told(pod["metadata"]["name"], v.Reason.INSUFFICIENT_CARD)
         assert "requested <1>, total would be <3>, but capability is <2>" in told["message"]
     assert refusals(team) == []
+
+
+def how_many(fit: int, asked: int, *, waits: bool = False) -> str:
+    """What a workload named `web` is told."""
+    rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
+    return f"web: {fit} of {asked} pods fit the quota now, {rest}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "two", "five"),
+    [
+        ("Deployment", {"replicas": 2}, {"replicas": 5}),
+        ("StatefulSet", {"replicas": 2}, {"replicas": 5}),
+        ("Job", {"parallelism": 2, "completions": 9}, {"parallelism": 5}),
+        (
+            "CronJob",
+            {"parallelism": 2, "completions": 9},
+            {"jobTemplate": {"spec": {"parallelism": 5}}},
+        ),
+    ],
+)
+def test_a_workload_that_is_made_larger(team: Team, kind: str, two: Object, five: Object) -> None:
+    """At the create as at the edit; a smaller one hears nothing."""
+    team.has_queue({T1000: 3})
+    pod = team.a_pod("web", 1, T1000).annotated("cardquota.dev/run-seconds", "3600")
+    waits = kind in ("Job", "CronJob")
+    assert create(team, kind, pod, **two).warnings == ()
+    if kind != "CronJob":  # none of whose Jobs is due
+        team.until_row(T1000, allocated=2)
+    reply = change(team, kind, "web", five)
+    assert reply.ok
+    assert reply.warnings[0] == how_many(3, 5, waits=waits)
+    assert "requested <1>, total would be <4>, but capability is <3>" in reply.warnings[1]
+
+
+@pytest.mark.slow
+def test_a_template_that_is_changed(team: Team) -> None:
+    """What the old pods hold is given back: three of one card become one of two."""
+    team.has_queue({T1000: 3, T2000: 2})
+    assert create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=3).warnings == ()
+    team.until_row(T1000, allocated=3)
+
+    def template(pod: PodBody) -> Object:
+        wire = team.wire(pod)
+        return {"metadata": {"annotations": notes(wire)}, "spec": wire["spec"]}
+
+    # Paused, its controller leaves the old pods alone.
+    two = {"paused": True, "template": template(team.a_pod("web", 2, T1000))}
+    reply = change(team, "Deployment", "web", two)
+    assert reply.ok
+    assert reply.warnings[0] == how_many(1, 3)
+
+    either = template(team.a_pod("web", 1, f"{T1000}|{T2000}"))
+    reply = change(team, "Deployment", "web", {"replicas": 6, "template": either})
+    assert reply.warnings[0] == how_many(5, 6)
+    assert (
+        f"<{T1000}> quota: requested <1>, total would be <4>, but capability is <3>"
+        in (reply.warnings[1])
+    )
+    assert (
+        f"<{T2000}> quota: requested <1>, total would be <3>, but capability is <2>"
+        in (reply.warnings[1])
+    )
+
+
+@pytest.mark.slow
+def test_a_daemon_set_on_more_nodes_than_there_is_quota(team: Team) -> None:
+    """A pod on each node that it selects and that has the card; on others it holds no quota."""
+    card = f"{team.prefix}-card"
+    nodes = [a_node(f"{team.prefix}-{n}").with_cards(card, "8") for n in range(2)]
+    with a_node_of(team, nodes[0]), a_node_of(team, nodes[1]):
+        team.has_queue({card: 1})
+        counted = "cardquota_cluster_card_allocatable"
+        team.until(lambda: metric(team.cluster, counted, card=card) == 16, "the nodes are seen")
+        reply = create(team, "DaemonSet", team.a_pod("web", 1, card))
+        assert reply.ok
+        assert reply.warnings[0] == how_many(1, 2)
+        team.until_row(card, allocated=1)
+        nobody = {"template": {"spec": {"nodeSelector": {"kubernetes.io/os": "plan9"}}}}
+        assert change(team, "DaemonSet", "web", nobody).warnings == ()

@@ -207,13 +207,21 @@ def test_a_closed_queue_says_so(team: Team) -> None:
 
 
 def test_the_metrics_say_the_same(team: Team) -> None:
-    queue = team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
+    queue = team.has_queue(
+        team.a_queue({T1000: 2}).with_policy("Gate").limited_to(cpu="4").guaranteeing(memory="1Gi")
+    )
     for name in ("a", "b", "c"):
-        assert team.create(team.a_pod(name, 1, T1000)).ok
-    team.until_row(T1000, allocated=2, requested=3)
-    for total, value in {"quota": 2, "allocated": 2, "inqueue": 0, "requested": 3}.items():
+        assert team.create(team.a_pod(name, 1, T1000).with_cpu("500m")).ok
+    team.until_row(T1000, allocated=2, requested=3, guarantee=2)
+    for total, value in {"quota": 2, "allocated": 2, "requested": 3, "guarantee": 2}.items():
         name = f"cardquota_queue_card_{total}"
         assert metric(team.cluster, name, queue=queue, card=T1000) == value, total
+    deserved = metric(team.cluster, "cardquota_queue_card_deserved", queue=queue, card=T1000)
+    assert deserved == team.row(T1000)["deserved"]
+    for total, value in {"quota": 4, "allocated": 1, "requested": 1.5, "inqueue": 0}.items():
+        name = f"cardquota_queue_resource_{total}"
+        assert metric(team.cluster, name, queue=queue, resource="cpu") == value, total
+    assert resource(team, "memory")["guarantee"] == "1Gi"
     assert metric(team.cluster, "cardquota_gated_pods", queue=queue) == 1
     assert metric(team.cluster, "cardquota_unadmitted_pods", queue=queue) == 0
     assert metric(team.cluster, "cardquota_leader") == 1

@@ -109,7 +109,7 @@ def test_rows_of_a_queues_status() -> None:
     )
     resources = field(QUEUE, "status.resources")
     assert resources["x-kubernetes-list-map-keys"] == ["name"]
-    assert list(resources["items"]["properties"]) == ["name", *CARD_NUMBERS[:5]]
+    assert list(resources["items"]["properties"]) == ["name", *CARD_NUMBERS]
     assert resources["items"]["required"] == ["name"]
     assert field(QUEUE, "status.conditions")["x-kubernetes-list-map-keys"] == ["type"]
 

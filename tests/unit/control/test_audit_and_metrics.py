@@ -100,6 +100,54 @@ def test_the_totals_of_each_queue_and_card() -> None:
     assert values(metrics, "cluster_card_quota")[(H200,)] == 3
 
 
+def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
+    """Sixteen promised of eight: half is deserved."""
+    metrics = Metrics()
+    refresh(a_world(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue"))), metrics)
+    assert values(metrics, "queue_card_guarantee")["red", H200] == 8
+    assert values(metrics, "queue_card_deserved")["red", H200] == 4
+
+
+def test_cpu_in_cores_and_memory_in_bytes() -> None:
+    queue = THREE.guaranteeing(cpu="2").deserving(memory="4Gi")
+    pod = passed("a", 1).with_cpu("1500m").with_memory("1Gi").stamped("queue", {H200: 1})
+    metrics = Metrics()
+    refresh(a_world(queue, pod.on_node("h200-a")), metrics)
+    shown = {
+        total: values(metrics, f"queue_resource_{total}")
+        for total in ("quota", "allocated", "guarantee", "deserved")
+    }
+    assert shown == {
+        "quota": {("queue", "cpu"): 4, ("queue", "memory"): 8 * 2**30},
+        "allocated": {("queue", "cpu"): 1.5, ("queue", "memory"): 2**30},
+        "guarantee": {("queue", "cpu"): 2},
+        "deserved": {("queue", "memory"): 4 * 2**30},
+    }
+
+
+def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
+    """Section 6: on-line is Deny, off-line is Gate."""
+    metrics = Metrics()
+    refresh(
+        a_world(
+            a_queue("serving").with_quota({H200: 3}).with_policy("Deny"),
+            a_queue("training").with_quota({H200: 7}).with_policy("Gate"),
+            a_pod().in_queue("training").naming(H200).asking_for(2).on_node("h200-a"),
+        ),
+        metrics,
+    )
+    assert values(metrics, "cluster_card_guarantee")[(H200,)] == 10
+    assert values(metrics, "cluster_card_oversold")[(H200,)] == 2
+    assert values(metrics, "cluster_card_guarantee_by_policy") == {
+        (H200, "Deny"): 3,
+        (H200, "Gate"): 7,
+    }
+    assert values(metrics, "cluster_card_allocated_by_policy") == {
+        (H200, "Deny"): 0,
+        (H200, "Gate"): 2,
+    }
+
+
 def test_cards_used_outside_every_queue_are_counted() -> None:
     """Section 2: in metrics, under no queue's name."""
     metrics = Metrics()
@@ -112,7 +160,8 @@ def test_a_queue_that_is_gone_leaves_no_row() -> None:
     refresh(ledger, metrics)
     ledger.queue_gone("queue")
     refresh(ledger, metrics)
-    assert values(metrics, "queue_card_quota") == {}
+    for name in ("queue_card_quota", "queue_resource_quota", "cluster_card_guarantee_by_policy"):
+        assert values(metrics, name) == {}
     assert values(metrics, "gated_pods") == {}
 
 

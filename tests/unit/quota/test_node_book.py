@@ -106,3 +106,20 @@ def test_d8_a_pod_bound_before_its_node_is_seen_gets_its_card_then() -> None:
     see(ledger, a_node("b").with_cards(H200, 8), a_node("a").with_cards(H800, 8))
     assert (account.row(H800).allocated, account.row(H200).allocated) == (1, 0)
     assert ledger.nodes.take_unresolved("a") == []
+
+
+def test_a_selector_picks_nodes_that_offer_one_of_the_cards() -> None:
+    """Or any, if no card is asked for."""
+    book = NodeBook(Catalog())
+    for node in (
+        a_node("a").with_cards(H200, 8).labelled("pool", "one"),
+        a_node("b").with_cards(H200, 8),
+        a_node("c").with_cards(H800, 8).labelled("pool", "one"),
+        a_node("d").labelled("pool", "one"),
+    ):
+        book.see(node.facts())
+    pool = a_pod().on_nodes_labelled({"pool": "one"}).facts().selector
+    assert book.count_selected(pool, (H200,)) == 1
+    assert book.count_selected(pool, (H200, H800)) == 2
+    assert book.count_selected(pool, ()) == 3
+    assert book.count_selected(b"", (H200,)) == 2

@@ -146,7 +146,7 @@ def test_pods_that_depend_on_no_node_are_not_pinned() -> None:
     for pod in (
         STOCK,
         STOCK.on_nodes_labelled({PRODUCT: H800}),
-        on_node_named("small").naming(H800),
+        STOCK.on_nodes_labelled({"pool": "h800"}).naming(H800),
         a_pod().on_nodes_labelled({"pool": "h800"}),
         on_node_named("small").on_node("small"),
     ):

@@ -14,12 +14,19 @@ BIG = a_node("big").with_cards(H200, 8).labelled("pool", "h200")
 SMALL = a_node("small").with_cards(H800, 8).labelled("pool", "h800")
 SPARE = a_node("spare").with_cards(H800, 8)
 POOL = a_pod("p").in_queue("red").asking_for(1).on_nodes_labelled({"pool": "h800"})
-FIELDS = [{"key": "metadata.name", "operator": "In", "values": ["small"]}]
-REQUIRED = {"nodeSelectorTerms": [{"matchFields": FIELDS}]}
-NAMED = POOL.with_spec(
-    nodeSelector={},
-    affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": REQUIRED}},
-)
+
+
+def on_node_named(node: str) -> PodBody:
+    """As the controller of a DaemonSet makes it."""
+    fields = [{"key": "metadata.name", "operator": "In", "values": [node]}]
+    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
+    return POOL.with_spec(
+        nodeSelector={},
+        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
+    )
+
+
+NAMED = on_node_named("small")
 
 
 @pytest.mark.parametrize("pod", [POOL, NAMED, POOL.gated(), NAMED.gated()])
@@ -71,3 +78,41 @@ def test_p3_a_pod_of_a_daemon_set_on_a_card_outside_the_quota_is_told_so() -> No
     other = a_node("small").with_cards("NVIDIA-L4", 8)
     verdict = judge_create(a_ledger(BIG, other, QUEUE), NAMED.facts())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
+
+
+@pytest.mark.parametrize("cards", [None, H800])
+def test_p5_on_nodes_without_its_card_a_daemon_set_takes_no_quota_from_the_others(
+    cards: str | None,
+) -> None:
+    """Whether it names the card or not: what can never run there holds nothing."""
+    queue = QUEUE.with_quota({H800: 1})
+    waits = on_node_named("bare").naming(cards).with_uid("elsewhere").gated()
+    ledger = a_ledger(BIG, SMALL, a_node("bare"), queue, waits)
+    assert dict(ledger.pods["elsewhere"].charge) == {}
+    assert judge_create(ledger, NAMED.naming(cards).facts()).outcome is Outcome.FITS
+    (refusal,) = openings(ledger, "red")
+    assert isinstance(refusal, Refusal)
+    assert refusal.verdict.reason is Reason.NODE_WITHOUT_CARD
+    see(ledger, a_node("bare").with_cards(H800, 8))
+    (opening,) = openings(ledger, "red")
+    assert isinstance(opening, Opening)
+
+
+def test_p5_of_several_cards_a_daemon_set_uses_the_one_that_its_node_has() -> None:
+    pod = NAMED.naming(f"{H200}|{H800}").gated()
+    (opening,) = openings(a_ledger(BIG, SMALL, QUEUE, pod), "red")
+    assert isinstance(opening, Opening)
+    assert opening.pods[0][1] == ((H800, 1),)
+
+
+@pytest.mark.parametrize("cards", ["NVIDIA-H2OO", f"{H200}|NVIDIA-H2OO", "|"])
+def test_p4_what_is_wrong_on_any_node_is_refused_on_a_named_one(cards: str) -> None:
+    bare = a_node("small")
+    verdict = judge_create(a_ledger(BIG, bare, QUEUE), NAMED.naming(cards).facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
+
+
+def test_p5_a_pod_whose_own_selector_excludes_its_card_is_refused_on_a_named_node() -> None:
+    pod = NAMED.naming(H200).on_nodes_labelled({f"{GPU}.product": H800})
+    verdict = judge_create(a_ledger(BIG, SMALL, QUEUE), pod.facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)

@@ -56,6 +56,20 @@ def test_p1_overhead_comes_on_top() -> None:
     assert pod_totals(spec)[1:] == (1250, 2**20)
 
 
+def test_p1_overhead_may_be_all_that_asks_for_a_card() -> None:
+    assert cards(containers=[container()], overhead={GPU: "1"}) == 1
+
+
+def test_p1_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
+    def memory(*amounts: str) -> int:
+        containers = [container(requests={"memory": amount}) for amount in amounts]
+        return pod_totals(a_pod().with_spec(containers=containers).wire().spec).memory
+
+    assert memory("1500m", "1500m") == 3
+    assert memory("1500m", "1m") == 2
+    assert memory("7Ei", "500m") == 7 * 2**60 + 1
+
+
 def test_p6_the_request_counts_of_cpu_and_the_limit_where_there_is_none() -> None:
     one = container(cpu="4", requests={"cpu": "1"})
     spec = a_pod().with_spec(containers=[one, container(cpu="2")]).wire().spec
@@ -63,10 +77,21 @@ def test_p6_the_request_counts_of_cpu_and_the_limit_where_there_is_none() -> Non
 
 
 def test_p1_a_request_at_pod_level_replaces_the_sum_of_cpu_and_memory() -> None:
-    level = {"requests": {"cpu": "5"}, "limits": {"memory": "2Gi"}}
+    level = {"requests": {"cpu": "5", "memory": "2Gi"}, "limits": {"memory": "3Gi"}}
     pod = a_pod().with_cpu("1").with_memory("1Gi").with_spec(resources=level)
     spec = pod.with_spec(overhead={"cpu": "1"}).wire().spec
     assert pod_totals(spec)[1:] == (6_000, 2 * 2**30)
+
+
+def test_p1_a_limit_at_pod_level_counts_only_where_no_container_names_the_resource() -> None:
+    level = {"limits": {"cpu": "5", "memory": "2Gi"}}
+    spec = a_pod().with_cpu("1").with_spec(resources=level).wire().spec
+    assert pod_totals(spec)[1:] == (1_000, 2 * 2**30)
+    spec = a_pod().with_cpu("0").with_spec(resources=level).wire().spec
+    assert pod_totals(spec).cpu == 0
+    step = container(memory="1Gi")
+    spec = a_pod().with_spec(initContainers=[step], resources=level).wire().spec
+    assert pod_totals(spec)[1:] == (5_000, 2**30)
 
 
 def test_p1_a_pod_level_without_cpu_leaves_the_sum() -> None:

@@ -70,6 +70,14 @@ def test_cpu_and_memory_are_quantities() -> None:
     )
 
 
+def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> None:
+    found = of(QUEUE.guaranteeing(cpu="2", memory="2Gi").deserving(cpu="2500m"))
+    assert [(row.guarantee, row.deserved) for row in found.resources] == [
+        ("2", "2500m"),
+        ("2Gi", None),
+    ]
+
+
 def test_q3_what_is_oversold_is_told_and_lowers_what_is_deserved() -> None:
     found = of(
         a_node("a").with_cards(H200, 6),

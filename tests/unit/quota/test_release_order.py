@@ -28,4 +28,29 @@ def test_the_share_of_a_queue_is_its_largest_of_any_card() -> None:
     )
     account = ledger.account("red")
     assert account is not None
-    assert share(account) == 666_666
+    assert share(ledger, account) == 666_666
+
+
+def test_e6_the_share_is_of_what_is_deserved_not_of_the_quota() -> None:
+    """80 promised of 8: a queue that holds a tenth of its quota holds all that it deserves."""
+    ledger = a_ledger(
+        *CARDS,
+        a_queue("promised").with_quota({H200: 10}),
+        a_queue("others").with_quota({H200: 70}),
+        a_queue("half").with_quota({H800: 8}),
+        a_pod("a").in_queue("promised").naming(H200).asking_for(1).on_node("h200-a"),
+        a_pod("b").in_queue("half").naming(H800).asking_for(4).on_node("h800-a"),
+    )
+    shares = {a.name: share(ledger, a) for a in ledger.accounts()}
+    assert shares == {"promised": 1_000_000, "others": 0, "half": 500_000}
+    assert queue_order(ledger, ["promised", "half"]) == ["half", "promised"]
+
+
+def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
+    """Bound pods keep what they are charged for when their node goes (D8)."""
+    pod = a_pod().in_queue("red").naming(H200).asking_for(1).on_node("h200-a")
+    ledger = a_ledger(*CARDS, QUEUE, pod)
+    ledger.node_gone("h200-a")
+    account = ledger.account("red")
+    assert account is not None
+    assert share(ledger, account) == 333_333

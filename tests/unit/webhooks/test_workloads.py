@@ -1,53 +1,13 @@
 """A word to those who write workloads; never a refusal."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
-from builders.pod import PodBody
-from cardquota_webhooks.workloads import WORKLOADS
 
 from .door import Door, Said
-
-THREE = a_queue().with_quota({H200: 3})
-GROUPS = {resource: group for group, resource in WORKLOADS}
-
-
-def pod(cards: int = 1, card: str = H200) -> PodBody:
-    return a_pod().in_queue("queue").naming(card).asking_for(cards)
-
-
-def running(name: str, cards: int = 1) -> PodBody:
-    return (
-        pod(cards)
-        .put(name, "metadata", "name")
-        .with_uid(name)
-        .stamped("queue", {H200: cards})
-        .on_node("h200-a")
-    )
-
-
-async def warned(
-    door: Door, resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
-) -> list[str]:
-    """The warnings on such a workload named `web`."""
-    body: dict[str, Any] = {"template": template.body, **spec}
-    if resource == "cronjobs":
-        body = {"jobTemplate": {"spec": body}}
-    request = {
-        "uid": "u",
-        "resource": {"group": GROUPS[resource], "version": "v1", "resource": resource},
-        "operation": "UPDATE" if old else "CREATE",
-        "name": "web",
-        "namespace": "team",
-        "object": {"metadata": {"name": "web"}, "spec": body},
-        "oldObject": old,
-    }
-    said: Said = await door.review("/validate", request)
-    assert said.allowed
-    return said.warnings
+from .workload_review import GROUPS, THREE, pod, running, warned
 
 
 @pytest.mark.parametrize("resource", ["deployments", "statefulsets"])
@@ -80,15 +40,6 @@ async def test_what_others_hold_does_not_fit() -> None:
         how_many, why = await warned(door, "deployments", pod(), replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "total would be <4>" in why
-
-
-async def test_an_update_keeps_its_own_pods() -> None:
-    """They hold their quota: nothing is said about them."""
-    old = {"metadata": {"name": "web"}, "status": {"replicas": 3}}
-    async with Door(THREE, *[running(f"p{n}") for n in range(3)]) as door:
-        assert await warned(door, "deployments", pod(), old, replicas=3) == []
-        assert await warned(door, "deployments", pod(), old, replicas=1) == []
-        assert "3 of 4 pods fit" in (await warned(door, "deployments", pod(), old, replicas=4))[0]
 
 
 async def test_each_alternative_has_its_own_room() -> None:

@@ -1,0 +1,59 @@
+"""Workloads as they are written and as they stand, and what is said of them."""
+
+from typing import Any
+
+from builders import H200, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota_webhooks.workloads import WORKLOADS
+
+from .door import Door, Said
+
+THREE = a_queue().with_quota({H200: 3})
+GROUPS = {resource: group for group, resource in WORKLOADS}
+
+
+def pod(cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod().in_queue("queue").naming(card).asking_for(cards)
+
+
+def running(name: str, cards: int = 1) -> PodBody:
+    return (
+        pod(cards)
+        .put(name, "metadata", "name")
+        .with_uid(name)
+        .stamped("queue", {H200: cards})
+        .on_node("h200-a")
+    )
+
+
+async def warned(
+    door: Door, resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
+) -> list[str]:
+    """The warnings on such a workload named `web`. `old`: as it stood, by `stored`."""
+    body = spec_of(resource, template, **spec)
+    request = {
+        "uid": "u",
+        "resource": {"group": GROUPS[resource], "version": "v1", "resource": resource},
+        "operation": "UPDATE" if old else "CREATE",
+        "name": "web",
+        "namespace": "team",
+        "object": {"metadata": {"name": "web"}, "spec": body},
+        "oldObject": old,
+    }
+    said: Said = await door.review("/validate", request)
+    assert said.allowed
+    return said.warnings
+
+
+def spec_of(resource: str, template: PodBody, **spec: Any) -> dict[str, Any]:
+    body: dict[str, Any] = {"template": template.body, **spec}
+    return {"jobTemplate": {"spec": body}} if resource == "cronjobs" else body
+
+
+def stored(template: PodBody, resource: str = "deployments", **status: Any) -> dict[str, Any]:
+    """A workload named `web` with pods of that template, and what its controller says of them."""
+    return {
+        "metadata": {"name": "web"},
+        "spec": spec_of(resource, template),
+        "status": status,
+    }
