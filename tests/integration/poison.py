@@ -123,9 +123,9 @@ POISON = [
         taken=False,
     ),
     pod("a card of a name with spaces", queue="?", card="NVIDIA T1000", taken=False),
-    pod("a group of another namespace", group="kube-system/group", card=T1000),
+    pod("a group of another namespace", group="kube-system/group", card=T1000, taken=False),
     pod("a queue that is no name", queue="../../etc\n", card=T1000, taken=False),
-    pod("a group that is no name", group="../secrets/\u0000", card=T1000),
+    pod("a group that is no name", group="../secrets/\u0000", card=T1000, taken=False),
     pod(
         "a selector by everything",
         queue="?",

@@ -68,7 +68,9 @@ def test_a_card_of_a_pool_that_is_scaled_to_zero_is_known_by_its_quota(team: Tea
 def test_a_queue_that_does_not_exist(team: Team) -> None:
     reason, text = team.refused(team.a_pod("a", 1, H200, queue="nowhere"))
     assert reason == v.Reason.QUEUE_NOT_FOUND
-    assert text.startswith(f"Queue <{team.queue_name('nowhere')}> does not exist; name one that")
+    asked = f"(the pod requests <1> of <{H200}>)"
+    queue = team.queue_name("nowhere")
+    assert text.startswith(f"Queue <{queue}> does not exist {asked}; name one that")
 
 
 def test_a_queue_closed_by_its_annotation(team: Team) -> None:
@@ -125,7 +127,8 @@ def test_a_pod_and_its_group_that_disagree(team: Team) -> None:
     reason, text = team.refused(pod)
     assert reason == v.Reason.INVALID_CARD
     assert f"pod group <{team.namespace}/gang> belongs to queue <{theirs}>" in text
-    assert f"names queue <{mine}>; make them agree" in text
+    asked = f"(the pod requests <1> of <{H200}>)"
+    assert f"names queue <{mine}> {asked}; make them agree" in text
 
 
 def test_a_card_without_a_resource(team: Team) -> None:

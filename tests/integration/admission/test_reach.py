@@ -71,7 +71,8 @@ def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
     reason, text = team.refused(stock("a"))
     assert reason == v.Reason.QUEUE_NOT_FOUND
     assert text.startswith(
-        f"the pod asks for cards but names no queue, and namespace <{team.namespace}> demands one"
+        "the pod requests <1> of <nvidia.com/gpu> but names no queue, and namespace "
+        f"<{team.namespace}> demands one"
     )
     assert team.create(a_pod("plain")).ok
 

@@ -42,16 +42,14 @@ def test_an_owner_that_is_taken_away_frees_nothing(people: Team) -> None:
 
 
 def test_the_group_of_another_namespace_is_not_ones_own(people: Team) -> None:
-    """A group is looked for in the pod's own namespace, whatever is written."""
+    """A group is one of the pod's own namespace: another one's is no name of a group."""
     theirs = f"other-{people.namespace}"
     people.has_queue({T1000: 1})
     pod = people.a_pod("a", 1, T1000).in_queue(None).in_group(f"{theirs}/gang")
     assert people.create(people.a_gang("gang", 1)).ok
     reply = people.create(pod, as_user=TENANT)
-    assert reply.ok
-    assert f"pod group <{people.namespace}/{theirs}/gang> does not exist" in reply.warnings[0]
-    assert not let_through(people.pod("a"))
-    people.until_row(T1000, allocated=0, inqueue=0)
+    assert reply.reason == v.Reason.INVALID_CARD
+    assert f"<{theirs}/gang> names no pod group" in reply.message
 
 
 def test_a_group_without_pods_holds_nothing(people: Team) -> None:
