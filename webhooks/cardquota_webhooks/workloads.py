@@ -111,12 +111,9 @@ class WorkloadReviews:
         next_one = judge_create(
             self._ledger, facts, require_queue=self._require_queue, beside=charged
         )
-        return Answer(
-            warnings=(
-                messages.partly_fits(workload.metadata.name, asked, fits, waits=waits),
-                messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text,
-            )
-        )
+        how_many = messages.partly_fits(workload.metadata.name, asked, fits, waits=waits)
+        why = messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text
+        return Answer(warnings=(how_many, why) if why else (how_many,))
 
     def _asked(
         self,

@@ -155,6 +155,8 @@ class Account:
                 self._undecided_at_create, lambda card: self.row(card).expected, claim, shown, sign
             )
         if bucket is _OPEN:
+            # What those who wait need was worked out without it, or with it.
+            self.waiting.look_again()
             self._undecided = self._claimed(
                 self._undecided, lambda card: self.row(card).charged, claim, shown, sign
             )

@@ -121,5 +121,5 @@ class Asking:
 def _has_place(assignment: Assignment, claim: Claim) -> bool:
     placed = assignment.place(claim)
     if placed:
-        assignment.remove(claim)
+        assignment.give_back(claim)
     return placed

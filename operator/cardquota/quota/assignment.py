@@ -8,22 +8,26 @@ Guarantees
   problem (NP-hard already for amounts of one and two), and its search ends after `MOST_STEPS`.
   What was not found by then does not fit: a pod waits that might have gone, never the reverse.
 
-Costs: claims that can use the same are counted, not listed. Whether one more fits is a walk over
-the cards that can be reached by moving claims, so it does not depend on how many claims there are
-or how unlike. Only unequal amounts that fill those cards to the last few are searched.
+Costs: claims that can use the same are counted, not listed. A question looks at the room of every
+card that some claim could use, and then walks over those that can be reached by moving claims: it
+does not depend on how many claims there are, and of claims with few alternatives not on how unlike
+they are. Those with many alternatives are walked over kind by kind. Only unequal
+amounts that fill their cards to the last few are searched, with one bound for the whole question.
 
 Where claims do not fit all (a quota was lowered, a pod came past the gate), those that do not are
 set aside, and the cards they could use take nothing more; other cards are not concerned (Q7).
 """
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Hashable, Iterator
 from math import gcd
-from typing import Final
+from typing import Final, TypeVar
 
 from .claim import Claim
-from .packing import pack
+from .packing import MOST_STEPS, Steps, pack
+from .placements import Placements
 
+K = TypeVar("K", bound=Hashable)
 _NONE: Final = frozenset[str]()
 
 
@@ -34,88 +38,148 @@ class Assignment:
     calls, and may be negative.
     """
 
-    __slots__ = ("_aside", "_held", "_placed", "_room_of", "_ways")
+    __slots__ = (
+        "_amounts",
+        "_aside",
+        "_cards",
+        "_changed",
+        "_placements",
+        "_room_of",
+        "_rooms",
+        "_steps",
+    )
 
     def __init__(self, room_of: Callable[[str], int]) -> None:
         self._room_of = room_of
-        self._placed: dict[str, dict[Claim, int]] = {}
-        """By card: which claims it serves, and how many of each."""
-        self._held: dict[str, int] = {}
-        self._ways: dict[str, dict[tuple[str, int], dict[Claim, None]]] = {}
-        """By card, then by another card and an amount: claims that could move there."""
+        self._placements = Placements()
         self._aside: dict[Claim, int] = {}
         """Claims without a card: new ones, and those for which there is no room."""
+        self._cards: Counter[str] = Counter()
+        """How many claims that were added could use a card."""
+        self._amounts: Counter[int] = Counter()
+        """How many of them are of which amount."""
+        self._changed = False
+        """Whether claims were added or removed since `settle`."""
+        self._rooms: dict[str, int] = {}
+        """What there was room for when it last looked."""
+        self._steps = Steps(MOST_STEPS)
 
     def add(self, claim: Claim) -> None:
         """Take a claim in, whether or not there is room."""
         self._aside[claim] = self._aside.get(claim, 0) + 1
+        self._cards.update(claim.cards)
+        self._amounts[claim.amount] += 1
+        self._changed = True
 
-    def remove(self, claim: Claim, number: int = 1) -> None:
-        """The inverse of `add`, and of what `place` and `place_many` found room for."""
-        while number and claim in self._aside:
+    def remove(self, claim: Claim) -> None:
+        """The inverse of `add`."""
+        for card in claim.cards:
+            _take(self._cards, card)
+        _take(self._amounts, claim.amount)
+        self._changed = True
+        if claim in self._aside:
             self._drop_aside(claim)
-            number -= 1
-        for card in claim.cards if number else ():
-            here = min(number, self._placed.get(card, {}).get(claim, 0))
-            if here:
-                self._lift(claim, card, here)
-                number -= here
+        else:
+            self.give_back(claim)
 
     def place(self, claim: Claim) -> bool:
-        """Take a claim in if it fits beside all others; else nothing is changed."""
+        """Take a claim in for a while if it fits beside all others; else nothing is changed."""
         self.settle()
         return self._put(claim, self._barred())
 
     def place_many(self, claim: Claim, most: int) -> int:
-        """Take in as many equal claims as fit, at most `most`; their number."""
+        """Take in for a while as many equal claims as fit, at most `most`; their number."""
         self.settle()
         barred, taken = self._barred(), 0
-        for card in claim.cards:
-            if card not in barred and claim.amount:
-                number = max(0, min(most - taken, self.free(card) // claim.amount))
-                self._lay(claim, card, number)
-                taken += number
-        while taken < most and self._put(claim, barred):
+        while taken < most:
+            for card in claim.cards:
+                if card not in barred:
+                    number = max(0, min(most - taken, self.free(card) // claim.amount))
+                    self._placements.lay(claim, card, number)
+                    taken += number
+            # Others that moved once may leave room for many more.
+            if taken == most or not self._put(claim, barred):
+                break
             taken += 1
         return taken
 
+    def give_back(self, claim: Claim, number: int = 1) -> None:
+        """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
+        for card in claim.cards:
+            here = min(number, self._placements.at(card).get(claim, 0))
+            if here:
+                self._placements.lift(claim, card, here)
+                number -= here
+
     def settle(self) -> None:
         """Follow what changed since the last call: room, and claims."""
-        for card in list(self._held):
-            while self.free(card) < 0 and card in self._placed:
-                claim = next(reversed(self._placed[card]))
-                self._lift(claim, card)
-                self.add(claim)
-        for claim in sorted(self._aside, key=lambda claim: -claim.amount):
-            while claim in self._aside and self._put(claim, _NONE):
-                self._drop_aside(claim)
+        self._steps.begin()
+        rooms = {card: self._room_of(card) for card in self._cards}
+        if not self._changed and rooms == self._rooms:
+            return
+        self._changed, self._rooms = False, rooms
+        for card in self._placements:
+            while self.free(card) < 0 and (claims := self._placements.at(card)):
+                claim = next(reversed(tuple(claims)))
+                self._placements.lift(claim, card)
+                self._aside[claim] = self._aside.get(claim, 0) + 1
+        self._refill(search=False)
+        self._refill(search=True)
 
     def free(self, card: str) -> int:
         """What claims leave of the room of a card."""
-        return self._room_of(card) - self._held.get(card, 0)
+        return self._room_of(card) - self._placements.held(card)
 
     def held(self, card: str) -> int:
         """What the claims that have a card hold of this one."""
-        return self._held.get(card, 0)
+        return self._placements.held(card)
 
     def aside(self) -> Iterator[tuple[Claim, int]]:
         """Claims for which there is no room, after `settle`, and how many of each."""
         return iter(self._aside.items())
 
     def reach(self, cards: Collection[str]) -> set[str]:
-        """Cards whose room can matter to who wants one of `cards`: by moving claims."""
-        return self._reach(list(cards), _NONE)
+        """Cards whose room can matter to who wants one of `cards`: by moving claims, or because
+        who is short of one of them could use another.
+        """
+        reached = self._placements.reached(cards)
+        while True:
+            short = [c for claim in self._aside if reached & {*claim.cards} for c in claim.cards]
+            if reached.issuperset(short):
+                return reached
+            reached = self._placements.reached([*reached, *short])
 
     # --- finding a place ----------------------------------------------------------------------
 
-    def _put(self, claim: Claim, barred: Collection[str]) -> bool:
+    def _refill(self, *, search: bool) -> None:
+        """Find places for claims that are aside, the largest first.
+
+        Who cannot reach any free room is not looked for: where many are short, most of them.
+        """
+        hopeful: set[str | Claim] | None = None
+        for claim in sorted(self._aside, key=lambda claim: -claim.amount):
+            while claim in self._aside and (hopeful is None or not hopeful.isdisjoint(claim.cards)):
+                if self._put(claim, _NONE, search=search):
+                    self._drop_aside(claim)
+                else:
+                    hopeful = self._hopeful()
+                    break
+            if search and not self._steps.left:
+                return
+
+    def _hopeful(self) -> set[str | Claim]:
+        """Cards from which free room can be reached by moving claims."""
+        step = gcd(*self._amounts)
+        return self._placements.leading_to(c for c in self._cards if self.free(c) >= step)
+
+    def _put(self, claim: Claim, barred: Collection[str], *, search: bool = True) -> bool:
         starts = [card for card in claim.cards if card not in barred]
         for card in starts:
             if self.free(card) >= claim.amount:
-                self._lay(claim, card)
+                self._placements.lay(claim, card)
                 return True
         moved, unequal = self._move_along(claim, starts, barred)
-        return moved or (unequal and self._repack(claim, starts, barred))
+        return moved or (search and unequal and self._repack(claim, starts, barred))
 
     def _move_along(
         self, claim: Claim, starts: list[str], barred: Collection[str]
@@ -129,17 +193,19 @@ class Assignment:
         wanted = dict.fromkeys(starts, claim.amount)
         """By card that was reached: how much is to come there."""
         came_from: dict[str, tuple[str, Claim]] = {}
+        seen: set[Claim] = set()
         to_see = deque(starts)
         while to_see:
             card = to_see.popleft()
             lacking = wanted[card] - self.free(card)
-            for (other, amount), claims in self._ways.get(card, {}).items():
+            for other, moved in self._placements.moves(card, seen):
+                amount = moved.amount
                 unequal = unequal or amount != claim.amount
                 if amount < lacking or other in wanted or other in barred:
                     continue
-                came_from[other] = (card, next(iter(claims)))
+                came_from[other] = (card, moved)
                 if self.free(other) >= amount:
-                    self._lay(claim, self._shift(other, came_from))
+                    self._placements.lay(claim, self._shift(other, came_from))
                     return True, unequal
                 wanted[other] = amount
                 to_see.append(other)
@@ -149,82 +215,55 @@ class Assignment:
         """Move the claims of a path, the last one first; the card where it begins."""
         while card in came_from:
             before, moved = came_from[card]
-            self._lift(moved, before)
-            self._lay(moved, card)
+            self._placements.lift(moved, before)
+            self._placements.lay(moved, card)
             card = before
         return card
 
     def _repack(self, claim: Claim, starts: list[str], barred: Collection[str]) -> bool:
         """Place all claims anew that could make room: for unequal amounts."""
-        reached = self._reach(starts, barred)
-        amounts = {amount for card in reached for _, amount in self._ways.get(card, ())}
+        if not self._steps.left:
+            return False
+        reached = self._placements.reached(starts, barred)
+        amounts = {
+            other.amount
+            for card in reached
+            for other in self._placements.at(card)
+            if len(other.cards) > 1
+        }
         step = gcd(claim.amount, *amounts)
         if sum(max(0, self.free(card)) // step * step for card in reached) < claim.amount:
             return False  # those who want these cards want no others, and more than there is
         movable = [
             (other, card, number)
             for card in reached
-            for other, number in self._placed.get(card, {}).items()
+            for other, number in self._placements.at(card).items()
             if len(other.cards) > 1
         ]
         counts, room = {claim: 1}, {card: self.free(card) for card in sorted(reached)}
         for other, card, number in movable:
             counts[other] = counts.get(other, 0) + number
             room[card] += other.amount * number
-        found = pack(counts, room)
+        found = pack(counts, room, self._steps)
         if found is None:
             return False
         for other, card, number in movable:
-            self._lift(other, card, number)
+            self._placements.lift(other, card, number)
         for (other, card), number in found.items():
-            self._lay(other, card, number)
+            self._placements.lay(other, card, number)
         return True
-
-    def _reach(self, starts: list[str], barred: Collection[str]) -> set[str]:
-        reached, to_see = set(starts), deque(starts)
-        while to_see:
-            for other, _ in self._ways.get(to_see.popleft(), ()):
-                if other not in reached and other not in barred:
-                    reached.add(other)
-                    to_see.append(other)
-        return reached
 
     def _barred(self) -> Collection[str]:
         """Cards that somebody is short of already."""
         return {card for claim in self._aside for card in claim.cards} if self._aside else _NONE
 
-    # --- books ----------------------------------------------------------------------------------
-
-    def _lay(self, claim: Claim, card: str, number: int = 1) -> None:
-        if not number:
-            return
-        placed = self._placed.setdefault(card, {})
-        if claim not in placed:
-            ways = self._ways.setdefault(card, {})
-            for other in claim.cards:
-                if other != card:
-                    ways.setdefault((other, claim.amount), {})[claim] = None
-        placed[claim] = placed.get(claim, 0) + number
-        self._held[card] = self._held.get(card, 0) + claim.amount * number
-
-    def _lift(self, claim: Claim, card: str, number: int = 1) -> None:
-        placed = self._placed[card]
-        placed[claim] -= number
-        self._held[card] -= claim.amount * number
-        if placed[claim]:
-            return
-        del placed[claim]
-        ways = self._ways[card]
-        for other in claim.cards:
-            if other != card:
-                claims = ways[other, claim.amount]
-                del claims[claim]
-                if not claims:
-                    del ways[other, claim.amount]
-        if not placed:
-            del self._placed[card], self._held[card], self._ways[card]
-
     def _drop_aside(self, claim: Claim) -> None:
         self._aside[claim] -= 1
         if not self._aside[claim]:
             del self._aside[claim]
+
+
+def _take(counts: Counter[K], key: K) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

@@ -11,7 +11,7 @@ different numbers of free cards nodes have, not by nodes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from .card import Card
 
@@ -75,19 +75,24 @@ class FreeCards:
         return self._rows.get(card, Counter())
 
     def at_once(
-        self, card: str, amount: int, going: Iterable[int] = (), *, nodes: Iterable[str] = ()
+        self,
+        card: str,
+        amount: int,
+        going: Rows | None = None,
+        *,
+        nodes: Collection[str] | None = None,
     ) -> bool:
         """Whether a node has so many of a card free beside those that are on their way there.
 
-        `going`: amounts that go there just now. `nodes`: the only ones that count, if given; who
-        is on the way is then taken to go to these.
+        `going`: who goes there just now, by amount. `nodes`: the only ones that count, if given;
+        who is on the way is then taken to go to these.
         """
         rows = self._rows.get(card)
-        if nodes:
+        if nodes is not None:
             rows = Counter(free for node in nodes for free in self._free(node, card))
         if not rows or max(rows) < amount:
             return False
-        awaited = self._awaited.get(card, Counter()) + Counter(going)
+        awaited = self._awaited.get(card, Counter()) + (going or Counter())
         if not awaited:
             return True
         return _largest_after(Counter(rows), awaited) >= amount

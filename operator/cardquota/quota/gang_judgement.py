@@ -3,13 +3,14 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import takewhile
 
 from .account import Account
 from .assignment import Assignment
 from .claim import Claim, claim_of
-from .judgement import at_once, judge
+from .judgement import Going, at_once, judge
 from .ledger import Ledger
 from .over_quota import over_quota
 from .pod_record import PodRecord
@@ -26,8 +27,8 @@ class Together:
     def __init__(self) -> None:
         self.beside: dict[str, int] = {}
         """What all of them ask for, by dimension."""
-        self.going: dict[str, list[int]] = {}
-        """By card, the amount of each."""
+        self.going: dict[str, Counter[int]] = {}
+        """By card, how many ask for which amount."""
         self.cards: list[Charge] = []
 
     def judge(self, ledger: Ledger, record: PodRecord, *, only: str = "") -> Verdict:
@@ -45,7 +46,7 @@ class Together:
             for dimension, amount in (*verdict.cards, *others):
                 self.beside[dimension] = self.beside.get(dimension, 0) + amount
             for card, amount in verdict.cards:
-                self.going.setdefault(card, []).append(amount)
+                self.going.setdefault(card, Counter())[amount] += 1
             self.cards.append(verdict.cards)
         return verdict
 
@@ -96,27 +97,25 @@ def _cards_of(ledger: Ledger, members: Sequence[PodRecord], assignment: Assignme
     claims = [claim_of(_cards(record), _amount(record)) for record in members]
     placed = list(takewhile(lambda claim: not claim.amount or assignment.place(claim), claims))
     cards: list[str] = []
-    going: dict[str, list[int]] = {}
+    going: dict[str, Counter[int]] = {}
     if len(placed) == len(claims):
         for number, (record, claim) in enumerate(zip(members, claims, strict=True)):
             fixed = _fix(ledger, record, assignment, going) if claim.amount else claim
             placed[number] = fixed
             cards.append(fixed.cards[0] if fixed.amount else "")
-            going.setdefault(cards[-1], []).append(fixed.amount)
+            going.setdefault(cards[-1], Counter())[fixed.amount] += 1
     for claim in placed:
         if claim.amount:
-            assignment.remove(claim)
+            assignment.give_back(claim)
     return cards
 
 
-def _fix(
-    ledger: Ledger, record: PodRecord, assignment: Assignment, going: Mapping[str, list[int]]
-) -> Claim:
+def _fix(ledger: Ledger, record: PodRecord, assignment: Assignment, going: Going) -> Claim:
     """Give a member that has a place the best of its cards that all others leave it (E7)."""
     cards, amount = _cards(record), _amount(record)
     preferred = at_once(ledger, record, going)
     order = sorted(cards, key=lambda card: not preferred(card)) if preferred else list(cards)
-    assignment.remove(claim_of(cards, amount))
+    assignment.give_back(claim_of(cards, amount))
     fixed = (Claim((card,), amount) for card in order)
     # If its place went to somebody who was short of one, the first: that has no room, as is seen
     # when all is judged once more.
@@ -128,10 +127,13 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
     if not verdict.shortfalls:
         return verdict
     account = ledger.account(verdict.queue)
+    undecided = account.undecided() if account else None
     shorts = []
     for short in verdict.shortfalls:
         asked = sum(_asks(record.request, short.dimension) for record in members)
         charged = account.row(short.dimension).charged if account else 0
+        if undecided is not None and short.dimension not in (CPU, MEMORY):
+            charged = undecided.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
     never = never or (account is not None and _never(account, members))

@@ -3,7 +3,8 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from . import messages
@@ -19,8 +20,9 @@ from .pod_request import PodRequest, card_devices
 from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
-Going = Mapping[str, Sequence[int]]
-"""By card: the amounts of pods that are let through together with the one that is judged."""
+Going = Mapping[str, Counter[int]]
+"""By card, of pods that are let through together with the one that is judged: how many ask for
+which amount."""
 
 _NOTHING: Mapping[str, int] = {}
 _NOBODY: Going = {}
@@ -92,9 +94,8 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     if record.queue == OUTSIDE:
         text = messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
-    kept = _reserved_for(ledger, record)
-    if kept:
-        verdict = judge(ledger, record.facts, record.queue, only=kept)
+    for card in _reserved_for(ledger, record):
+        verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
     return judge(ledger, record.facts, record.queue, at_once=at_once(ledger, record))
@@ -108,27 +109,29 @@ def at_once(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Prefer
     request = record.request
     if request is None or len(request.cards) < 2:
         return None
-    amount, selector = request.amount, record.facts.selector
-    return lambda card: ledger.nodes.at_once(card, amount, selector, going.get(card, ()))
+    amount, selector, nodes = request.amount, record.facts.selector, ledger.nodes
+    return lambda card: nodes.free.at_once(
+        card, amount, going.get(card), nodes=nodes.choice(selector)
+    )
 
 
-def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
-    """The card that a member of a gang that has begun finds reserved, if it has a choice (T2).
+def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
+    """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
 
     What is left of the reservation is for all that are still to go, so they are assigned together:
-    none may take what another one needs.
+    first the card that is left for this one; then those of which nothing is reserved for others.
     """
     facts, request = record.facts, record.request
     book = ledger.groups.get(facts.group) if facts.group else None
     if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
-        return ""
+        return
     rest = Assignment(book.outstanding)
     waiting = [record, *(m for m in book.members.values() if m.gated and m is not record)]
-    for member in waiting[1 : book.missing]:
+    for member in waiting[1 : max(1, book.missing)]:
         if member.request is not None and member.request.amount:
             rest.place(claim_of(member.request.cards, member.request.amount))
-    wanted = (card for card in request.cards if rest.place(Claim((card,), request.amount)))
-    return next(wanted, "")
+    yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
+    yield from (card for card in request.cards if not book.outstanding(card))
 
 
 def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:

@@ -1,7 +1,8 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
+from typing import Final
 
 from .card import NOT, Card
 from .catalog import Catalog
@@ -10,6 +11,9 @@ from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
 from .selector import Selector, decode
+
+_MOST_CHOICES: Final = 256
+"""Selectors of which the nodes are kept. Users write what they like: the number has a bound."""
 
 
 class NodeBook:
@@ -24,6 +28,8 @@ class NodeBook:
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
         self._pins = NodePins()
+        self._chosen: tuple[int, dict[bytes, list[str]]] = (0, {})
+        """The nodes that selectors pick, as long as no node changes."""
         self.free = FreeCards()
         """What a pod could have at once (E7)."""
         self._total: dict[str, int] = {}
@@ -151,16 +157,20 @@ class NodeBook:
         """
         return self._pins.picked(selector) if _picks_nodes(selector) else ()
 
-    def at_once(self, card: str, amount: int, selector: bytes, going: Iterable[int] = ()) -> bool:
-        """Whether a node that a pod's selector picks has so many of a card free now (E7).
+    def choice(self, selector: bytes) -> list[str] | None:
+        """The nodes that a pod picks by more than a product label (E7); None if it does not.
 
-        `going`: amounts that go there just now. Costs in proportion to the nodes with cards for a
-        pod that picks its nodes by more than a product label and has a choice of cards.
+        Asked for pods that have a choice of cards besides. Costs in proportion to the nodes with
+        cards, once for all that pick alike, until a node with cards comes, changes or goes.
         """
         if not selector or not _picks_nodes(selector):
-            return self.free.at_once(card, amount, going)
-        nodes = self._pins.names(selector)
-        return bool(nodes) and self.free.at_once(card, amount, going, nodes=nodes)
+            return None
+        version, chosen = self._chosen
+        if version != self._pins.version or len(chosen) >= _MOST_CHOICES:
+            version, chosen = self._chosen = (self._pins.version, {})
+        if selector not in chosen:
+            chosen[selector] = self._pins.names(selector)
+        return chosen[selector]
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector can be met by single nodes alone, which it names."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from .account import Account
 from .candidate import Candidate, Needs
-from .gang_judgement import Together, judge_gang
+from .gang_judgement import judge_gang
 from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
@@ -107,18 +107,18 @@ class ReleaseJudge:
 
         A member that took the place of a lost one must not wait behind an extra that does not fit.
         """
-        together = Together()
-        chosen: list[tuple[PodRecord, Charge]] = []
+        chosen: list[PodRecord] = []
+        charges: list[Charge] = []
         pods = self._ledger.pods
         firsts = sorted((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
         for _, turns in firsts:
             for turn in islice(turns, need - len(chosen)):
-                record = pods[turn[-1]]
-                verdict = together.judge(self._ledger, record)
+                verdict, found = judge_gang(self._ledger, [*chosen, pods[turn[-1]]])
                 if not verdict.fits:
                     break
-                chosen.append((record, verdict.cards))
-        return chosen
+                chosen.append(pods[turn[-1]])
+                charges = found
+        return list(zip(chosen, charges, strict=True))
 
     def _reservation(self, book: GroupBook, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start, and those that are let through already, ask for."""

@@ -51,7 +51,7 @@ def _assigned(
         claim = claim_of(request.cards, request.amount)
         number = assignment.place_many(claim, most)
         cards = {card: assignment.held(card) - held for card, held in before.items()}
-        assignment.remove(claim, number)
+        assignment.give_back(claim, number)
     return cards
 
 

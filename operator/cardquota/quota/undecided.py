@@ -62,7 +62,7 @@ class Undecided:
             yield self._assignment
         finally:
             for one, number in taken:
-                self._assignment.remove(one, number)
+                self._assignment.give_back(one, number)
 
     def held(self, card: str) -> int:
         """What is held of a card as these claims were assigned for the last question, at least.

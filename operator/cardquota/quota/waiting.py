@@ -16,6 +16,8 @@ from .pod_record import PodRecord
 from .shelves import Shelves
 from .vocabulary import Reason
 
+_ANYTHING: Final[Needs] = {"": -(2**62)}
+"""Room that there always is."""
 _SLACK: Final = 64
 """Entries that may be out of date, beyond as many as there are good ones."""
 
@@ -146,6 +148,13 @@ class WaitingLine:
         """Have all of a shelf tried: they wait for another reason now."""
         for candidate in shelf:
             self._wake(candidate)
+
+    def look_again(self) -> None:
+        """Have the first of every shelf tried whatever room there is: what was noted of the room
+        that each needs does not hold any more. Costs by the shelves, not by who waits.
+        """
+        for shelf in self.shelves:
+            self.shelves.note(shelf, _ANYTHING)
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None

@@ -140,6 +140,26 @@ def test_e7_a_pod_that_picks_its_nodes_has_those_alone() -> None:
     assert goes_to(*nodes, nowhere) == [{H200: 1}]
 
 
+def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
+    """A node with whole cards and shares, of which its pod uses the first kind."""
+    zone = "topology.kubernetes.io/zone"
+    mixed = h200().labelled(zone, "a").with_slices("1g.18gb", 7)
+    far = h800().labelled(zone, "b")
+    assert goes_to(
+        mixed, far, waiting("p", 1, f"{H800}|{H200}").on_nodes_labelled({zone: "a"})
+    ) == [{H200: 1}]
+
+
+def test_e7_what_is_kept_of_who_picks_which_nodes_ends_with_the_next_node() -> None:
+    zone = "topology.kubernetes.io/zone"
+    pods = [waiting(name).on_nodes_labelled({zone: "a"}) for name in ("p", "q")]
+    ledger = opened(h800().labelled(zone, "a"), pods[0])
+    assert cards_of(ledger, "p") == [{H800: 1}]
+    see(ledger, h200().labelled(zone, "a"), pods[1])
+    release(ledger)
+    assert cards_of(ledger, "q") == [{H200: 1}]
+
+
 def test_nothing_is_left_of_what_is_gone() -> None:
     ledger = opened(h200(), h800(), on("h200-1", 1), waiting("p"))
     for uid in ("uid-p", "uid-holder"):

@@ -1,10 +1,14 @@
 """T3, unequal amounts: a place for every claim, or none found."""
 
-import pytest
+import time
 
 from cardquota.quota import packing
 from cardquota.quota.claim import Claim, claim_of
-from cardquota.quota.packing import pack
+from cardquota.quota.packing import MOST_BRANCHES, MOST_STEPS, Places, Steps
+
+
+def pack(claims: dict[Claim, int], room: dict[str, int], steps: int = MOST_STEPS) -> Places | None:
+    return packing.pack(claims, room, Steps(steps))
 
 
 def one(cards: str, amount: int) -> Claim:
@@ -35,17 +39,33 @@ def test_a_claim_without_a_card_of_these_has_no_place() -> None:
     assert pack({one("C", 1): 1}, {"A": 5}) is None
 
 
-def test_a_search_ends_whatever_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_whatever_it_is_asked() -> None:
     """What is not found in so many steps waits: never the reverse."""
     claims, room = {one("A|B", 3): 2, one("A|B", 2): 2}, {"A": 5, "B": 5}
     assert pack(claims, room) is not None
-    monkeypatch.setattr(packing, "MOST_STEPS", 2)
+    assert pack(claims, room, steps=2) is None
+
+
+def test_several_searches_for_one_answer_have_one_bound() -> None:
+    claims, room = {one("A|B", 3): 2, one("A|B", 2): 2}, {"A": 5, "B": 5}
+    steps = Steps(8)
+    assert [packing.pack(claims, room, steps) is None for _ in range(3)] == [False, True, True]
+    steps.begin()
+    assert packing.pack(claims, room, steps) is not None
+
+
+def test_a_search_that_is_over_tries_nothing_more() -> None:
+    """However many equal claims each kind has."""
+    claims = {one("A|B|C", amount): 10**6 for amount in (3, 5, 7, 11)}
+    room = dict.fromkeys("ABC", 8_666_666)
+    begun = time.process_time()
     assert pack(claims, room) is None
+    assert time.process_time() - begun < 1
 
 
 def test_more_kinds_of_claims_than_a_search_goes_deep_are_not_searched() -> None:
-    kinds = {one(f"C{n:03}|C{n + 1:03}", 1): 1 for n in range(packing.MOST_BRANCHES // 2 + 1)}
-    room = {f"C{n:03}": 1 for n in range(packing.MOST_BRANCHES)}
+    kinds = {one(f"C{n:03}|C{n + 1:03}", 1): 1 for n in range(MOST_BRANCHES // 2 + 1)}
+    room = {f"C{n:03}": 1 for n in range(MOST_BRANCHES)}
     assert pack(kinds, room) is None
     kinds.popitem()
     assert pack(kinds, room) is not None

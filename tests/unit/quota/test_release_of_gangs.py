@@ -5,6 +5,7 @@ import pytest
 from builders import H200, H800, R4090, Body, a_group, see
 from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.stamp import Reservation, read_reservation, reservation_text
+from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
 from .releasing import (
@@ -262,6 +263,42 @@ def test_e7_where_all_must_be_assigned_together_free_nodes_count_as_well() -> No
     ledger = a_cluster(quota, GANG.of(3), taken, *gang)
     assert release(ledger)[0] == [["a", "b", "c"]]
     assert cards_of(ledger, "a", "b", "c") == [{H800: 1}, {H200: 2}, {H800: 3}]
+
+
+def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
+    """One still runs; of those that wait one is too large, and the others fit if both can."""
+    two = GANG.of(3)
+    quota = QUEUE.with_quota({H200: 2, H800: 1})
+    waits = [member("big", 2), member("a", 1, f"{H200}|{H800}"), member("b", 1)]
+    ledger = a_cluster(quota, two, runs("r", 1), *waits)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
+    """The reservation is for one of the two; the other takes what is free."""
+    gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
+    quota = QUEUE.with_quota({H200: 1, H800: 1})
+    ledger = a_cluster(quota, GANG.reserving("red", {H200: 1}), *gang)
+    assert release(ledger)[0] == [["a"], ["b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+def test_section_9_a_gang_is_told_what_is_assigned() -> None:
+    """Somebody who may use either is counted with H200, which he cannot have."""
+    quota = QUEUE.with_quota({H200: 1, H800: 2})
+    others = waiting("d").stamped("red", {H200: 1}), waiting("x", 1, f"{H200}|{H800}").ungated()
+    gang = [member("a", 1, H800), member("b", 1, H800)]
+    _, refusals = release(a_cluster(quota, GANG, *others, *gang))
+    assert "requested <2>, total would be <3>, but capability is <2>" in refusals[0].verdict.text
+
+
+def test_section_9_a_gang_that_never_fits_though_each_might_is_told_so() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [member("a", 1), member("b", 4, H800)]
+    _, refusals = release(a_cluster(GANG, held, *gang))
+    assert refusals[0].verdict.outcome is Outcome.NEVER
+    assert "at most ," not in refusals[0].verdict.text
 
 
 def test_t3_a_gang_that_fits_by_cards_alone_still_needs_its_cpu() -> None:

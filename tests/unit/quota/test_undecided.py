@@ -1,11 +1,16 @@
 """T3: pods that may end up on any of several cards, and what room they leave for others."""
 
+import random
+
+import pytest
+
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.judgement import judge_create, judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 
+from .open_books import next_opening, with_nothing_noted
 from .releasing import release
 
 EITHER = f"{H200}|{H800}"
@@ -166,3 +171,76 @@ def test_room_on_a_card_it_does_not_name_lets_one_go() -> None:
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a"]]
+
+
+def test_one_that_comes_past_the_gate_later_lets_them_be_looked_at_again() -> None:
+    """What `a` was found to need was noted when nobody had a choice."""
+    holder = a_request("held", 1, H200).stamped("red", {H200: 1}).on_node("h200-a")
+    ledger = a_cluster(holder, on_its_way("a", 1, H200))
+    assert release(ledger)[0] == []
+    see(ledger, past_us("x"))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_room_on_a_card_that_somebody_is_short_of_lets_others_go() -> None:
+    """`x` needs two of one card, and finds them on H800: then H200 is for `a`."""
+    holder = a_request("held", 1, H800).stamped("red", {H800: 1}).on_node("h800-a")
+    quota = QUEUE.with_quota({H200: 1, H800: 2})
+    ledger = a_cluster(quota, holder, past_us("x", 2), on_its_way("a", 1, H200))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_outside_every_queue_nobody_claims_anything() -> None:
+    ledger = a_ledger(*CARDS, a_pod("stock").naming(EITHER).asking_for(1))
+    account = ledger.account("")
+    assert account is not None
+    assert account.undecided() is None
+
+
+def test_e2_a_member_whose_cards_are_all_reserved_fits_although_the_card_is_over_its_quota() -> (
+    None
+):
+    """Q7: what was promised before the quota was lowered."""
+    group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
+    member = on_its_way("a", 1, H200).in_group("gang")
+    ledger = a_cluster(group, past_us("x", 5), member)
+    assert judge_release(ledger, ledger.pods["uid-a"]).fits
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_t3_nobody_waits_who_fits_whatever_comes_past_the_gate(seed: int) -> None:
+    """What was noted of those who wait hides nobody: the same as if all were tried anew."""
+    dice = random.Random(seed)  # noqa: S311
+    cards, nodes = (H200, H800, R4090), {H200: "h200-a", H800: "h800-a", R4090: "4090-a"}
+    quota = {card: dice.randint(1, 3) for card in cards}
+    ledger = a_ledger(*CARDS, QUEUE.with_quota(quota).with_policy("Gate"))
+    live: dict[str, PodBody] = {}
+    for step in range(2, 42):
+        name, what = f"p{step}", dice.choice(("past", "wait", "bound", "gone", "held"))
+        names = "|".join(dice.sample(cards, dice.randint(1, 3)))
+        pod = a_request(name, dice.choice((1, 1, 2)), names).at_revision(step)
+        if what in ("past", "wait", "held"):
+            card = dice.choice(cards)
+            held = pod.stamped("red", {card: 1}).on_node(nodes[card])
+            live[name] = {"past": pod, "wait": pod.gated(), "held": held}[what]
+            see(ledger, live[name])
+        elif live:
+            name = dice.choice(sorted(live))
+            record = ledger.pods.get(f"uid-{name}")
+            if what == "gone":
+                del live[name]
+                ledger.pod_gone(f"uid-{name}")
+            elif record and record.stamp is None and not record.gated:
+                see(
+                    ledger,
+                    live[name].on_node(dice.choice(sorted(nodes.values()))).at_revision(step),
+                )
+        account = ledger.account("red")
+        assert account is not None
+        if dice.random() < 0.6:
+            assert next_opening(ledger, "red") == with_nothing_noted(ledger, account)
+            release(ledger)

@@ -1,0 +1,143 @@
+"""Which card serves which claim, and to which other cards claims could move (T3).
+
+Claims that can use the same are counted, not listed. A claim with few alternatives is filed by each
+other card it could move to, so a walk over the cards does not depend on how many kinds of claims
+there are; one with many would be filed too often, and is walked over as it is.
+"""
+
+from collections import deque
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from typing import Final, TypeVar
+
+from .claim import Claim
+
+K = TypeVar("K", bound=Hashable)
+MANY: Final = 8
+"""Alternatives up to which a claim is filed by each other card it could move to."""
+_NONE: Final[Mapping[Claim, int]] = {}
+
+
+class Placements:
+    """The claims that have a card."""
+
+    __slots__ = ("_held", "_large", "_placed", "_ways")
+
+    def __init__(self) -> None:
+        self._placed: dict[str, dict[Claim, int]] = {}
+        """By card: which claims it serves, and how many of each."""
+        self._held: dict[str, int] = {}
+        self._ways: dict[str, dict[tuple[str, int], dict[Claim, None]]] = {}
+        """By card, then by another card and an amount: claims that could move there."""
+        self._large: dict[str, dict[Claim, None]] = {}
+        """By card: claims there that are not filed in `_ways`."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Cards that serve somebody."""
+        return iter(list(self._placed))
+
+    def at(self, card: str) -> Mapping[Claim, int]:
+        """The claims that a card serves, and how many of each."""
+        return self._placed.get(card, _NONE)
+
+    def held(self, card: str) -> int:
+        """What they hold of it."""
+        return self._held.get(card, 0)
+
+    def lay(self, claim: Claim, card: str, number: int = 1) -> None:
+        """Claims are served by a card."""
+        if not number:
+            return
+        placed = self._placed.setdefault(card, {})
+        if claim not in placed:
+            self._file(claim, card)
+        placed[claim] = placed.get(claim, 0) + number
+        self._held[card] = self._held.get(card, 0) + claim.amount * number
+
+    def lift(self, claim: Claim, card: str, number: int = 1) -> None:
+        """The inverse of `lay`."""
+        placed = self._placed[card]
+        placed[claim] -= number
+        self._held[card] -= claim.amount * number
+        if placed[claim]:
+            return
+        del placed[claim]
+        self._unfile(claim, card)
+        if not placed:
+            del self._placed[card], self._held[card]
+
+    def moves(self, card: str, seen: set[Claim]) -> Iterator[tuple[str, Claim]]:
+        """To which other cards claims of this one could move, and one of those for each.
+
+        Claims with many alternatives are looked at once in a walk, for which `seen` is kept: what
+        they reach is reached then.
+        """
+        for (other, _), claims in self._ways.get(card, {}).items():
+            yield other, next(iter(claims))
+        for claim in list(self._large.get(card, ())):
+            if claim not in seen:
+                seen.add(claim)
+                for other in claim.cards:
+                    if other != card:
+                        yield other, claim
+
+    def reached(self, starts: Iterable[str], barred: Collection[str] = ()) -> set[str]:
+        """Cards that moves lead to from some, those themselves included."""
+        to_see = deque(starts)
+        reached, seen = set(to_see), set[Claim]()
+        while to_see:
+            for other, _ in self.moves(to_see.popleft(), seen):
+                if other not in reached and other not in barred:
+                    reached.add(other)
+                    to_see.append(other)
+        return reached
+
+    def leading_to(self, ends: Iterable[str]) -> set[str | Claim]:
+        """Cards from which moves lead to one of some, those themselves included.
+
+        Beside them the claims by which they do, as far as they have many alternatives.
+        """
+        before: dict[str | Claim, list[str | Claim]] = {}
+        for card, ways in self._ways.items():
+            for other, _ in ways:
+                before.setdefault(other, []).append(card)
+        for card, claims in self._large.items():
+            for claim in claims:
+                if claim not in before:
+                    for other in claim.cards:
+                        before.setdefault(other, []).append(claim)
+                before.setdefault(claim, []).append(card)
+        to_see: deque[str | Claim] = deque(ends)
+        leading = set(to_see)
+        while to_see:
+            for one in before.get(to_see.popleft(), ()):
+                if one not in leading:
+                    leading.add(one)
+                    to_see.append(one)
+        return leading
+
+    def _file(self, claim: Claim, card: str) -> None:
+        if len(claim.cards) > MANY:
+            self._large.setdefault(card, {})[claim] = None
+            return
+        for other in claim.cards:
+            if other != card:
+                ways = self._ways.setdefault(card, {})
+                ways.setdefault((other, claim.amount), {})[claim] = None
+
+    def _unfile(self, claim: Claim, card: str) -> None:
+        if len(claim.cards) > MANY:
+            _discard(self._large, card, claim)
+            return
+        for other in claim.cards:
+            if other != card:
+                ways = self._ways[card]
+                _discard(ways, (other, claim.amount), claim)
+                if not ways:
+                    del self._ways[card]
+
+
+def _discard(index: dict[K, dict[Claim, None]], key: K, claim: Claim) -> None:
+    claims = index[key]
+    del claims[claim]
+    if not claims:
+        del index[key]
