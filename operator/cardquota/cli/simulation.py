@@ -115,11 +115,11 @@ class Simulation:
             return self._let_by(pod, answer, sentences.exempt(facts.namespace))
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
-        answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
+        answer.warnings = verdict.warnings + sentences.pod_warnings(pod)
         mode = self.ledger.mode_in(facts.namespace)
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.DENY:
-            answer.answer = Answer.DENIED
+            answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
             self._cluster.put(gated(pod))
             self._release()
