@@ -33,7 +33,7 @@ def _names(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         for key in ("node", "queue", "namespace"):
             if key in row:
                 yield row[key]
-        yield from filter(_PLAIN.fullmatch, _products(row))
+        yield from (n for n in _products(row) if _PLAIN.fullmatch(n) and n not in _WORDS)
 
 
 def _products(row: Mapping[str, Any]) -> Iterator[str]:

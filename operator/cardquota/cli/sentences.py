@@ -35,7 +35,7 @@ def other_gates(names: tuple[str, ...]) -> str:
 
 
 def pod_warnings(pod: Pod) -> tuple[str, ...]:
-    """What a pod is warned of for how it is written, whatever is judged of it."""
+    """What a pod that admission looks at is warned of, whatever is judged of it."""
     notes, warnings = pod.metadata.annotations, list[str]()
     if notes is not None and notes.card_alias is not None:
         warnings.append(messages.alias_used())
