@@ -16,7 +16,7 @@ from .short_forms import KEYS, USUAL_NAMESPACE, Object, Row, body, kind_of
 TABLE = Path(__file__).parent / "table"
 _NAMESPACED = frozenset({"pod", "group", "deployment", "statefulset", "daemonset", "job"})
 _CASE = frozenset(
-    {"rule", "says", "given", "pods", "rows", "conditions", "then", "settings", "differs"}
+    {"rule", "says", "given", "pods", "rows", "conditions", "then", "settings", "simulated only"}
 )
 _STAGE = frozenset({"change", "expect", "rows", "conditions"})
 _EXPECTED = frozenset({*ANSWERS, "text", "node", "pending", "warns", "affinity", "times"})
@@ -100,8 +100,8 @@ class Case:
     """The first is what `simulate` can be asked for; the others are changes on a cluster."""
     settings: Mapping[str, Any]
     """Of the configuration. A cluster has one configuration: such a case is simulated alone."""
-    differs: str
-    """Why simulation and cluster do not agree here, if they do not."""
+    simulated_only: str
+    """Why it is simulated alone, if not for its settings."""
     namespace: str
 
     def objects(self, kind: str) -> list[Thing]:
@@ -134,7 +134,7 @@ def _case(prefix: str, case: Mapping[str, Any]) -> Case:
         given=tuple(_thing(row, namespace) for row in case.get("given", ())),
         stages=tuple(_stage(s, namespace) for s in (first, *case.get("then", ()))),
         settings=case.get("settings", {}),
-        differs=case.get("differs", ""),
+        simulated_only=case.get("simulated only", ""),
         namespace=namespace,
     )
 

@@ -8,6 +8,7 @@ what is there when the time is over is what was found.
 import json
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +23,12 @@ from .found import ADMITTED, DENIED, GATED, LET_BY, Found, PodFound, pod_found
 from .patterns import says
 from .short_forms import body
 
-PATIENCE = 10.0
-"""Seconds in which a case has become what it is going to be."""
+PATIENCE = 15.0
+"""Seconds in which a case has become what it is going to be. After 10, a pod whose group or gang is
+not complete is told so.
+"""
+_EVERY = 0.2
+"""Seconds between two looks at a case. Many play at once: to ask takes time from the plane."""
 _VOLCANO = f"/apis/{v.GROUP}/{v.VERSION}"
 _QUEUES = f"{_VOLCANO}/queues"
 _KINDS = {
@@ -74,35 +79,28 @@ class OnPlane:
         """Returns once the product counts with what was given, as the simulation does."""
         for thing in self.case.objects("node"):
             path = f"/api/v1/nodes/{thing.name}"
-            eventually(lambda p=path: _usable(self._get(p)), f"{path} usable", 30)
+            self._until(lambda p=path: _usable(self._get(p)), f"{path} usable")
         for name in self.namespaces:
             path = f"/api/v1/namespaces/{name}/serviceaccounts"
-            eventually(lambda p=path: self._get(p)["items"], f"a service account in {name}", 30)
+            self._until(lambda p=path: self._get(p)["items"], f"a service account in {name}")
         for name in seen.rows:
-            eventually(
-                lambda n=name: self._rows(n) == seen.rows[n],
-                f"status of {name}: {seen.rows[name]}",
-                30,
-            )
+            self._until(lambda n=name: self._rows(n) == seen.rows[n], f"{name}: {seen.rows[name]}")
         for thing in self.case.objects("group"):
             self._must(self._create(thing))
             path = f"{self._path(thing)}/{thing.name}"
-            eventually(lambda p=path: self._get(p).get("status"), f"{path} seen")
+            self._until(lambda p=path: self._get(p).get("status"), f"{path} seen")
 
     def take_away(self) -> None:
         """Leave nothing behind but namespaces that are going."""
         for name in self.namespaces:
             self._ask("DELETE", f"/api/v1/namespaces/{name}")
-            self._ask("DELETE", f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0")
-            self._ask("DELETE", f"{_KINDS['group'] % name}")
+            self._ask("DELETE", f"{_KINDS['pod'] % name}?gracePeriodSeconds=0")
+            self._ask("DELETE", _KINDS["group"] % name)
         for thing in self.case.objects("node"):
             self._ask("DELETE", f"/api/v1/nodes/{thing.name}")
-
-    def take_queues(self) -> None:
-        """Once nobody uses them."""
         for thing in self.case.objects("queue"):
             path = f"{_QUEUES}/{thing.name}"
-            eventually(lambda p=path: self._ask("DELETE", p).code in (200, 404), f"{path} gone", 30)
+            self._until(lambda p=path: self._ask("DELETE", p).code in (200, 404), f"{path} gone")
 
     # --- what happens ---------------------------------------------------------------------
 
@@ -213,7 +211,7 @@ class OnPlane:
         for pod in listed:
             if any(owner["name"].startswith(name) for owner in _owners(pod)):
                 yield self._pod(pod, ())
-        events = self._events(namespace, f"reason=FailedCreate")
+        events = self._events(namespace, "reason=FailedCreate")
         texts = {event["message"].partition(_DENIED)[2] for event in events}
         for text in sorted(texts):
             yield pod_found(DENIED, text=text)
@@ -279,12 +277,13 @@ class OnPlane:
 
     # --- requests -------------------------------------------------------------------------
 
+    def _until(self, condition: Callable[[], Any], what: str, seconds: float = 30.0) -> None:
+        eventually(condition, what, seconds, every=_EVERY)
+
     def _wait(self, condition: Callable[[], bool]) -> None:
         """Until the condition holds or the time is over: what is there then is judged later."""
-        try:
-            eventually(condition, seconds=PATIENCE)
-        except AssertionError:
-            pass
+        with suppress(AssertionError):
+            self._until(condition, "as the table says", PATIENCE)
 
     def _create(self, thing: Thing) -> Reply:
         return self._create_body(thing.kind, thing.body)
@@ -324,9 +323,16 @@ def _denied(reply: Reply) -> PodFound:
 
 
 def _sentence(reply: Reply, queue: Thing) -> str:
-    """Why a queue was refused, without its name in front; empty: it was not."""
+    """Why a queue was refused, without its name in front; empty: it was not.
+
+    What the schema refuses already has words of its own, and never comes to us: those that we
+    should have for it count as said.
+    """
     if reply.ok:
         return ""
+    if _DENIED not in reply.message and "schema" in (queue.expect or {}):
+        said = says(reply.message, queue.expect["schema"])
+        return str(queue.expect["refused"]) if said else reply.message
     return reply.message.partition(_DENIED)[2].removeprefix(f"Queue <{queue.name}>: ")
 
 

@@ -1,8 +1,8 @@
 """The short forms of the table, turned into Kubernetes objects.
 
-The first key of a row is its kind, and the object's name the value; more keys are listed here. Amounts
-of `asks` and `offers` are by resource name; one without a domain is NVIDIA's: `gpu`,
-`mig-1g.18gb`, `gpu.shared`.
+The first key of a row is its kind, and the object's name the value; further keys are those of
+`KEYS`. Amounts of `asks` and `offers` are by resource name; one without a domain is NVIDIA's:
+`gpu`, `mig-1g.18gb`, `gpu.shared`. `asks: 2` is `asks: {gpu: 2}`. A pod is in the namespace `lab`.
 """
 
 import json
@@ -29,9 +29,7 @@ KEYS = {
     "namespace": frozenset({"mode", "queue"}),
     "group": frozenset({"namespace", "queue", "members", "request"}),
     "pod": _OF_PODS,
-    **dict.fromkeys(
-        ("deployment", "statefulset", "daemonset", "job"), _OF_PODS | {"replicas"}
-    ),
+    **dict.fromkeys(("deployment", "statefulset", "daemonset", "job"), _OF_PODS | {"replicas"}),
     "object": frozenset[str](),
 }
 """By kind. `object` stands for itself: its value is the whole Kubernetes object."""
