@@ -11,10 +11,19 @@ import yaml
 from .found import ADMITTED, ANSWERS, PodFound
 from .patterns import says
 from .renaming import renamed
-from .short_forms import KEYS, USUAL_NAMESPACE, Object, Row, body, kind_of
+from .short_forms import (
+    IN_NAMESPACE,
+    KEYS,
+    SHARED_NAMESPACE,
+    USUAL_NAMESPACE,
+    Object,
+    Row,
+    body,
+    kind_of,
+    labelled,
+)
 
 TABLE = Path(__file__).parent / "table"
-_NAMESPACED = frozenset({"pod", "group", "deployment", "statefulset", "daemonset", "job"})
 _CASE = frozenset(
     {"rule", "says", "given", "pods", "rows", "conditions", "then", "settings", "simulated only"}
 )
@@ -95,6 +104,8 @@ class Case:
     id: str
     rule: str
     says: str
+    prefix: str
+    """Of all its names."""
     given: tuple[Thing, ...]
     stages: tuple[Stage, ...]
     """The first is what `simulate` can be asked for; the others are changes on a cluster."""
@@ -125,25 +136,29 @@ def _of_file(path: Path) -> Iterator[Case]:
 
 
 def _case(prefix: str, case: Mapping[str, Any]) -> Case:
-    namespace = f"{prefix}-{USUAL_NAMESPACE}"
+    own = f"{prefix}-{USUAL_NAMESPACE}"
+    namespace = (
+        own if any(row.get("namespace") == own for row in case["given"]) else SHARED_NAMESPACE
+    )
     first = {"change": case.get("pods", ()), **{k: case[k] for k in _STAGE & case.keys()}}
     return Case(
         id=f"{prefix}-{case['rule'].partition(',')[0]}",
         rule=case["rule"],
         says=case["says"],
-        given=tuple(_thing(row, namespace) for row in case.get("given", ())),
-        stages=tuple(_stage(s, namespace) for s in (first, *case.get("then", ()))),
+        prefix=prefix,
+        given=tuple(_thing(row, prefix, namespace) for row in case["given"]),
+        stages=tuple(_stage(s, prefix, namespace) for s in (first, *case.get("then", ()))),
         settings=case.get("settings", {}),
         simulated_only=case.get("simulated only", ""),
         namespace=namespace,
     )
 
 
-def _stage(stage: Mapping[str, Any], namespace: str) -> Stage:
+def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
     if unknown := set(stage) - _STAGE:
         raise ValueError(f"unknown keys {unknown}")
     rows: Sequence[Row] = stage.get("change", ())
-    things = tuple(_thing(row, namespace) for row in rows if "delete" not in row)
+    things = tuple(_thing(row, prefix, namespace) for row in rows if "delete" not in row)
     pods = {t.name: t.pods for t in things if t.expect is not None and t.kind != "queue"}
     pods |= {name: _expected(found) for name, found in stage.get("expect", {}).items()}
     return Stage(
@@ -155,11 +170,11 @@ def _stage(stage: Mapping[str, Any], namespace: str) -> Stage:
     )
 
 
-def _thing(row: Row, namespace: str) -> Thing:
+def _thing(row: Row, prefix: str, namespace: str) -> Thing:
     expect = row.get("expect")
     row = {key: value for key, value in row.items() if key != "expect"}
     kind = kind_of(row)
-    if kind in _NAMESPACED:
+    if kind in IN_NAMESPACE:
         row.setdefault("namespace", namespace)
     found = body(row)
     if kind == "object":
@@ -167,6 +182,8 @@ def _thing(row: Row, namespace: str) -> Thing:
         if kind not in KEYS:
             raise ValueError(f"cannot be an object of the table: {kind}")
         found["metadata"].setdefault("namespace", namespace)
+    if kind in IN_NAMESPACE:
+        labelled(found, prefix)
     return Thing(kind, found["metadata"]["name"], found, expect, row)
 
 

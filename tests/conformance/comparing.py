@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .case import Case, Expected
+from .case import Case, Expected, Stage
 from .found import Found, PodFound, Rows
 from .patterns import says
 
 
 def differences(case: Case, found: Found) -> list[str]:
-    """Of the first stage: how it differs from what the table says, in words."""
-    stage = case.stages[0]
-    told = [*_of_pods(stage.pods, found.pods), *_of_rows(stage.rows, found.rows)]
+    """Of the first stage and what is given: how it differs from what the table says, in words."""
+    told = differences_in(case.stages[0], found)
     for thing in case.given:
         expect = thing.expect or {}
         if thing.kind == "queue":
@@ -19,6 +18,11 @@ def differences(case: Case, found: Found) -> list[str]:
         elif thing.kind == "node":
             told += _sentence(thing.name, expect.get("not counted", ""), found.not_counted)
     return told
+
+
+def differences_in(stage: Stage, found: Found) -> list[str]:
+    """The same of the pods and rows of one stage."""
+    return [*_of_pods(stage.pods, found.pods), *_of_rows(stage.rows, found.rows)]
 
 
 def _of_pods(

@@ -18,10 +18,10 @@ from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, Object, Reply, ask
 
 from .case import Case, Expected, Stage, Thing
-from .comparing import differences
+from .comparing import differences_in
 from .found import ADMITTED, DENIED, GATED, LET_BY, Found, PodFound, pod_found
 from .patterns import says
-from .short_forms import body
+from .short_forms import CASE_LABEL, SHARED_NAMESPACE
 
 PATIENCE = 15.0
 """Seconds in which a case has become what it is going to be. After 10, a pod whose group or gang is
@@ -43,6 +43,7 @@ _KINDS = {
     "job": "/apis/batch/v1/namespaces/%s/jobs",
 }
 _DENIED = "denied the request: "
+_AT_ONCE = "propagationPolicy=Background"
 _CONTROLLED = ("deployment", "statefulset", "daemonset", "job")
 
 
@@ -61,15 +62,10 @@ class OnPlane:
 
     @property
     def namespaces(self) -> list[str]:
-        return list(
-            dict.fromkeys([self.case.namespace, *(t.name for t in self.case.objects("namespace"))])
-        )
+        return [self.case.namespace, *(thing.name for thing in self.case.objects("namespace"))]
 
     def give(self) -> None:
         """Create all that the pods of the case need. Returns before it is usable."""
-        written = {thing.name for thing in self.case.objects("namespace")}
-        for name in set(self.namespaces) - written:
-            self._must(self._create_body("namespace", body({"namespace": name})))
         for kind in ("namespace", "node", "queue"):
             for thing in self.case.objects(kind):
                 reply = self.replies[thing.name] = self._create(thing)
@@ -92,10 +88,14 @@ class OnPlane:
 
     def take_away(self) -> None:
         """Leave nothing behind but namespaces that are going."""
-        for name in self.namespaces:
-            self._ask("DELETE", f"/api/v1/namespaces/{name}")
-            self._ask("DELETE", f"{_KINDS['pod'] % name}?gracePeriodSeconds=0")
-            self._ask("DELETE", _KINDS["group"] % name)
+        mine = f"labelSelector={CASE_LABEL}={self.case.prefix}"
+        for name in dict.fromkeys(self.namespaces):
+            kinds = _CONTROLLED if self.controlled else ()
+            for kind in (*kinds, "pod", "group"):
+                path = _KINDS[kind] % name
+                self._ask("DELETE", f"{path}?{mine}&gracePeriodSeconds=0&{_AT_ONCE}")
+            if name != SHARED_NAMESPACE:
+                self._ask("DELETE", f"/api/v1/namespaces/{name}")
         for thing in self.case.objects("node"):
             self._ask("DELETE", f"/api/v1/nodes/{thing.name}")
         for thing in self.case.objects("queue"):
@@ -145,10 +145,8 @@ class OnPlane:
 
         def told() -> list[str]:
             found = Found(rows={queue: self._rows(queue) for queue in stage.rows})
-            rows = Case("", "", "", (), (stage,), {}, "", "")
-            there = {name: self._pods(name) for name in stage.pods}
-            found.pods = there
-            return [*differences(rows, found), *self._stored_wrong(stage)]
+            found.pods = {name: self._pods(name) for name in stage.pods}
+            return [*differences_in(stage, found), *self._stored_wrong(stage)]
 
         self._wait(lambda: not told())
         return [*wrong, *told()]
@@ -194,7 +192,7 @@ class OnPlane:
     def _pods_wrong(self, expected: Mapping[str, list[Expected]]) -> list[str]:
         stage = Stage((), (), expected, {}, {})
         found = Found(pods={name: self._pods(name) for name in expected})
-        return differences(Case("", "", "", (), (stage,), {}, "", ""), found)
+        return differences_in(stage, found)
 
     def _pods(self, name: str) -> list[PodFound]:
         if name in self.controlled:
@@ -212,7 +210,11 @@ class OnPlane:
             if any(owner["name"].startswith(name) for owner in _owners(pod)):
                 yield self._pod(pod, ())
         events = self._events(namespace, "reason=FailedCreate")
-        texts = {event["message"].partition(_DENIED)[2] for event in events}
+        texts = {
+            event["message"].partition(_DENIED)[2]
+            for event in events
+            if event["involvedObject"]["name"].startswith(name)
+        }
         for text in sorted(texts):
             yield pod_found(DENIED, text=text)
 

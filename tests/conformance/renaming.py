@@ -1,7 +1,9 @@
 """Names of its own for every case, so that all cases can stand on one cluster at once.
 
-Whatever a case gives a name of the whole cluster, its nodes, namespaces, queues and products, gets
-a prefix, wherever the case speaks of it: in annotations, labels and expected sentences too.
+Whatever a case names gets a prefix wherever the case speaks of it: nodes, namespaces, queues and
+products in annotations, labels and expected sentences too; the names of pods, groups and
+workloads where they stand alone, or behind their namespace in a sentence. Only the namespace
+`lab` is shared by all cases that say nothing of it: namespaces are dear.
 """
 
 import json
@@ -11,7 +13,7 @@ from typing import Any
 
 from cardquota.quota.card import model_of
 
-from .short_forms import KEYS, USUAL_NAMESPACE
+from .short_forms import IN_NAMESPACE, KEYS, SHARED_NAMESPACE, USUAL_NAMESPACE
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _WORDS = frozenset(KEYS) | frozenset().union(*KEYS.values())
@@ -21,18 +23,38 @@ def renamed(case: Mapping[str, Any], prefix: str) -> Any:
     """The case with its own names."""
     rows = [*case.get("given", ()), *case.get("pods", ())]
     rows += [row for stage in case.get("then", ()) for row in stage.get("change", ())]
-    names = sorted({USUAL_NAMESPACE, *_names(rows)}, key=len, reverse=True)
-    if taken := _WORDS.intersection(names):
+    names, alone = set(_names(rows)), set(_names_inside(rows))
+    if taken := _WORDS & (names | alone):
         raise ValueError(f"a word of the short forms is no name: {taken}")
-    pattern = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, names))})(?![\w-])")
-    return _replaced(case, lambda text: pattern.sub(rf"{prefix}-\1", text))
+    new = {name: f"{prefix}-{name}" for name in names}
+    new.setdefault(USUAL_NAMESPACE, SHARED_NAMESPACE)
+    anywhere = re.compile(rf"(?<![\w.-])({_any_of(new)})(?![\w-])")
+    inside = re.compile(rf"(?<=/)({_any_of(alone)})(?=>)")
+
+    def replaced(text: str) -> str:
+        if text in alone:
+            return f"{prefix}-{text}"
+        text = anywhere.sub(lambda found: new[found[1]], text)
+        return inside.sub(rf"{prefix}-\1", text) if alone else text
+
+    return _replaced(case, replaced)
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+
+
+def _names_inside(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Names within a namespace."""
+    for row in rows:
+        if "object" in row:
+            yield row["object"]["metadata"]["name"]
+        yield from (row[kind] for kind in (*IN_NAMESPACE, "group") if kind in row)
 
 
 def _names(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
-        for key in ("node", "queue", "namespace"):
-            if key in row:
-                yield row[key]
+        yield from (row[key] for key in ("node", "queue", "namespace") if key in row)
         yield from (n for n in _products(row) if _PLAIN.fullmatch(n) and n not in _WORDS)
 
 

@@ -15,6 +15,10 @@ Row = Mapping[str, Any]
 Object = dict[str, Any]
 
 USUAL_NAMESPACE = "lab"
+SHARED_NAMESPACE = "conformance-lab"
+"""What it is called on a cluster, unless the case says more of it."""
+CASE_LABEL = "conformance"
+"""On what a case creates in a namespace: whose it is."""
 _VOLCANO = f"{v.GROUP}/{v.VERSION}"
 _RUN_SECONDS = {"cardquota.dev/run-seconds": "3600"}
 """Pods of Jobs do not end while the test looks at them."""
@@ -33,6 +37,8 @@ KEYS = {
     "object": frozenset[str](),
 }
 """By kind. `object` stands for itself: its value is the whole Kubernetes object."""
+IN_NAMESPACE = ("pod", "group", "deployment", "statefulset", "daemonset", "job")
+"""Kinds whose objects stand in a namespace."""
 
 _API = {
     "deployment": ("apps/v1", "Deployment"),
@@ -178,3 +184,11 @@ _BODIES: Mapping[str, Callable[[Row], Object]] = {
     "pod": _pod,
     "object": lambda row: dict(row["object"]),
 }
+
+
+def labelled(thing: Object, case: str) -> Object:
+    """The object, and the pods it makes, with the label of their case."""
+    template = thing.get("spec", {}).get("template")
+    for one in (thing, template) if template else (thing,):
+        one["metadata"]["labels"] = {**one["metadata"].get("labels", {}), CASE_LABEL: case}
+    return thing

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cardquota_dev.testing import Cluster
+from cardquota_dev.testing import Cluster, fresh_namespace
 from conformance.by_simulation import found_by_simulation
 from conformance.case import Case, cases
 from conformance.comparing import differences, disagreements
 from conformance.found import Found
 from conformance.on_plane import OnPlane
+from conformance.short_forms import SHARED_NAMESPACE
 
 AT_ONCE = 12
 """Cases that play at the same time: most of it is waiting."""
@@ -37,7 +38,8 @@ def outcomes(
     asked = {item.callspec.params["case"].id for item in _of_this_module(request)}
     players = [OnPlane(product_plane, case) for case in _CASES if case.id in asked]
     simulated = [_simulated(player.case, folder) for player in players]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    shared = fresh_namespace(product_plane, SHARED_NAMESPACE)
+    with shared, ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(OnPlane.give, players))
         played = pool.map(_played, players, simulated)
         yield {player.case.id: one for player, one in zip(players, played, strict=True)}
