@@ -159,7 +159,9 @@ def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
         raise ValueError(f"unknown keys {unknown}")
     rows: Sequence[Row] = stage.get("change", ())
     things = tuple(_thing(row, prefix, namespace) for row in rows if "delete" not in row)
-    pods = {t.name: t.pods for t in things if t.expect is not None and t.kind != "queue"}
+    if silent := [t.name for t in things if t.expect is None and t.kind != "queue"]:
+        raise ValueError(f"nothing is expected of {silent}")
+    pods = {t.name: t.pods for t in things if t.kind != "queue"}
     pods |= {name: _expected(found) for name, found in stage.get("expect", {}).items()}
     return Stage(
         things,

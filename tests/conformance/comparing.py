@@ -1,6 +1,7 @@
 """What was found against what the table says."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .case import Case, Expected, Stage
@@ -76,10 +77,5 @@ def _alike(pods: Sequence[PodFound]) -> list[PodFound]:
 
 
 def _same(one: PodFound, other: PodFound) -> bool:
-    """What a controller was refused has a sentence, and no reason."""
-    known = one if other.reason else PodFound(one.answer, "", one.text, one.cards, one.node)
-    return (known if other.reason else _with_warnings(known, one)) == other
-
-
-def _with_warnings(pod: PodFound, of: PodFound) -> PodFound:
-    return PodFound(pod.answer, pod.reason, pod.text, pod.cards, pod.node, of.warnings)
+    """What a controller was refused has its sentence alone on a cluster."""
+    return (one if other.reason else replace(one, reason="")) == other

@@ -1,7 +1,7 @@
 """What became of the objects of one case, in the terms that simulation and cluster share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 ADMITTED, GATED, DENIED, LET_BY = "admitted", "gated", "denied", "let by"
@@ -28,9 +28,7 @@ class PodFound:
     @property
     def without_node_name(self) -> "PodFound":
         """Which of several nodes it gets is the scheduler's choice."""
-        return PodFound(
-            self.answer, self.reason, self.text, self.cards, "some" * bool(self.node), self.warnings
-        )
+        return replace(self, node="some" if self.node else "")
 
 
 def pod_found(

@@ -14,6 +14,7 @@ from conformance.comparing import differences, disagreements
 from conformance.found import Found
 from conformance.on_plane import OnPlane
 from conformance.short_forms import SHARED_NAMESPACE
+from integration.team import bugs_logged
 
 AT_ONCE = 12
 """Cases that play at the same time: most of it is waiting."""
@@ -43,6 +44,7 @@ def outcomes(
         list(pool.map(OnPlane.give, players))
         played = pool.map(_played, players, simulated)
         yield {player.case.id: one for player, one in zip(players, played, strict=True)}
+    assert bugs_logged(product_plane) == []
 
 
 def _of_this_module(request: pytest.FixtureRequest) -> Iterator[pytest.Function]:
@@ -57,15 +59,20 @@ def _simulated(case: Case, folder: Path) -> tuple[Found, Found]:
 
 
 def _played(player: OnPlane, simulated: tuple[Found, Found]) -> Outcome:
-    given, first = simulated
+    """What goes wrong in one case is told of that case."""
+    outcome = Outcome()
     try:
+        given, first = simulated
         player.until_given(given)
         found, wrong = player.play(first)
+        outcome = Outcome([*differences(player.case, found), *wrong], disagreements(first, found))
     except AssertionError as error:
-        return Outcome([str(error)])
-    finally:
+        outcome.wrong.append(str(error))
+    try:
         player.take_away()
-    return Outcome([*differences(player.case, found), *wrong], disagreements(first, found))
+    except AssertionError as error:
+        outcome.wrong.append(f"afterwards: {error}")
+    return outcome
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.id)
