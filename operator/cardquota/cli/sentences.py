@@ -3,7 +3,7 @@
 from typing import Final
 
 from ..quota import messages
-from ..quota.objects.pod import Pod
+from ..quota.objects.pod import PodAnnotations
 
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
@@ -34,11 +34,6 @@ def other_gates(names: tuple[str, ...]) -> str:
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
-def pod_warnings(pod: Pod) -> tuple[str, ...]:
-    """What a pod that admission looks at is warned of, whatever is judged of it."""
-    notes, warnings = pod.metadata.annotations, list[str]()
-    if notes is not None and notes.card_alias is not None:
-        warnings.append(messages.alias_used())
-    if pod.spec.resource_claims:
-        warnings.append(messages.claim_not_counted())
-    return tuple(warnings)
+def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
+    """A word on the old name of an annotation, where a pod has it."""
+    return (messages.alias_used(),) if notes is not None and notes.card_alias is not None else ()

@@ -115,9 +115,10 @@ class Simulation:
             return self._let_by(pod, answer, sentences.exempt(facts.namespace))
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
-        answer.warnings = verdict.warnings
-        if facts.own_queue or facts.group or self.ledger.uses_cards(facts):
-            answer.warnings += sentences.pod_warnings(pod)
+        answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
+        if facts.claims_devices and (verdict.queue or facts.group or self.ledger.uses_cards(facts)):
+            # Others that claim devices never reach the webhook, which would say it.
+            answer.warnings += (messages.claim_not_counted(),)
         mode = self.ledger.mode_in(facts.namespace)
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.DENY:
