@@ -33,7 +33,7 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Found
         },
         refused={one["name"]: one["text"] for one in answers["refused"]},
         rows={
-            queue["name"]: {"cards": queue["cards"], "resources": queue["resources"]}
+            queue["name"]: {kind: _written(queue[kind]) for kind in ("cards", "resources")}
             for queue in answers["queues"]
         },
     )
@@ -42,6 +42,11 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Found
         if any(texts):
             found.not_counted[thing.name] = "; ".join(text for text in texts if text)
     return found
+
+
+def _written(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As they stand on a cluster, which keeps no field of nothing."""
+    return [{key: value for key, value in row.items() if value is not None} for row in rows]
 
 
 def _after(node: Thing, note: str) -> str:

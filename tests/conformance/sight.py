@@ -117,10 +117,7 @@ class Sight:
 
     def rows(self, queue: str) -> Object:
         status = self.get(f"{QUEUES}/{queue}").get("status") or {}
-        return {
-            "cards": [{"resource": None, **row} for row in status.get("cards", ())],
-            "resources": [{"quota": None, **row} for row in status.get("resources", ())],
-        }
+        return {kind: list(status.get(kind, ())) for kind in ("cards", "resources")}
 
     def _events(self, namespace: str, field_selector: str) -> list[Object]:
         query = urllib.parse.urlencode({"fieldSelector": field_selector})
