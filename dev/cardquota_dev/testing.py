@@ -91,12 +91,20 @@ class Cluster:
             self.admin.close()
 
 
-def eventually(condition: Callable[[], T], what: str = "condition", seconds: float = 15.0) -> T:
-    """The first true value of the condition; fails after the time, with the last value."""
+def eventually(
+    condition: Callable[[], T],
+    what: str = "condition",
+    seconds: float = 15.0,
+    *,
+    every: float = _POLL,
+) -> T:
+    """The first true value of the condition, asked every so many seconds; fails after the time,
+    with the last value.
+    """
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s, last {value!r}"  # noqa: S101
-        time.sleep(_POLL)
+        time.sleep(every)
     return value
 
 

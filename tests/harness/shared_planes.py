@@ -8,6 +8,7 @@ _SHARED = {
     "tests/integration/release/": "product_plane",
     "tests/integration/status/": "product_plane",
     "tests/integration/ways_round/": "product_plane",
+    "tests/conformance/test_on_plane.py": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",

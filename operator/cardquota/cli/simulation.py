@@ -116,10 +116,13 @@ class Simulation:
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
+        if facts.claims_devices and (verdict.queue or facts.group or self.ledger.uses_cards(facts)):
+            # Others that claim devices never reach the webhook, which would say it.
+            answer.warnings += (messages.claim_not_counted(),)
         mode = self.ledger.mode_in(facts.namespace)
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.DENY:
-            answer.answer = Answer.DENIED
+            answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
             self._cluster.put(gated(pod))
             self._release()

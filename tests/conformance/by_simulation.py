@@ -1,0 +1,67 @@
+"""The table asked of `cardquota simulate`, by its files and its JSON."""
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from cardquota.cli.simulate import simulate
+from cardquota.quota import messages
+from cardquota.settings import Settings
+
+from .case import Case, Thing
+from .found import Found, PodFound, pod_found
+
+_AUDITED = messages.audited("")
+_NOT_COUNTED = "not counted: "
+
+
+def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Found:
+    """What the simulation of the case's first stage finds; without pods, of what is given."""
+    things = (*case.given, *(case.stages[0].things if pods else ()))
+    file = folder / f"{case.id}.yaml"
+    file.write_text("---\n".join(json.dumps(thing.body) + "\n" for thing in things))
+    told = StringIO()
+    with redirect_stdout(told):
+        assert simulate([str(file)], Settings(**case.settings), as_json=True) == 0
+    answers = json.loads(told.getvalue())
+    found = Found(
+        pods={
+            workload["name"]: sorted(_pod(pod) for pod in workload["pods"])
+            for workload in answers["workloads"]
+        },
+        refused={one["name"]: one["text"] for one in answers["refused"]},
+        rows={
+            queue["name"]: {kind: _written(queue[kind]) for kind in ("cards", "resources")}
+            for queue in answers["queues"]
+        },
+    )
+    for thing in case.objects("node"):
+        texts = [_after(thing, note) for note in answers["notes"]]
+        if any(texts):
+            found.not_counted[thing.name] = "; ".join(text for text in texts if text)
+    return found
+
+
+def _written(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As they stand on a cluster, which keeps no field of nothing."""
+    return [{key: value for key, value in row.items() if value is not None} for row in rows]
+
+
+def _after(node: Thing, note: str) -> str:
+    return note.removeprefix(f"Node {node.name}: {_NOT_COUNTED}") if node.name in note else ""
+
+
+def _pod(pod: dict[str, Any]) -> PodFound:
+    warnings = tuple(pod["warnings"])
+    if pod["text"].startswith(_AUDITED):
+        warnings += (pod["text"],)
+    return pod_found(
+        pod["answer"],
+        reason=pod["reason"],
+        text=pod["text"],
+        cards=pod["cards"],
+        node=pod["node"],
+        warnings=warnings,
+    )

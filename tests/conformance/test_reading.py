@@ -1,0 +1,64 @@
+"""The table is read strictly, and its cases do not meet."""
+
+from typing import Any
+
+import pytest
+
+from conformance.case import cases
+from conformance.found import ADMITTED, pod_found
+from conformance.patterns import says
+from conformance.renaming import renamed
+from conformance.short_forms import body
+
+
+def test_no_two_cases_name_the_same_object() -> None:
+    names = [thing.name for case in cases() for thing in case.given]
+    names += [t.name for case in cases() for stage in case.stages[:1] for t in stage.things]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("row", [{"pod": "a", "crad": "NVIDIA-H200"}, {"card": "a"}, {}])
+def test_a_misspelt_row_is_refused(row: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="not a row of the table"):
+        body(row)
+
+
+def test_names_are_the_cases_own_wherever_they_stand() -> None:
+    case = {
+        "given": [{"node": "hopper", "product": "H200"}, {"queue": "vision", "quota": {"H200": 1}}],
+        "pods": [
+            {"pod": "a", "card": "H200|H200-D", "expect": {"text": "<vision>: <H200>, lab/a>"}}
+        ],
+    }
+    found = renamed(case, "x1")
+    assert found["given"][1] == {"queue": "x1-vision", "quota": {"x1-H200": 1}}
+    assert found["pods"][0] == {
+        "pod": "x1-a",
+        "card": "x1-H200|x1-H200-D",
+        "expect": {"text": "<x1-vision>: <x1-H200>, conformance-lab/x1-a>"},
+    }
+
+
+def test_a_word_of_the_short_forms_is_no_name() -> None:
+    with pytest.raises(ValueError, match="no name"):
+        renamed({"pods": [{"pod": "cpu"}]}, "x1")
+
+
+def test_a_sentence_may_leave_out_what_is_said_elsewhere() -> None:
+    sentence = "the card is not known: correct it; see there"
+    assert says(sentence, sentence)
+    assert says(sentence, "the card is not known: …")
+    assert says(sentence, "… correct it; …")
+    assert not says(sentence, "the card is not known")
+    assert not says(sentence, "… correct them; …")
+
+
+def test_an_expectation_says_how_a_pod_differs() -> None:
+    case = next(case for case in cases() if case.id == "cards1-D1")
+    (expected,) = case.stages[0].things[0].pods
+    right = {"cards": dict(expected.cards or ()), "node": expected.node or ""}
+    assert expected.wrong(pod_found(ADMITTED, **right)) == ""
+    assert "charged for" in expected.wrong(pod_found(ADMITTED, **(right | {"cards": {}})))
+    assert "on node" in expected.wrong(pod_found(ADMITTED, **(right | {"node": ""})))
+    assert "denied, not admitted" in expected.wrong(pod_found("denied"))
+    assert "warnings" in expected.wrong(pod_found(ADMITTED, **right, warnings=("a",)))
