@@ -1,5 +1,9 @@
 """Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
 
+What a queue deserves, and whether its cards are oversold, changes with everybody's quota. Where
+that alone is news, writes take turns: one queue that is created must not bring a write to each of a
+thousand others at once, and so keep the API server from everything else.
+
 Lives in the loop of the Kopf thread. What is wanted comes from the ledger's loop, what is stored
 from Kopf's watch; a difference is written, so an edit by hand does not last. The two do not hear of
 a queue's end and of a namesake's beginning in the same order: each takes back only what it said.
@@ -19,6 +23,8 @@ from .queue_status import queue_status
 _LOG = logging.getLogger(__name__)
 _INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
+_TURN: Final = 0.05
+"""Seconds between two writes that tell of other queues' quotas alone."""
 _PATH: Final = f"/apis/{v.GROUP}/{v.VERSION}/queues"
 
 
@@ -39,6 +45,8 @@ class _Entry:
     next_write: float = 0.0
     """On the loop's clock."""
     writing: bool = field(default=False)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when there is news that need not take turns."""
 
 
 class StatusWriter:
@@ -51,6 +59,8 @@ class StatusWriter:
         self._standalone = standalone
         self._entries: dict[str, _Entry] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._next_turn = 0.0
+        """On the loop's clock."""
         self.writes = 0
         """How many writes were sent."""
 
@@ -92,7 +102,11 @@ class StatusWriter:
         self._entries.clear()
 
     def _start(self, name: str, entry: _Entry) -> None:
-        if entry.writing or self._difference(entry) is None:
+        if entry.writing:
+            if not self._takes_turns(entry):
+                entry.woken.set()
+            return
+        if self._difference(entry) is None:
             return
         entry.writing = True
         task = asyncio.get_running_loop().create_task(self._write(name, entry))
@@ -110,11 +124,32 @@ class StatusWriter:
         same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
         return None if same else wanted
 
+    def _takes_turns(self, entry: _Entry) -> bool:
+        """Whether what is to be written follows from other queues' quotas alone."""
+        wanted = self._difference(entry)
+        if wanted is None or entry.stored is None:
+            return True
+        stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
+        return all((stored.get(key) or None) == (own[key] or None) for key in own)
+
+    async def _turn(self, entry: _Entry) -> None:
+        """Wait for one, or until there is other news."""
+        loop = asyncio.get_running_loop()
+        self._next_turn = max(loop.time(), self._next_turn) + _TURN
+        entry.woken.clear()
+        try:
+            async with asyncio.timeout_at(self._next_turn):
+                await entry.woken.wait()
+        except TimeoutError:
+            pass
+
     async def _write(self, name: str, entry: _Entry) -> None:
         loop = asyncio.get_running_loop()
         try:
             while True:
                 await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
+                if self._takes_turns(entry):
+                    await self._turn(entry)
                 wanted = self._difference(entry)
                 gone = self._entries.get(name) is not entry
                 if gone or wanted is None or entry.report is None:
@@ -149,3 +184,16 @@ class StatusWriter:
 
 def _same(uid: str, other: str) -> bool:
     return uid == other or not uid or not other
+
+
+def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
+    """A status without what other queues' quotas have a part in."""
+    rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
+    conditions = _mappings(status.get("conditions"))
+    own = [condition for condition in conditions if condition.get("type") != v.Condition.OVERSOLD]
+    return {**status, "cards": rows, "conditions": own}
+
+
+def _mappings(stored: object) -> list[dict[str, Any]]:
+    """Of a list that anybody may have written."""
+    return [one for one in stored if isinstance(one, dict)] if isinstance(stored, list) else []

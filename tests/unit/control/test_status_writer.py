@@ -145,6 +145,62 @@ async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
     assert len(server.writes) == 1
 
 
+async def test_what_follows_from_others_quotas_is_written_in_turns(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quota of one queue changes what all others deserve: not all of them are written at once."""
+    monkeypatch.setattr(module, "_TURN", INTERVAL)
+    names = [f"q{n}" for n in range(5)]
+    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in names))
+
+    def tell() -> None:
+        for name in names:
+            found = report(ledger, name)
+            assert found is not None
+            writer.want(found)
+
+    for name in names:
+        writer.see(name, {})
+    tell()
+    await until(lambda: len(server.writes) == 5)
+    first = server.writes[-1][0]
+    assert first - server.writes[0][0] < INTERVAL
+
+    see(ledger, a_queue("q0").with_quota({H200: 100}))
+    begun = asyncio.get_running_loop().time()
+    tell()
+    await until(lambda: len(server.writes) == 10)
+    path, at = server.writes[5][1], [at for at, *_ in server.writes[5:]]
+    assert path.endswith("/q0/status")
+    assert all(later - earlier > INTERVAL / 2 for earlier, later in pairwise(at[1:]))
+    assert at[-1] - begun > 3 * INTERVAL
+
+
+async def test_a_queues_own_news_waits_for_no_turn(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TURN", 60.0)
+    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in ("q0", "q1")))
+
+    def tell(name: str) -> None:
+        found = report(ledger, name)
+        assert found is not None
+        writer.want(found)
+
+    for name in ("q0", "q1"):
+        writer.see(name, {})
+        tell(name)
+    await until(lambda: len(server.writes) == 2)
+    see(ledger, a_queue("q0").with_quota({H200: 100}))
+    tell("q1")
+    await asyncio.sleep(2 * INTERVAL)
+    assert len(server.writes) == 2
+    see(ledger, a_pod("p").in_queue("q1").naming(H200).asking_for(1).on_node("h200-a"))
+    tell("q1")
+    await until(lambda: len(server.writes) == 3)
+    assert server.status["cards"][0]["allocated"] == 1
+
+
 @pytest.mark.parametrize(
     "edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"state": "Odd"}, {"columns": None}]
 )
