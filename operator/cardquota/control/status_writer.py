@@ -128,7 +128,7 @@ class StatusWriter:
         """Whether what is to be written follows from other queues' quotas alone."""
         wanted = self._difference(entry)
         if wanted is None or entry.stored is None:
-            return True
+            return False
         stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
         return all((stored.get(key) or None) == (own[key] or None) for key in own)
 

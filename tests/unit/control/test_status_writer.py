@@ -191,6 +191,7 @@ async def test_a_queues_own_news_waits_for_no_turn(
         writer.see(name, {})
         tell(name)
     await until(lambda: len(server.writes) == 2)
+    await until(lambda: not writer._tasks)  # nor has what is written already any
     see(ledger, a_queue("q0").with_quota({H200: 100}))
     tell("q1")
     await asyncio.sleep(2 * INTERVAL)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow
 
 PLUGINS = ("-p", "no:asyncio", "-p", "harness.budget")
 BUDGET = (*PLUGINS, "--budget", "0.001")
