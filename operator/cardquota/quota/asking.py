@@ -1,7 +1,6 @@
 """The arithmetic of one request against one queue's totals (E2, E4, T3)."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 
 from .account import Account
 from .assignment import Assignment
@@ -9,11 +8,8 @@ from .claim import Claim, claim_of
 from .group_book import GroupBook
 from .pod_request import PodRequest
 from .stamp import Charge
-from .undecided import Undecided
 from .verdict import Shortfall
 
-Found = Generator[tuple[str, Shortfall | None], None, None]
-"""Card by card, what is short of it, if anything."""
 Preference = Callable[[str], bool]
 """Whether a card is to be had at once, among those with quota (E7)."""
 
@@ -52,19 +48,39 @@ class Asking:
             return (), []
         cards = (only,) if only else request.cards
         undecided = self._account.undecided(at_create=self._at_create)
+        if undecided is None:
+            return self._choose(cards, amount, at_once, self._short_of)
+        with undecided.beside(self._beside) as assignment:
+            # Most that ask in vain do so for any of their cards: one question instead of many.
+            alike = len(cards) > 1 and not any(self._covered(card, amount) for card in cards)
+            some = not alike or _has_place(assignment, claim_of(tuple(cards), amount))
+
+            def short_of(card: str, amount: int) -> Shortfall | None:
+                needed = amount - self._covered(card, amount)
+                if needed <= 0 or (some and _has_place(assignment, Claim((card,), needed))):
+                    return None
+                limit = self._account.quota.get(card, 0)
+                return Shortfall(card, amount, undecided.held(card) + needed, limit)
+
+            return self._choose(cards, amount, at_once, short_of)
+
+    def _choose(
+        self,
+        cards: Sequence[str],
+        amount: int,
+        at_once: Preference | None,
+        short_of: Callable[[str, int], Shortfall | None],
+    ) -> tuple[Charge, list[Shortfall]]:
         shorts: list[Shortfall] = []
         first: Charge = ()
-        found = self._one_by_one(cards, amount)
-        with closing(
-            found if undecided is None else self._assigned(undecided, cards, amount)
-        ) as of:
-            for card, short in of:
-                if short is not None:
-                    shorts.append(short)
-                elif at_once is None or at_once(card):
-                    return ((card, amount),), []
-                else:
-                    first = first or ((card, amount),)
+        for card in cards:
+            short = short_of(card, amount)
+            if short is not None:
+                shorts.append(short)
+            elif at_once is None or at_once(card):
+                return ((card, amount),), []
+            else:
+                first = first or ((card, amount),)
         return first, [] if first else shorts
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
@@ -81,26 +97,10 @@ class Asking:
                     shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _one_by_one(self, cards: Sequence[str], amount: int) -> Found:
-        """What is short of each card, by the totals alone: everybody else has a card."""
-        quota = self._account.quota
-        for card in cards:
-            would_be, limit = self._would_be(card, amount), quota.get(card, 0)
-            yield card, Shortfall(card, amount, would_be, limit) if would_be > limit else None
-
-    def _assigned(self, undecided: Undecided, cards: Sequence[str], amount: int) -> Found:
-        """The same where others have a choice: they are assigned anew to make room (T3)."""
-        needed = {card: amount - self._covered(card, amount) for card in cards}
-        with undecided.beside(self._beside) as assignment:
-            # Most that ask in vain do so for any of their cards: one question instead of many.
-            alike = len(cards) > 1 and all(n == amount for n in needed.values())
-            some = not alike or _has_place(assignment, claim_of(tuple(cards), amount))
-            for card, n in needed.items():
-                if n <= 0 or (some and _has_place(assignment, Claim((card,), n))):
-                    yield card, None
-                else:
-                    limit = self._account.quota.get(card, 0)
-                    yield card, Shortfall(card, amount, undecided.held(card) + n, limit)
+    def _short_of(self, card: str, amount: int) -> Shortfall | None:
+        """What is short of a card by the totals alone: everybody else has a card."""
+        would_be, limit = self._would_be(card, amount), self._account.quota.get(card, 0)
+        return Shortfall(card, amount, would_be, limit) if would_be > limit else None
 
     def _would_be(self, dimension: str, amount: int) -> int:
         row, would_be = self._account.rows.get(dimension), amount
