@@ -17,13 +17,13 @@ from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
+from cardquota.quota.replaced_pods import given_back, room_after
 from cardquota.quota.room import room_for
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
 from .patience import Patience
-from .replaced_pods import given_back, room_after
 from .review import Answer, Request
 from .workload_objects import Status, StoredWorkload, Template, Workload, pods_of_job
 

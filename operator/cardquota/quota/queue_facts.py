@@ -105,7 +105,7 @@ def check_queue(queue: Queue) -> None:
             f"spec.parent is <{queue.spec.parent}>, but queues are flat: a quota is not shared with"
             f" a parent. Leave spec.parent out or set it to {ROOT}"
         )
-    if queue.spec.weight is not None and queue.spec.weight < 0:
+    if queue.spec.weight is not None and queue.spec.weight < 1:
         raise QueueError(f"spec.weight is {queue.spec.weight}, at least 1 is needed")
     spec = queue.spec
     _check_amounts("capability", spec.capability)

@@ -18,7 +18,7 @@ def room_for(account: Account, request: PodRequest, asked: int) -> tuple[int, di
     As for pods that are created: gated Deny pods that have been seen count as let through. Of
     pods with a choice as many fit as can be assigned together with all others (T3).
     """
-    rooms = [_free(account, CPU, request.cpu), _free(account, MEMORY, request.memory)]
+    rooms = [free_for(account, CPU, request.cpu), free_for(account, MEMORY, request.memory)]
     most = min(asked, *rooms)
     cards: dict[str, int] = {}
     if request.amount:
@@ -35,7 +35,7 @@ def _in_turn(account: Account, request: PodRequest, most: int) -> dict[str, int]
     """Each of the first card with room: nobody else has a choice, so that is exact."""
     cards: dict[str, int] = {}
     for card in request.cards:
-        here = min(most, _free(account, card, request.amount))
+        here = min(most, free_for(account, card, request.amount))
         cards[card] = here * request.amount
         most -= here
     return cards
@@ -55,9 +55,12 @@ def _assigned(
     return cards
 
 
-def _free(account: Account, dimension: str, amount: int) -> int:
-    """How many times `amount` still fits a dimension; without limit a very large number."""
+def free_for(account: Account, dimension: str, amount: int, freed: int = 0) -> int:
+    """How many times `amount` still fits a dimension once `freed` is given back, by the totals.
+
+    Without limit a very large number.
+    """
     limit = account.limit(dimension)
     if limit is None or amount <= 0:
         return UNLIMITED
-    return max(0, limit - account.row(dimension).expected) // amount
+    return max(0, limit - account.row(dimension).expected + freed) // amount

@@ -51,6 +51,7 @@ def test_q4_what_can_be_read_is_accepted() -> None:
         (a_queue().with_policy("Maybe"), r"card\.policy is <Maybe>; write Deny or Gate"),
         (a_queue().annotated(v.QUEUE_STATE, "Shut"), r"<Shut>; write Open or Closed"),
         (a_queue().put(-1, "spec", "weight"), r"spec\.weight is -1"),
+        (a_queue().put(0, "spec", "weight"), r"spec\.weight is 0, at least 1"),
         (a_queue().limited_to(cpu="much"), r"spec\.capability\.cpu: <much>"),
         (a_queue().limited_to(memory="-1Gi"), r"capability\.memory is -1Gi, it cannot be negative"),
         (a_queue().put({"cpu": "-1"}, "spec", "deserved"), r"spec\.deserved\.cpu"),

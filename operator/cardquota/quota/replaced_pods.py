@@ -1,17 +1,15 @@
 """A workload whose template changes: what its old pods give back, and how many new ones then fit.
 
-An estimate: which of several cards the old pods have is not looked up pod by pod.
+An estimate: which of several cards the old pods have is not looked up pod by pod, and others with a
+choice of cards are taken to stay where the totals count them.
 """
 
 from collections.abc import Mapping
-from typing import Final
 
-from cardquota.quota.account import Account
-from cardquota.quota.bucket import Bucket
-from cardquota.quota.pod_request import PodRequest
-from cardquota.quota.vocabulary import CPU, MEMORY
-
-_UNLIMITED: Final = 2**62
+from .account import Account
+from .pod_request import PodRequest
+from .room import free_for
+from .vocabulary import CPU, MEMORY
 
 
 def given_back(request: PodRequest, pods: int, account: Account) -> dict[str, int]:
@@ -38,7 +36,7 @@ def room_after(
     """
 
     def free(dimension: str, amount: int) -> int:
-        return _free(account, dimension, amount, freed.get(dimension, 0))
+        return free_for(account, dimension, amount, freed.get(dimension, 0))
 
     rooms = [free(CPU, request.cpu), free(MEMORY, request.memory)]
     by_card = {card: free(card, request.amount) for card in request.cards}
@@ -52,12 +50,3 @@ def room_after(
         charged[card] = taken * request.amount
         left -= taken
     return fits, {d: charged.get(d, 0) - freed.get(d, 0) for d in charged.keys() | freed.keys()}
-
-
-def _free(account: Account, dimension: str, amount: int, freed: int) -> int:
-    """How many times `amount` still fits a dimension; without limit a very large number."""
-    limit = account.limit(dimension)
-    if limit is None or amount <= 0:
-        return _UNLIMITED
-    row = account.row(dimension)
-    return max(0, limit - row.charged - row.by_bucket[Bucket.GATED_DENY] + freed) // amount
