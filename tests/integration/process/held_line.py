@@ -1,14 +1,14 @@
 """A line between a replica and the API server on which what the replica sends can be held back."""
 
 import asyncio
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
 
+from harness.loop_in_thread import loop_in_thread
 from harness.proxy import Ends, Proxy
 
 _CHUNK = 65_536
@@ -52,21 +52,18 @@ class LineInThread:
     """A held line with a loop and a thread of its own, for tests that have none."""
 
     def __init__(self, port: int) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._line = HeldLine(port)
+        self._ending = ExitStack()
 
     def start(self) -> int:
         """The port to connect to."""
-        self._thread.start()
+        self._loop = self._ending.enter_context(loop_in_thread())
         asyncio.run_coroutine_threadsafe(self._line.start(), self._loop).result(5)
         return self._line.port
 
     def stop(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._line.stop(), self._loop).result(5)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
-        self._loop.close()
+        with self._ending:
+            asyncio.run_coroutine_threadsafe(self._line.stop(), self._loop).result(5)
 
     def hold(self) -> None:
         """From now on nothing reaches the API server."""

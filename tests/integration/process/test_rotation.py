@@ -4,7 +4,6 @@ import asyncio
 import base64
 import json
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,6 +19,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.balancer import Backend, Balancer
 from cardquota_dev.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
+from harness.loop_in_thread import loop_in_thread
 from harness.short_lived import nearly_ended
 from integration.asking import MERGE, Object, ask, credentials
 from integration.roomy_nodes import T1000
@@ -110,20 +110,6 @@ def bundles(cluster: Cluster) -> list[list[x509.Certificate]]:
 
 
 @contextmanager
-def in_a_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """A thread that runs what the test must not hold up: balancer and load."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        yield loop
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-@contextmanager
 def two_replicas(
     cluster: Cluster, folder: Path, loop: asyncio.AbstractEventLoop
 ) -> Iterator[list[Operator]]:
@@ -156,7 +142,7 @@ def test_serving_certificate_and_ca_are_changed_under_load(
 ) -> None:
     with (
         fresh_namespace(bare, unique) as namespace,
-        in_a_loop() as loop,
+        loop_in_thread() as loop,  # what the test must not hold up: balancer and load
         two_replicas(bare, tmp_path, loop) as operators,
     ):
         team = Team(bare, namespace, unique)
