@@ -86,7 +86,8 @@ class Sight:
         if group is not None:
             events += self._events(meta["namespace"], f"involvedObject.name={group}")
         ours = [e for e in events if e.get("reportingComponent") == v.FIELD_MANAGER]
-        ours.sort(key=lambda e: e.get("eventTime") or e.get("lastTimestamp") or "")
+        # Their times are whole seconds: two of one second would be told apart by chance.
+        ours.sort(key=lambda e: int(e["metadata"]["resourceVersion"]))
         return (ours[-1]["reason"], ours[-1]["message"]) if ours else ("", "")
 
     def told(self, node: str) -> str:
