@@ -54,7 +54,7 @@ def _nodes() -> list[Body]:
 
 def _on_their_way(number: int, room: int) -> tuple[Ledger, list[PodBody]]:
     """Exactly as many cards as pods, and perhaps one more of each model."""
-    dice = random.Random(number)  # noqa: S311
+    dice = random.Random(number)
     quota = {model: number // len(MODELS) + room for model in MODELS}
     queue = a_queue("q0").with_quota(quota).with_policy("Deny")
     ledger = a_ledger(*_nodes(), queue)
@@ -76,7 +76,7 @@ def _asked(world: tuple[Ledger, list[PodBody]], _turn: int) -> float:
 
 def _waiting(number: int) -> tuple[Ledger, int]:
     """Everything is held; those with a choice wait their turn."""
-    dice = random.Random(number)  # noqa: S311
+    dice = random.Random(number)
     most = ROUNDS * ASKED
     queue = a_queue("q0").with_quota(dict.fromkeys(MODELS, most)).with_policy("Gate")
     ledger = a_ledger(*_nodes(), queue, *(_holder(model, most) for model in MODELS))

@@ -55,7 +55,7 @@ def tens_in(pods: int) -> int:
 
 def pods(count: int) -> Iterator[bytes]:
     """In the order of their keys in the store."""
-    chance = random.Random(1)  # noqa: S311 - the same cluster every time
+    chance = random.Random(1)
     gated, opened, bound = template("gated"), template("open"), template("bound")
     tens = tens_in(count)
     revision = REVISION
@@ -89,7 +89,7 @@ def pods(count: int) -> Iterator[bytes]:
 
 def gangs(count: int) -> Iterator[bytes]:
     """The pod groups of these pods, all of whose members run."""
-    chance = random.Random(2)  # noqa: S311
+    chance = random.Random(2)
     for number in range(QUEUES):
         queue = queue_name(number)
         for kind in range(len(PRODUCTS)):
@@ -104,7 +104,7 @@ def gangs(count: int) -> Iterator[bytes]:
 
 def queues(count: int) -> Iterator[bytes]:
     """All full: each card's quota is what is bound and let through."""
-    chance = random.Random(3)  # noqa: S311
+    chance = random.Random(3)
     quota = json.dumps({card(product): tens_in(count) * (TEN - 1) for product in PRODUCTS})
     for number in range(QUEUES):
         yield _encoded(
@@ -121,7 +121,7 @@ def node_name(number: int) -> str:
 
 def nodes() -> Iterator[bytes]:
     """One product each, in shares. About 3 KB: a real one adds its list of images, unread too."""
-    chance = random.Random(4)  # noqa: S311
+    chance = random.Random(4)
     amounts = {"cpu": "128", "memory": "1056461184Ki", "pods": "250", SHARE: str(PER_NODE)}
     conditions = [
         {
@@ -156,7 +156,7 @@ def nodes() -> Iterator[bytes]:
 
 def namespaces() -> Iterator[bytes]:
     """One for each queue."""
-    chance = random.Random(5)  # noqa: S311
+    chance = random.Random(5)
     for number in range(QUEUES):
         name = queue_name(number)
         labels = {"kubernetes.io/metadata.name": name}
@@ -169,7 +169,7 @@ def namespaces() -> Iterator[bytes]:
 
 def priority_classes() -> Iterator[bytes]:
     """A few."""
-    chance = random.Random(6)  # noqa: S311
+    chance = random.Random(6)
     for number, name in enumerate(("batch", "low", "normal", "high", "urgent")):
         yield _encoded(_meta(chance, name), value=number * 1_000)
 

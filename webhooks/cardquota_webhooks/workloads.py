@@ -17,8 +17,7 @@ from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
-from cardquota.quota.replaced_pods import given_back, room_after
-from cardquota.quota.room import room_for
+from cardquota.quota.room import given_back, room_for
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
@@ -97,11 +96,7 @@ class WorkloadReviews:
             freed = given_back(before, old, account)
         asked = self._asked(request, workload, status, facts, pods)
         missing = self._missing_of_gang(facts)
-        room, charged = (
-            room_after(pods, account, freed)
-            if freed
-            else room_for(account, pods, max(1, asked, missing))
-        )
+        room, charged = room_for(account, pods, max(1, asked, missing), freed)
         # Where there is room none of its pods waits; else those that run hold their quota.
         own = (status.pods if room or not waits else status.running) if before == pods else 0
         # A gang whose minimum has no room: none of it starts.

@@ -1,14 +1,12 @@
 """`cardquota cards`: read nodes and queues, count, print."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
-from rich.console import Console
 from rich.text import Text
 
 from ..cluster.access import AccessError
@@ -17,6 +15,7 @@ from ..settings import Settings
 from . import sentences
 from .card_list import CardLine, CardList
 from .card_sources import ClusterError, from_cluster, from_files
+from .printing import print_json, print_lines
 from .table import table
 from .yaml_files import YamlFileError
 
@@ -45,12 +44,9 @@ def cards(
         sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, AccessError) else 1
     if as_json:
-        sys.stdout.write(json.dumps(msgspec.to_builtins(found), indent=2) + "\n")
-        return 0
-    # Never wrapped: a terminal folds a long line by itself, and a pipe gets whole sentences.
-    console = Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
-    for line in lines(found):
-        console.print(line)
+        print_json(msgspec.to_builtins(found))
+    else:
+        print_lines(lines(found))
     return 0
 
 

@@ -1,13 +1,11 @@
 """`cardquota simulate`: read files, simulate, print."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final
 
 import msgspec
-from rich.console import Console
 from rich.text import Text
 
 from ..quota.queue_report import QueueReport, columns
@@ -15,6 +13,7 @@ from ..quota.words import listed, show
 from ..settings import Settings
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .inventory import sort_documents
+from .printing import print_json, print_lines
 from .simulation import Simulation
 from .table import table
 from .yaml_files import YamlFileError, read_files
@@ -40,12 +39,9 @@ def simulate(files: Iterable[str], settings: Settings, *, as_json: bool) -> int:
         return 1
     answers = Simulation(settings, inventory).run()
     if as_json:
-        sys.stdout.write(json.dumps(_plain(answers), indent=2) + "\n")
-        return 0
-    # Never wrapped: a terminal folds a long line by itself, and a pipe gets whole sentences.
-    console = Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
-    for line in lines(answers):
-        console.print(line)
+        print_json(_plain(answers))
+    else:
+        print_lines(lines(answers))
     return 0
 
 

@@ -11,8 +11,8 @@ Guarantees
 Costs: claims that can use the same are counted, not listed. A question looks at the room of every
 card that some claim could use, and then walks over those that can be reached by moving claims: it
 does not depend on how many claims there are, and of claims with few alternatives not on how unlike
-they are. Those with many alternatives are walked over kind by kind. Only unequal
-amounts that fill their cards to the last few are searched, with one bound for the whole question.
+they are. Those with many alternatives are walked over kind by kind. Only unequal amounts that fill
+their cards to the last few are searched, with one bound for the whole question.
 
 Where claims do not fit all (a quota was lowered, a pod came past the gate), those that do not are
 set aside, and the cards they could use take nothing more; other cards are not concerned (Q7).

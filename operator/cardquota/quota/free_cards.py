@@ -11,7 +11,7 @@ different numbers of free cards nodes have, not by nodes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from .card import Card
 
@@ -69,10 +69,6 @@ class FreeCards:
             del rows[amount]
             if not rows:
                 del self._awaited[card]
-
-    def rows(self, card: str) -> Mapping[int, int]:
-        """By how many of a card they have free, how many nodes that take pods offer it."""
-        return self._rows.get(card, Counter())
 
     def at_once(
         self,

@@ -172,10 +172,13 @@ class Ledger(LedgerDecisions):
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
+        changed = {card for card, _ in account.quota.items() ^ quota.items()}
         if self._quotas.replace(account.quota, quota):
             self._learn_anew()
         account.quota = quota
-        self.news.show(self._accounts)  # what is deserved, and what is oversold
+        # What they deserve, and what is oversold.
+        sharing = (a for a in self._accounts.values() if not changed.isdisjoint(a.quota))
+        self.news.show(a.name for a in sharing)
 
     def _cards_changed(self, since: int) -> None:
         """After an event about a node; most say nothing new about cards."""

@@ -1,5 +1,6 @@
 """How many pods of one kind a queue has room for at once (E2, T3)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from .account import Account
@@ -10,35 +11,52 @@ from .vocabulary import CPU, MEMORY
 
 UNLIMITED: Final = 2**62
 """Pods: of nothing that is limited."""
+_NOTHING: Final[Mapping[str, int]] = {}
 
 
-def room_for(account: Account, request: PodRequest, asked: int) -> tuple[int, dict[str, int]]:
-    """How many of `asked` equal pods would be let by now, and what those would be charged.
+def room_for(
+    account: Account, request: PodRequest, asked: int, freed: Mapping[str, int] = _NOTHING
+) -> tuple[int, dict[str, int]]:
+    """How many of `asked` equal pods would be let by now, and what they add to what is charged.
 
     As for pods that are created: gated Deny pods that have been seen count as let through. Of
     pods with a choice as many fit as can be assigned together with all others (T3).
+
+    `freed`: what is given back before, by dimension. Then it is an estimate: others with a choice
+    of cards are taken to stay where the totals count them.
     """
-    rooms = [free_for(account, CPU, request.cpu), free_for(account, MEMORY, request.memory)]
-    most = min(asked, *rooms)
+
+    def free(dimension: str, amount: int) -> int:
+        return _free(account, dimension, amount, freed.get(dimension, 0))
+
+    most = min(asked, free(CPU, request.cpu), free(MEMORY, request.memory))
     cards: dict[str, int] = {}
     if request.amount:
         undecided = account.undecided(at_create=True)
-        if undecided is None:
-            cards = _in_turn(account, request, most)
+        if undecided is None or freed:
+            left = most
+            for card in request.cards:
+                here = min(left, free(card, request.amount))
+                cards[card] = here * request.amount
+                left -= here
         else:
             cards = _assigned(account, undecided, request, most)
         most = sum(cards.values()) // request.amount
-    return most, {CPU: most * request.cpu, MEMORY: most * request.memory, **cards}
+    added = {CPU: most * request.cpu, MEMORY: most * request.memory, **cards}
+    return most, {d: added.get(d, 0) - freed.get(d, 0) for d in added.keys() | freed.keys()}
 
 
-def _in_turn(account: Account, request: PodRequest, most: int) -> dict[str, int]:
-    """Each of the first card with room: nobody else has a choice, so that is exact."""
-    cards: dict[str, int] = {}
+def given_back(request: PodRequest, pods: int, account: Account) -> dict[str, int]:
+    """What so many pods of this request hold, by dimension: of alternatives, as many as are
+    charged of each in turn, since which of them the pods have is not looked up pod by pod.
+    """
+    amounts = {CPU: pods * request.cpu, MEMORY: pods * request.memory}
+    held = {d: min(amount, account.row(d).charged) for d, amount in amounts.items()}
+    left = pods * request.amount
     for card in request.cards:
-        here = min(most, free_for(account, card, request.amount))
-        cards[card] = here * request.amount
-        most -= here
-    return cards
+        held[card] = min(left, account.row(card).charged)
+        left -= held[card]
+    return held
 
 
 def _assigned(
@@ -55,7 +73,7 @@ def _assigned(
     return cards
 
 
-def free_for(account: Account, dimension: str, amount: int, freed: int = 0) -> int:
+def _free(account: Account, dimension: str, amount: int, freed: int) -> int:
     """How many times `amount` still fits a dimension once `freed` is given back, by the totals.
 
     Without limit a very large number.

@@ -31,6 +31,7 @@ class WaitingLine:
         "_count",
         "_entries",
         "_epoch",
+        "_noted_in_vain",
         "_order",
         "_parked",
         "_stale",
@@ -52,6 +53,7 @@ class WaitingLine:
         self._stale: dict[Gang, None] = {}
         """Gangs that changed: their members may go together now, or one by one."""
         self._epoch = 0
+        self._noted_in_vain = False
 
     def __len__(self) -> int:
         return self._count
@@ -118,6 +120,10 @@ class WaitingLine:
             for candidate in together:
                 self._wake(candidate)
         self._stale.clear()
+        if self._noted_in_vain:
+            self._noted_in_vain = False
+            for shelf in self.shelves:
+                self.shelves.note(shelf, _ANYTHING)
         if epoch != self._epoch:
             self._epoch = epoch
             for candidate in list(self._parked):
@@ -151,10 +157,9 @@ class WaitingLine:
 
     def look_again(self) -> None:
         """Have the first of every shelf tried whatever room there is: what was noted of the room
-        that each needs does not hold any more. Costs by the shelves, not by who waits.
+        that each needs does not hold any more.
         """
-        for shelf in self.shelves:
-            self.shelves.note(shelf, _ANYTHING)
+        self._noted_in_vain = True
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None

@@ -45,7 +45,7 @@ def test_p1_the_totals_are_what_the_scheduler_counts(
 ) -> None:
     if plane.folder is None:
         pytest.skip("the scheduler's own port is reached on planes of our own only")
-    chance = random.Random(SEED)  # noqa: S311 - the same pods every time
+    chance = random.Random(SEED)
     written = {f"p{number}": any_spec(chance, runtime_classes) for number in range(PODS)}
     written[LAST] = {"containers": [{"name": "c", "image": "i", "resources": ONE_CORE}]}
     for name, spec in written.items():

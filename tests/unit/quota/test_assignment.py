@@ -205,7 +205,7 @@ def test_what_is_reached_is_whose_room_can_matter() -> None:
 @pytest.mark.parametrize("amounts", [(1,), (2,), (1, 2), (1, 2, 4), (2, 3), (1, 2, 3, 4, 5)])
 def test_t3_the_same_as_brute_force(amounts: tuple[int, ...]) -> None:
     """In all, more than 10,000 small cases: each claim that comes, and each that goes."""
-    chance = random.Random(repr(amounts))  # noqa: S311
+    chance = random.Random(repr(amounts))
     cases = 0
     while cases < 2_000:
         cards = "ABCD"[: chance.randint(2, 4)]
@@ -231,7 +231,7 @@ def test_t3_the_same_as_brute_force(amounts: tuple[int, ...]) -> None:
 
 def test_t3_the_same_as_brute_force_while_room_changes() -> None:
     """Cards are bound and freed meanwhile; whatever fits together is found to."""
-    chance = random.Random("room")  # noqa: S311
+    chance = random.Random("room")
     for _ in range(500):
         room = {card: chance.randint(1, 4) for card in "ABC"}
         found, inside = an_assignment(room), list[Claim]()

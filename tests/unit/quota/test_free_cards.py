@@ -171,7 +171,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
 
 def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:
     ledger = a_ledger(QUEUE, on("h200-1", 2), h800(), h200(), waiting("p"))
-    assert dict(ledger.nodes.free.rows(H200)) == {0: 1}
+    assert not ledger.nodes.free.at_once(H200, 1)
     release(ledger)
     assert cards_of(ledger, "p") == [{H800: 1}]
 
@@ -180,5 +180,6 @@ def test_cards_of_two_kinds_on_one_node_are_counted_each() -> None:
     node = a_node("mixed").sharing(H800, 4, "81559").offering(2)
     shares = a_pod("s").asking_for(3, f"{GPU}.shared").on_node("mixed")
     ledger = a_ledger(QUEUE, node, shares)
-    assert dict(ledger.nodes.free.rows(H800)) == {2: 1}
-    assert dict(ledger.nodes.free.rows("NVIDIA-H800/mps-80g*1/2")) == {1: 1}
+    free = ledger.nodes.free
+    assert [free.at_once(H800, n) for n in (2, 3)] == [True, False]
+    assert [free.at_once("NVIDIA-H800/mps-80g*1/2", n) for n in (1, 2)] == [True, False]

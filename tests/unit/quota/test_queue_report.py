@@ -1,6 +1,19 @@
 """Section 6: what people see of a queue."""
 
-from builders import CARDS, GPU, H200, H800, R4090, R4090D, Body, a_ledger, a_node, a_pod, a_queue
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    R4090,
+    R4090D,
+    Body,
+    a_ledger,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.queue_report import CardRow, QueueReport, ResourceRow, columns, report
 
@@ -122,3 +135,14 @@ def test_columns_of_many_models_show_the_busiest() -> None:
     queue = a_queue("red").with_quota({H200: 3, H800: 2, R4090: 2, R4090D: 1, "PPU": 5})
     shown = columns(of(*CARDS, queue, pod("busy", 1, R4090D)))
     assert shown.cards == f"{R4090D} 0/1, {R4090} 0/2, {H200} 0/3, +2 more"
+
+
+def test_what_a_queue_deserves_is_news_to_those_who_share_its_cards() -> None:
+    """And to nobody else: a thousand other queues are not looked at for it."""
+    quotas = {"a": {H200: 5}, "b": {H200: 8}, "c": {H800: 5}}
+    ledger = a_ledger(*CARDS, *(a_queue(name).with_quota(rows) for name, rows in quotas.items()))
+    ledger.news.take_changed()
+    see(ledger, a_queue("b").with_quota({H200: 9}))
+    assert ledger.news.take_changed() == {"a", "b"}
+    ledger.queue_gone("b")
+    assert "a" in ledger.news.take_changed()

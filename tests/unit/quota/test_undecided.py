@@ -214,7 +214,7 @@ def test_e2_a_member_whose_cards_are_all_reserved_fits_although_the_card_is_over
 @pytest.mark.parametrize("seed", range(60))
 def test_t3_nobody_waits_who_fits_whatever_comes_past_the_gate(seed: int) -> None:
     """What was noted of those who wait hides nobody: the same as if all were tried anew."""
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     cards, nodes = (H200, H800, R4090), {H200: "h200-a", H800: "h800-a", R4090: "4090-a"}
     quota = {card: dice.randint(1, 3) for card in cards}
     ledger = a_ledger(*CARDS, QUEUE.with_quota(quota).with_policy("Gate"))
