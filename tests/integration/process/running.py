@@ -115,8 +115,18 @@ class Operator:
             return 0, ""
 
     def until_leading(self) -> None:
-        eventually(lambda: "leading" in self.get("/readyz")[1], "leading", 30)
-        eventually(lambda: self.metric("cardquota_leader") == 1, "deciding", 30)
+        """Wait until it decides; its log is shown where it does not."""
+        try:
+            eventually(lambda: self._asked("/readyz", "leading"), "leading", 60)
+            eventually(lambda: self._asked("/metrics", "cardquota_leader 1.0"), "deciding", 30)
+        except AssertionError as error:
+            error.add_note(self.log.read_text()[-4000:])
+            raise
+
+    def _asked(self, path: str, word: str) -> bool:
+        """Whether it says this word. Nobody waits for a process that has ended."""
+        assert self.process.poll() is None, f"ended with {self.process.poll()}"
+        return word in self.get(path)[1]
 
     def metric(self, row: str) -> float:
         """The value of one row of the metrics; -1 while there is none."""
