@@ -41,10 +41,10 @@ class Metrics:
         self.cluster_card_by_policy = {
             total: self._gauge(
                 f"cluster_card_{total}_by_policy",
-                f"Cards: {total}, whole cluster, by the policy of the queues",
+                f"Cards: {total}, whole cluster, by policy",
                 *("card", "policy"),
             )
-            for total in ("allocated", "guarantee")
+            for total in ("allocated", "guarantee", "oversold")
         }
         self.gated_pods = self._gauge("gated_pods", "Pods waiting at the gate", "queue")
         self.unadmitted_pods = self._gauge(

@@ -72,6 +72,8 @@ def _cluster(ledger: Ledger, metrics: Metrics) -> None:
             parts = {"allocated": part.allocated, "guarantee": part.guarantee}
             for total, value in parts.items():
                 metrics.cluster_card_by_policy[total].labels(name, use).set(value)
+        for use, oversold in card.oversold_by_use().items():
+            metrics.cluster_card_by_policy["oversold"].labels(name, use).set(oversold)
 
 
 def measure_drift(ledger: Ledger, metrics: Metrics) -> None:

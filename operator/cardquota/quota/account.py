@@ -24,14 +24,16 @@ OUTSIDE: Final = ""
 
 
 class Row:
-    """The counters of one dimension. `elastic` is a part of allocated."""
+    """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
-    __slots__ = ("by_bucket", "elastic", "reserved")
+    __slots__ = ("by_bucket", "elastic", "offline", "reserved")
 
     def __init__(self) -> None:
         self.by_bucket = [0, 0, 0, 0]
         self.reserved = 0
         self.elastic = 0
+        self.offline = 0
+        """What pods hold whose own policy is Gate, whatever that of the queue is."""
 
     @property
     def allocated(self) -> int:
@@ -65,7 +67,7 @@ class Row:
     @property
     def empty(self) -> bool:
         """Whether nothing is counted here."""
-        return not (any(self.by_bucket) or self.reserved or self.elastic)
+        return not (any(self.by_bucket) or self.reserved or self.elastic or self.offline)
 
 
 _NOTHING: Final = Row()
@@ -171,6 +173,12 @@ class Account:
         """Add to what is elastic."""
         row = self._writable(dimension)
         row.elastic += amount
+        self._drop_if_empty(dimension, row)
+
+    def set_apart(self, dimension: str, amount: int) -> None:
+        """Add to what is off-line of its own accord."""
+        row = self._writable(dimension)
+        row.offline += amount
         self._drop_if_empty(dimension, row)
 
     def over(self) -> Iterator[tuple[str, int, int]]:

@@ -1,15 +1,15 @@
 """What people see of the whole cluster: the totals of each card over all queues (section 6).
 
-All amounts are cards. A queue's policy says whose use it is: `Deny` on-line, `Gate` off-line. Where
-a queue leaves the policy to each pod's controller, what it holds is told apart no further: that
-would take a look at every pod.
+All amounts are cards. The policy says whose use it is: `Deny` on-line, `Gate` off-line. Where a
+queue leaves the policy to each pod's controller, what its pods hold is told apart by that; its
+quota is theirs in common.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .account import OUTSIDE, Account
+from .account import OUTSIDE, Account, Row
 from .ledger import Ledger
 from .vocabulary import CPU, MEMORY, Policy
 
@@ -18,18 +18,18 @@ class Use(StrEnum):
     """Whose use it is."""
 
     ONLINE = Policy.DENY.value
-    """Of queues whose policy is Deny."""
+    """Of queues whose policy is Deny; of the others, of the pods that are refused when over."""
     OFFLINE = Policy.GATE.value
-    """Of queues whose policy is Gate."""
+    """Of queues whose policy is Gate; of the others, of the pods that wait when over."""
     BY_CONTROLLER = "ByController"
-    """Of queues that leave it to the pods."""
+    """The quotas of queues that leave it to the pods."""
     NO_QUEUE = "NoQueue"
     """Of pods outside every queue."""
 
 
 @dataclass(slots=True)
 class Part:
-    """What the queues of one use have of a card."""
+    """What one use has of a card."""
 
     allocated: int = 0
     guarantee: int = 0
@@ -44,6 +44,10 @@ class ClusterCard:
     """What the nodes offer now."""
     parts: dict[Use, Part] = field(default_factory=dict)
     """By use; only where there is a quota or something is counted."""
+
+    def part(self, use: Use) -> Part:
+        """The part of a use, to count into."""
+        return self.parts.setdefault(use, Part())
 
     @property
     def allocated(self) -> int:
@@ -60,6 +64,18 @@ class ClusterCard:
         """What all quotas together exceed the cluster by (Q3)."""
         return max(0, self.guarantee - self.allocatable)
 
+    def oversold_by_use(self) -> dict[Use, int]:
+        """The same by use. What there is goes to on-line quotas first, for they cannot wait, and to
+        off-line ones last: so on-line is oversold by what on-line quotas alone exceed the cluster.
+        """
+        left, found = self.allocatable, {}
+        for use in (Use.ONLINE, Use.BY_CONTROLLER, Use.OFFLINE):
+            if use in self.parts:
+                quota = self.parts[use].guarantee
+                found[use] = max(0, quota - left)
+                left = max(0, left - quota)
+        return found
+
 
 def cluster_report(ledger: Ledger) -> dict[str, ClusterCard]:
     """Every card that a node offers, that has a quota or is in use. Costs O(rows of all queues)."""
@@ -67,11 +83,20 @@ def cluster_report(ledger: Ledger) -> dict[str, ClusterCard]:
     for account in ledger.accounts():
         use = use_of(account)
         for name in cards_of(account):
-            card = found.setdefault(name, ClusterCard())
-            part = card.parts.setdefault(use, Part())
-            part.allocated += account.row(name).allocated
-            part.guarantee += account.quota.get(name, 0)
+            card, row = found.setdefault(name, ClusterCard()), account.row(name)
+            card.part(use).guarantee += account.quota.get(name, 0)
+            if use is not Use.BY_CONTROLLER:
+                card.part(use).allocated += row.allocated
+                continue
+            for own, amount in _by_controller(row):
+                card.part(own).allocated += amount
     return found
+
+
+def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
+    """What the pods of a queue without a policy hold; no part that is nothing."""
+    parts = ((Use.ONLINE, row.allocated - row.offline), (Use.OFFLINE, row.offline))
+    return ((use, amount) for use, amount in parts if amount)
 
 
 def cards_of(account: Account) -> Iterator[str]:
@@ -80,7 +105,7 @@ def cards_of(account: Account) -> Iterator[str]:
 
 
 def use_of(account: Account) -> Use:
-    """Whose use a queue's is."""
+    """Whose use a queue's quota is."""
     if account.name == OUTSIDE:
         return Use.NO_QUEUE
     policy = account.facts.policy if account.facts else None

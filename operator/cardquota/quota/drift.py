@@ -2,12 +2,15 @@
 
 from .ledger import Ledger
 from .recount import CountedGroup, CountedPod, Recount, Totals, recount
+from .vocabulary import Policy
 
 
 def ledger_totals(ledger: Ledger) -> Recount:
     """The ledger's totals in a recount's form."""
     return {
-        (account.name, dimension): Totals(row.requested, row.inqueue, row.allocated, row.elastic)
+        (account.name, dimension): Totals(
+            row.requested, row.inqueue, row.allocated, row.elastic, row.offline
+        )
         for account in ledger.accounts()
         for dimension, row in account.rows.items()
     }
@@ -24,6 +27,7 @@ def recounted(ledger: Ledger) -> Recount:
                 record.charge,
                 record.facts.group,
                 (record.facts.scheduled, record.facts.created, uid),
+                ledger.policy_by_controller(record.facts) is Policy.GATE,
             )
             for uid, record in ledger.pods.items()
         ),

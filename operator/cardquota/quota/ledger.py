@@ -165,9 +165,11 @@ class Ledger(LedgerDecisions):
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
         self._stir(book)
-        members = list(book.members.values())
+        members, gang = list(book.members.values()), book.gang
         self._settle(book.see(facts, self._account) | book.repost(self._account))
-        self._reassess(sorted(record.facts.uid for record in members))
+        # Whether it is a gang says of those that run, too, whether they are off-line.
+        uids = sorted(record.facts.uid for record in members)
+        self._reassess(uids, stamped=gang != book.gang)
         self.news.touch(*(record.queue for record in members))
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:

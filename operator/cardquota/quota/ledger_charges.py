@@ -36,6 +36,7 @@ class LedgerCharges(LedgerView):
             record.queue = self.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
         record.bucket = self._bucket(record, bound=bound)
+        record.offline = bound and self.policy_by_controller(facts) is Policy.GATE
         record.priority = self._priority(facts)
         self._index(record)
         self._post(record, 1)
@@ -59,6 +60,9 @@ class LedgerCharges(LedgerView):
             book.unbind(record, self._account)
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
+        if record.offline:
+            for dimension, amount in record.charge:
+                account.set_apart(dimension, sign * amount)
         if record.claim is not None and queue != OUTSIDE:
             account.claim(*record.claim, bucket, sign)
         if bucket is Bucket.OPEN and record.facts.devices:

@@ -110,6 +110,10 @@ class LedgerView:
         account = self._accounts.get(queue)
         if account is not None and account.facts is not None and account.facts.policy is not None:
             return account.facts.policy
+        return self.policy_by_controller(facts)
+
+    def policy_by_controller(self, facts: PodFacts) -> Policy:
+        """The policy of a pod whose queue has none."""
         book = self.groups.get(facts.group) if facts.group else None
         waits = facts.controller == JOB or (book is not None and book.gang)
         return Policy.GATE if waits else Policy.DENY

@@ -22,6 +22,7 @@ class PodRecord:
         "held_back",
         "lane",
         "node_cards",
+        "offline",
         "priority",
         "queue",
         "request",
@@ -51,6 +52,8 @@ class PodRecord:
         self.node_cards: tuple[tuple[str, str], ...] = ()
         """By resource name the cards of its node when it was bound (D8), where no stamp says it, or
         where they are not those of its stamp (E3)."""
+        self.offline = False
+        """Whether it is bound, and of those that wait where the queue leaves it to the pods."""
         self.compared = False
         """Whether its stamp was compared with the cards of the node it is bound to."""
 

@@ -21,6 +21,8 @@ class Totals:
     inqueue: int = 0
     allocated: int = 0
     elastic: int = 0
+    offline: int = 0
+    """Of what is allocated, that of pods whose own policy is Gate."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,6 +35,8 @@ class CountedPod:
     charge: Charge
     group: str
     bound_order: tuple[str, str, str]
+    waits: bool = False
+    """Whether its own policy is Gate."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -60,6 +64,7 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Recou
             totals = found[pod.queue, dimension]
             totals.requested += amount
             totals.allocated += amount if pod.bucket is Bucket.ALLOCATED else 0
+            totals.offline += amount if pod.waits and pod.bucket is Bucket.ALLOCATED else 0
             totals.inqueue += amount if pod.bucket is Bucket.OPEN else 0
     for group in groups:
         _count_group(found, group, members[group.key])

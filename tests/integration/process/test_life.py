@@ -40,6 +40,7 @@ METRICS = (
     "cardquota_cluster_card_quota",
     "cardquota_cluster_card_guarantee",
     "cardquota_cluster_card_guarantee_by_policy",
+    "cardquota_cluster_card_oversold_by_policy",
     "cardquota_cluster_card_oversold",
     "cardquota_gated_pods",
     "cardquota_leader",

@@ -36,6 +36,7 @@ def test_the_totals_of_the_cluster_and_a_cluster_that_shrinks(team: Team) -> Non
     team.until(lambda: total("oversold") == 8, "the node is gone")
     team.until_row(card, "training", allocated=2, quota=4, guarantee=4, deserved=0)
     assert total("allocated") == 3
+    assert [total("oversold_by_policy", policy=policy) for policy in ("Deny", "Gate")] == [4, 4]
     oversold = team.condition(v.Condition.OVERSOLD, "training")
     assert oversold["status"] == "True"
     assert oversold["message"].startswith(f"all quotas of <{card}> together are 8")

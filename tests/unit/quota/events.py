@@ -101,6 +101,7 @@ def books(ledger: Ledger) -> dict[str, Any]:
                 row.by_bucket[Bucket.GATED_GATE],
                 row.reserved,
                 row.elastic,
+                row.offline,
             )
             for account in ledger.accounts()
             for dimension, row in account.rows.items()

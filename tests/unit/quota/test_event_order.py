@@ -109,7 +109,9 @@ def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elasti
     ]
     reserving = a_group("gang-a").in_queue("red").of(2).reserving("red", {H200: 4})
     found = in_every_order(*members, reserving, FIXED["h200-1"])
-    assert found == {("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1)}
+    assert found == {
+        ("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1, offline=3)
+    }
 
 
 def test_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
