@@ -54,5 +54,5 @@ def _wrong(queue: Queue, name: str) -> str:
     try:
         check_queue(queue)
     except QueueError as error:
-        return f"Queue <{queue.metadata.name or name}>: {error}"
+        return messages.queue_refused(queue.metadata.name or name, str(error))
     return ""

@@ -16,6 +16,7 @@ class Where(StrEnum):
     REFUSAL = "refusal of a new pod"
     RESIZE = "refusal of `pods/resize`"
     DELETION = "refusal to delete a Queue"
+    QUEUE_WRITE = "refusal to write a Queue"
     AGAIN = "answer 429, upon which clients try again by themselves"
     POD_EVENT = "event on a pod at the gate, and the leader's log"
     GANG_EVENT = "event on the PodGroup and on its pods"

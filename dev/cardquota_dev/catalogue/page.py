@@ -9,11 +9,12 @@ from typing import Final
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
-from . import reports
+from . import api_server, reports
 from .bad_requests import BAD_REQUESTS
 from .entry import Entry
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
+from .queue_writes import QUEUE_WRITES
 
 ENTRIES: Final = (
     *OVER_QUOTA,
@@ -22,6 +23,7 @@ ENTRIES: Final = (
     *OTHER,
     *reports.EVENTS,
     *reports.CONDITIONS,
+    *QUEUE_WRITES,
     *reports.ANSWERS,
     *reports.NOTES,
 )
@@ -43,9 +45,9 @@ between them are what to look for.
 - An event is written once per change of its reason, not once per try.
 - A workload whose pods can never fit gets their refusal as a Warning.
 
-What is refused by the admission policies of the API server (a gate removed by hand, annotations
-that are ours) is in [ways-round.md](ways-round.md); what can be written where is in
-[rules.md](rules.md). The rule is given by its number, which also stands in the names of its tests.
+What the API server refuses by itself stands [at the end](#admission-policies); what can be written
+where is in [rules.md](rules.md). The rule is given by its number, which also stands in the names of
+its tests.
 """
 
 
@@ -60,7 +62,8 @@ def page(entries: Iterable[Entry] = ENTRIES) -> str:
     if missing:
         raise IncompleteError("not in the catalogue of messages: " + ", ".join(missing))
     sections = [(under, tuple(some)) for under, some in groupby(found, lambda one: one.under)]
-    return "\n".join([_HEAD, *_index(sections), *(_section(*one) for one in sections)])
+    parts = [_HEAD, *_index(sections), *(_section(*one) for one in sections)]
+    return "\n".join([*parts, *api_server.sections()])
 
 
 def unsaid(entries: Iterable[Entry]) -> list[str]:
@@ -94,8 +97,15 @@ def _index(sections: Iterable[tuple[str, tuple[Entry, ...]]]) -> Iterator[str]:
     yield "|---|---|"
     for under, entries in sections:
         where = dict.fromkeys(place for entry in entries for place in entry.where)
-        yield f"| [`{under}`](#{under.lower().replace(' ', '-')}) | {'; '.join(where)} |"
+        yield f"| [`{under}`](#{_anchor(under)}) | {'; '.join(where)} |"
+    for title in (api_server.POLICIES, api_server.SCHEMAS):
+        yield f"| [`{title}`](#{_anchor(title)}) | refusal by the API server itself |"
     yield ""
+
+
+def _anchor(heading: str) -> str:
+    """What a link to it is called."""
+    return heading.lower().replace(" ", "-")
 
 
 def _section(under: str, entries: Iterable[Entry]) -> str:

@@ -7,9 +7,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Shortfall
 
 from .entry import Entry, Where, constant, say
+from .queue_writes import FORBIDDEN
 
 WARNINGS: Final = "Warnings"
-FORBIDDEN: Final = "Forbidden"
 TRY_AGAIN: Final = "TooManyRequests"
 AUDIT: Final = "Audit mode"
 _QUEUE: Final = "research"

@@ -68,7 +68,8 @@ class ClusterCard:
         """The same by use. What there is goes to on-line quotas first, for they cannot wait, and to
         off-line ones last: so on-line is oversold by what on-line quotas alone exceed the cluster.
         """
-        left, found = self.allocatable, {}
+        found: dict[Use, int] = {}
+        left = self.allocatable
         for use in (Use.ONLINE, Use.BY_CONTROLLER, Use.OFFLINE):
             if use in self.parts:
                 quota = self.parts[use].guarantee

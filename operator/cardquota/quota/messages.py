@@ -329,6 +329,55 @@ def queue_in_use(queue: str, pods: int, groups: int) -> str:
     )
 
 
+def queue_refused(queue: str, problem: str) -> str:
+    """A queue that is written cannot be accepted (Q4, Q5, Q8)."""
+    return f"Queue <{show(queue)}>: {problem}"
+
+
+def quota_refused(problem: str) -> str:
+    """The quota that is written cannot be read (Q4)."""
+    return (
+        f"annotation {v.QUOTA} cannot be read: {problem}. "
+        'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
+    )
+
+
+def namespaces_refused() -> str:
+    """The namespaces of a queue that is written cannot be read."""
+    return (
+        f"annotation {v.NAMESPACES} cannot be read. "
+        'Write a JSON list of namespace names or patterns, such as ["team-a", "team-a-*"]'
+    )
+
+
+def not_one_of(key: str, value: str, allowed: Sequence[str]) -> str:
+    """An annotation of a queue has a value that means nothing (Q6, Q8)."""
+    return f"annotation {key} is <{show(value)}>; write {' or '.join(allowed)}"
+
+
+def parent_refused(parent: str, root: str) -> str:
+    """Queues are flat (Q5)."""
+    return (
+        f"spec.parent is <{show(parent)}>, but queues are flat: a quota is not shared with a "
+        f"parent. Leave spec.parent out or set it to {root}"
+    )
+
+
+def weight_refused(weight: int) -> str:
+    """A queue without weight would never get its turn."""
+    return f"spec.weight is {weight}, at least 1 is needed"
+
+
+def amount_refused(field: str, problem: str) -> str:
+    """An amount of cpu or memory in a queue cannot be counted."""
+    return f"{field}: {problem}; write a quantity such as 4, 500m or 16Gi"
+
+
+def amount_negative(field: str, amount: str) -> str:
+    """An amount of cpu or memory in a queue is below nothing."""
+    return f"{field} is {show(amount)}, it cannot be negative; write 0 for none, or leave it out"
+
+
 def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     """More is charged than the quota allows (Q7)."""
     held, allowed = amount_text(dimension, charged), amount_text(dimension, limit)

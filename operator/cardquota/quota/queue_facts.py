@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
+from . import messages
 from . import vocabulary as v
 from .objects.queue import Queue, QueueAnnotations
 from .objects.wire import Amounts
@@ -92,21 +93,15 @@ def check_queue(queue: Queue) -> None:
         try:
             read_quota(notes.quota)
         except QuotaTextError as error:
-            raise QueueError(
-                f"annotation {v.QUOTA} cannot be read: {error}. "
-                'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
-            ) from None
+            raise QueueError(messages.quota_refused(str(error))) from None
     _one_of(v.POLICY, notes.policy, tuple(v.Policy))
     _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
     if notes.namespaces is not None:
         read_namespaces(notes.namespaces)
     if queue.spec.parent not in (None, "", ROOT):
-        raise QueueError(
-            f"spec.parent is <{queue.spec.parent}>, but queues are flat: a quota is not shared with"
-            f" a parent. Leave spec.parent out or set it to {ROOT}"
-        )
+        raise QueueError(messages.parent_refused(queue.spec.parent, ROOT))
     if queue.spec.weight is not None and queue.spec.weight < 1:
-        raise QueueError(f"spec.weight is {queue.spec.weight}, at least 1 is needed")
+        raise QueueError(messages.weight_refused(queue.spec.weight))
     spec = queue.spec
     _check_amounts("capability", spec.capability)
     _check_amounts("deserved", spec.deserved)
@@ -120,27 +115,24 @@ def read_namespaces(text: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
-        raise QueueError(
-            f"annotation {v.NAMESPACES} cannot be read. "
-            'Write a JSON list of namespace names or patterns, such as ["team-a", "team-a-*"]'
-        )
+        raise QueueError(messages.namespaces_refused())
     return tuple(found)
 
 
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
-        raise QueueError(f"annotation {key} is <{value}>; write {' or '.join(allowed)}")
+        raise QueueError(messages.not_one_of(key, value, allowed))
 
 
 def _check_amounts(name: str, amounts: Amounts | None) -> None:
     for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
-        value = (amounts or {}).get(resource, 0)
+        where, value = f"spec.{name}.{resource}", (amounts or {}).get(resource, 0)
         try:
             amount = read(value)
         except QuantityError as error:
-            raise QueueError(f"spec.{name}.{resource}: {error}") from None
+            raise QueueError(messages.amount_refused(where, str(error))) from None
         if amount < 0:
-            raise QueueError(f"spec.{name}.{resource} is {value}, it cannot be negative")
+            raise QueueError(messages.amount_negative(where, str(value)))
 
 
 def _amounts(amounts: Amounts | None) -> dict[str, int]:

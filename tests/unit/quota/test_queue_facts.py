@@ -53,7 +53,10 @@ def test_q4_what_can_be_read_is_accepted() -> None:
         (a_queue().put(-1, "spec", "weight"), r"spec\.weight is -1"),
         (a_queue().put(0, "spec", "weight"), r"spec\.weight is 0, at least 1"),
         (a_queue().limited_to(cpu="much"), r"spec\.capability\.cpu: <much>"),
-        (a_queue().limited_to(memory="-1Gi"), r"capability\.memory is -1Gi, it cannot be negative"),
+        (
+            a_queue().limited_to(memory="-1Gi"),
+            r"capability\.memory is -1Gi, it cannot be negative; write 0",
+        ),
         (a_queue().put({"cpu": "-1"}, "spec", "deserved"), r"spec\.deserved\.cpu"),
         (a_queue().guaranteeing(cpu="some"), r"spec\.guarantee\.resource\.cpu: <some>"),
         (a_queue().annotated(v.NAMESPACES, "team-a"), r"card\.namespaces cannot be read"),

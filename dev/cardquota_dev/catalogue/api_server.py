@@ -1,0 +1,55 @@
+"""What the API server says by itself, from our admission policies and the schemas of our CRDs.
+
+These texts stand in the objects that are applied, so they are listed from those.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from cardquota.api.generate import RESOURCES
+from cardquota.install.policies import policies
+from cardquota.settings import Settings
+
+POLICIES: Final = "Admission policies"
+SCHEMAS: Final = "Schemas"
+
+
+def sections() -> Iterator[str]:
+    """The last sections of the page."""
+    yield f"## {POLICIES}\n"
+    yield (
+        "The API server says these by itself, whether or not we run: `ValidatingAdmissionPolicy "
+        "'cardquota-pods' with binding 'cardquota-pods' denied request: …`. Where a name or value "
+        "of the request can be told, it stands in front. What they keep is in "
+        "[ways-round.md](ways-round.md).\n"
+    )
+    for policy in policies(Settings()):
+        yield f"`{policy.name}`\n"
+        yield _texts(check.message for check in policy.checks)
+    yield f"## {SCHEMAS}\n"
+    yield (
+        'What the CRDs refuse before anybody else is asked: `The Queue "research" is invalid: '
+        "<field>: Invalid value: …`. Where Volcano's Queue stands instead, the webhook refuses the "
+        "same, see [Forbidden](#forbidden).\n"
+    )
+    for resource in RESOURCES:
+        definition = resource.definition()
+        yield f"`{definition['spec']['names']['kind']}`\n"
+        yield _texts(_rules(definition))
+
+
+def _texts(texts: Iterable[str]) -> str:
+    """A block with a line for each text."""
+    return "```text\n" + "\n".join(dict.fromkeys(texts)) + "\n```\n"
+
+
+def _rules(schema: Any) -> Iterator[str]:
+    """The messages of all rules in a schema, in its order."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _rules(part)
+    elif isinstance(schema, dict):
+        for rule in schema.get("x-kubernetes-validations", ()):
+            yield rule["message"]
+        for part in schema.values():
+            yield from _rules(part)

@@ -1,0 +1,68 @@
+"""What is said where a Queue is written that cannot be used."""
+
+from typing import Final
+
+from cardquota.quota import messages as m
+from cardquota.quota import vocabulary as v
+
+from .entry import Entry, Said, Where, say
+
+FORBIDDEN: Final = "Forbidden"
+_QUEUE: Final = "research"
+
+
+def _refused(when: str, problem: Said, rule: str, do: str) -> Entry:
+    return Entry(
+        under=FORBIDDEN,
+        when=when,
+        says=say(m.queue_refused, _QUEUE, problem),
+        where=(Where.QUEUE_WRITE,),
+        rule=rule,
+        do=do,
+    )
+
+
+QUEUE_WRITES: Final = (
+    _refused(
+        "The quota that is written cannot be read. The one before stays in force.",
+        say(m.quota_refused, "the amount of <NVIDIA-H200> is 1.5, not a whole number"),
+        "Q4",
+        "Correct what the message quotes.",
+    ),
+    _refused(
+        "`card.namespaces` is no list of names.",
+        say(m.namespaces_refused),
+        "section 2",
+        "Write the list, also for one namespace.",
+    ),
+    _refused(
+        "`card.policy` or `card.state` has a value that means nothing.",
+        say(m.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
+        "Q6, Q8",
+        "Write one of those that the message lists.",
+    ),
+    _refused(
+        "The queue has a parent.",
+        say(m.parent_refused, "company", "root"),
+        "Q5",
+        "Give each queue its own quota.",
+    ),
+    _refused(
+        "The weight is 0 or less.",
+        say(m.weight_refused, 0),
+        "section 2",
+        "Leave it out, or write 1 or more.",
+    ),
+    _refused(
+        "A limit, guarantee or share of cpu or memory cannot be counted.",
+        say(m.amount_refused, "spec.capability.memory", "<lots> is not a quantity"),
+        "Q2",
+        "Write a quantity.",
+    ),
+    _refused(
+        "A limit, guarantee or share is below nothing.",
+        say(m.amount_negative, "spec.deserved.cpu", "-1"),
+        "Q2",
+        "Write 0, or leave it out.",
+    ),
+)
