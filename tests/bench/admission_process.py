@@ -74,10 +74,15 @@ def _queue(rows: int) -> QueueBody:
     return found.put(recorded, "status", "cards")
 
 
+async def no_queue(_: str) -> bool:
+    """All queues are known; nobody asks."""
+    return False
+
+
 async def _main(port: int, certificate: bytes, key: bytes) -> None:
     settings, pulse, metrics, held = Settings(), Pulse(), Metrics(), ledger()
-    pods = PodReviews(held, settings, pulse, lambda: True, time.monotonic)
-    workloads = WorkloadReviews(held, settings, pulse)
+    pods = PodReviews(held, settings, pulse, no_queue, lambda: True, time.monotonic)
+    workloads = WorkloadReviews(held, settings, pulse, no_queue)
     resizes = ResizeReviews(held, lambda: True)
     server = AdmissionServer(pods, resizes, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)

@@ -1,21 +1,30 @@
 """What was created a moment ago gets the chance to be seen before we say no."""
 
+from collections.abc import Awaitable, Callable
+
 from cardquota.cluster.pulse import Pulse
 from cardquota.quota import vocabulary as v
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.judgement import judge_create, queue_on_its_way
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
+Exists = Callable[[str], Awaitable[bool | None]]
+"""Whether a queue of this name is there, whatever has been seen; None: nobody knows."""
+
 
 class Patience:
-    """Judges pods as at create, at most `webhook.unseenWait` seconds later per thing unseen."""
+    """Judges pods as at create, at most `webhook.unseenWait` seconds later per thing unseen.
 
-    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse) -> None:
+    Nobody waits for a queue that is not there, nor is refused for one that is there and unseen.
+    """
+
+    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse, exists: Exists) -> None:
         self._ledger = ledger
         self._settings = settings
         self._pulse = pulse
+        self._exists = exists
 
     def at_once(self, facts: PodFacts) -> Verdict | None:
         """The verdict, if there is nothing to wait for."""
@@ -28,8 +37,16 @@ class Patience:
         """The verdict, once the pod's namespace and queue have been seen or the time is over."""
         wait = self._settings.webhook.unseen_wait
         await self._pulse.wait_for(lambda: not self.namespace_unknown(facts), wait)
-        await self._pulse.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
-        return self._verdict(facts)
+        verdict = self._verdict(facts)
+        if not _of_unseen_queue(verdict):
+            return verdict
+        exists = await self._exists(verdict.queue)
+        if exists is not False:
+            await self._pulse.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
+        again = self._verdict(facts)
+        if exists and _of_unseen_queue(again) and again.queue == verdict.queue:
+            return queue_on_its_way(again.queue)
+        return again
 
     def namespace_unknown(self, facts: PodFacts) -> bool:
         """Whether the pod's namespace, which may have a queue and a mode, has not been seen.

@@ -25,7 +25,7 @@ from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
-from .patience import Patience
+from .patience import Exists, Patience
 from .review import Answer, Request, ReviewError, deny, json_patch, try_again
 from .unseen import Unseen
 
@@ -45,12 +45,15 @@ class PodReviews:
         ledger: Ledger,
         settings: Settings,
         pulse: Pulse,
+        exists: Exists,
         synced: Callable[[], bool],
         clock: Callable[[], float],
         *,
         late: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`synced`: whether the cluster was read; `late`: whether it was too long ago."""
+        """`exists`: asks for a queue that was not seen. `synced`: whether the cluster was read;
+        `late`: whether it was too long ago.
+        """
         self._ledger = ledger
         self._settings = settings
         self._pulse = pulse
@@ -58,7 +61,7 @@ class PodReviews:
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
         self._late = late
-        self._patience = Patience(ledger, settings, pulse)
+        self._patience = Patience(ledger, settings, pulse, exists)
         self._unseen = Unseen(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )

@@ -22,7 +22,7 @@ from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
-from .patience import Patience
+from .patience import Exists, Patience
 from .review import Answer, Request
 from .workload_objects import Status, StoredWorkload, Template, Workload, pods_of_job
 
@@ -56,10 +56,10 @@ _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decod
 class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
-    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse) -> None:
+    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse, exists: Exists) -> None:
         self._ledger = ledger
         self._require_queue = settings.require_queue
-        self._patience = Patience(ledger, settings, pulse)
+        self._patience = Patience(ledger, settings, pulse, exists)
 
     async def validate(self, request: Request) -> Answer:
         """Always allowed; a Warning says how many of the pods fit, and why not more.

@@ -22,6 +22,14 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
+        when="The queue was created a moment ago: it is there, and its quota has not been read.",
+        says=say(m.queue_not_seen, "research"),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="E5",
+        do="Nothing: the pod is judged as soon as the queue has been read.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
         when="Namespace or configuration demand a queue for cards, and the pod has none.",
         says=say(m.no_queue, "vision", [(_GPU, 1)]),
         where=(Where.REFUSAL,),

@@ -26,6 +26,7 @@ from ..cluster.events import EventRecorder
 from ..cluster.feed import watched
 from ..cluster.find_access import find_access
 from ..cluster.pulse import Pulse
+from ..cluster.queue_lookup import QueueLookup
 from ..cluster.reflector import Reflector
 from ..control.installation import InstallationCheck
 from ..control.leadership import Leadership
@@ -204,14 +205,15 @@ class Operator:
         def late() -> bool:
             return any(reflector.late for reflector in self._reflectors)
 
+        exists = QueueLookup(self._client).exists
         pods = PodReviews(
-            self._ledger, self._settings, self._pulse, synced, time.monotonic, late=late
+            self._ledger, self._settings, self._pulse, exists, synced, time.monotonic, late=late
         )
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, lambda: synced() and not late()),
             QueueReviews(self._ledger),
-            WorkloadReviews(self._ledger, self._settings, self._pulse),
+            WorkloadReviews(self._ledger, self._settings, self._pulse, exists),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )

@@ -64,6 +64,12 @@ def judge_create(
     return verdict
 
 
+def queue_on_its_way(queue: str) -> Verdict:
+    """The verdict on a pod whose queue exists and has not been seen: it waits at the gate."""
+    text = messages.queue_not_seen(queue)
+    return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
+
+
 def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
     wrong = ledger.reading_of(facts, None).objection

@@ -184,6 +184,11 @@ def queue_not_found(queue: str, asked: Asked = ()) -> str:
     )
 
 
+def queue_not_seen(queue: str) -> str:
+    """The queue is there, and what it allows has not been read yet. Also a Warning: short."""
+    return f"Queue <{show(queue)}> is new and not read yet: the pod waits at its gate until it is"
+
+
 def queue_not_open(queue: str, state: str, asked: Asked = ()) -> str:
     """The queue takes nothing new (Q6)."""
     return (

@@ -20,6 +20,8 @@ EVERYWHERE = {
     ("scheduling.volcano.sh", "queues", "", "list watch"),
     ("scheduling.volcano.sh", "podgroups", "", "list watch"),
     ("scheduling.k8s.io", "priorityclasses", "", "list watch"),
+    # whether a queue is there that the watch has not told of
+    ("scheduling.volcano.sh", "queues", "", "get"),
     # gates; settling what became of a patch
     ("", "pods", "", "get patch"),
     # reservations and phases

@@ -1,5 +1,6 @@
 """The admission door over a real ledger, without a cluster: reviews go in, answers come out."""
 
+import asyncio
 import base64
 import io
 import json
@@ -99,19 +100,28 @@ class Door:
         self.synced = True
         self.late = False
         self.now = 100.0
+        self.there: bool | None = None
+        """Whether the API server has the queue that is asked for; None: it does not answer."""
+        self.asked: list[str] = []
         pods = PodReviews(
             self.ledger,
             self.settings,
             self.pulse,
+            self._exists,
             lambda: self.synced,
             lambda: self.now,
             late=lambda: self.late,
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger, self.settings, self.pulse)
+        workloads = WorkloadReviews(self.ledger, self.settings, self.pulse, self._exists)
         self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
         self._client = TestClient(_Listening(self.server.http()))
+
+    async def _exists(self, queue: str) -> bool | None:
+        self.asked.append(queue)
+        await asyncio.sleep(0)
+        return self.there
 
     async def __aenter__(self) -> "Door":
         await self._client.start_server()

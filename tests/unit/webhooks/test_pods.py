@@ -15,6 +15,7 @@ from builders import (
 )
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
+from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
@@ -363,6 +364,48 @@ async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
         assert not done
         door.see(THREE)
         assert (await asyncio.wait_for(review, 0.35)).patch
+
+
+async def test_a_queue_that_is_not_there_is_refused_at_once() -> None:
+    """The API server says so; there is nothing to wait for."""
+    async with Door(webhook={"unseenWait": 2}) as door:
+        door.there = False
+        said = await asyncio.wait_for(door.mutate(pod()), 0.5)
+        assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
+        assert door.asked == ["queue"]
+
+
+@pytest.mark.parametrize("policy", [a_pod(), a_pod().owned_by("Job")])
+async def test_a_queue_that_is_there_and_unseen_is_waited_for_at_the_gate(policy: PodBody) -> None:
+    """Whoever creates a queue and its pods in one breath is refused nothing."""
+    ours = policy.in_queue("queue").naming(H200).asking_for(1)
+    async with Door(webhook={"unseenWait": 0.05}) as door:
+        door.there = True
+        said = await door.mutate(ours)
+        assert patched(ours.body, said.patch) == [v.GATE]
+        assert said.warnings == [messages.queue_not_seen("queue")]
+        assert (await door.validate(ours.gated())).allowed
+        assert not (await door.validate(ours)).allowed
+        door.see(THREE)
+        door.asked.clear()
+        assert (await door.mutate(ours)).warnings == []
+        assert door.asked == []
+
+
+async def test_while_nobody_answers_a_queue_is_waited_for_and_then_refused() -> None:
+    async with Door(webhook={"unseenWait": 0.1}) as door:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        assert (await door.mutate(pod())).reason == v.Reason.QUEUE_NOT_FOUND
+        assert loop.time() - began > 0.09
+
+
+async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it() -> None:
+    async with Door() as door:
+        door.there = True
+        said = await door.mutate(pod().with_spec(nodeName="h200-a"))
+        assert said.reason == v.Reason.NODE_NAMED
+        assert door.asked == []
 
 
 # --- mirror pods, and before the first sync -------------------------------------------------
