@@ -43,7 +43,7 @@ QUEUE_WRITES: Final = (
     ),
     _refused(
         "The queue has a parent.",
-        say(m.parent_refused, "company", "root"),
+        say(m.parent_refused, "company"),
         "Q5",
         "Give each queue its own quota.",
     ),

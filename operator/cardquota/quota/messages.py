@@ -360,11 +360,11 @@ def not_one_of(key: str, value: str, allowed: Sequence[str]) -> str:
     return f"annotation {key} is <{show(value)}>; write {' or '.join(allowed)}"
 
 
-def parent_refused(parent: str, root: str) -> str:
+def parent_refused(parent: str) -> str:
     """Queues are flat (Q5)."""
     return (
         f"spec.parent is <{show(parent)}>, but queues are flat: a quota is not shared with a "
-        f"parent. Leave spec.parent out or set it to {root}"
+        f"parent. Leave spec.parent out or set it to {v.ROOT_QUEUE}"
     )
 
 

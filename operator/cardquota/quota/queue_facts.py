@@ -14,7 +14,6 @@ from .quantity import QuantityError, milli, whole
 from .quota_text import QuotaTextError, read_quota
 
 _NONE = QueueAnnotations()
-ROOT: Final = "root"
 FIFO: Final = "fifo"
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 
@@ -98,8 +97,8 @@ def check_queue(queue: Queue) -> None:
     _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
     if notes.namespaces is not None:
         read_namespaces(notes.namespaces)
-    if queue.spec.parent not in (None, "", ROOT):
-        raise QueueError(messages.parent_refused(queue.spec.parent, ROOT))
+    if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
+        raise QueueError(messages.parent_refused(queue.spec.parent))
     if queue.spec.weight is not None and queue.spec.weight < 1:
         raise QueueError(messages.weight_refused(queue.spec.weight))
     spec = queue.spec

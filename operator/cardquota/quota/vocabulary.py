@@ -19,6 +19,9 @@ QUEUE_NAME: Final = "scheduling.volcano.sh/queue-name"
 QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 
+ROOT_QUEUE: Final = "root"
+"""The only parent that a queue may have: Volcano gives it to all (Q5)."""
+
 # --- the namespace label that says how strict we are there ---------------------------------
 NAMESPACE_MODE: Final = "volcano.sh/card-quota"
 

@@ -2,8 +2,6 @@
 people (E5, I4).
 """
 
-import time
-
 import pytest
 
 from builders import GPU, H200, H200_MIG, H800, R4090, SHARED, a_pod
@@ -73,17 +71,6 @@ def test_a_queue_that_does_not_exist(team: Team) -> None:
     asked = f"(the pod requests <1> of <{H200}>)"
     queue = team.queue_name("nowhere")
     assert text.startswith(f"Queue <{queue}> does not exist {asked}; name one that")
-
-
-def test_nobody_waits_for_a_queue_that_is_not_there(team: Team) -> None:
-    """`unseenWait` is 2 s here: the API server says at once that there is none."""
-
-    def took() -> float:
-        began = time.monotonic()
-        team.refused(team.a_pod("a", 1, H200, queue="nowhere"))
-        return time.monotonic() - began
-
-    assert min(took() for _ in range(3)) < 1
 
 
 def test_a_queue_closed_by_its_annotation(team: Team) -> None:

@@ -152,15 +152,8 @@ TAKES_A_NAME = [
     if function.__module__ == messages.__name__
     and not function.__name__.startswith("_")
     and all(p.annotation is str for p in inspect.signature(function).parameters.values())
-    and function.__name__
-    not in (
-        "audited",
-        "released",
-        "quota_unreadable",
-        "queue_not_open",
-        "unreadable",
-        "card_unreadable",
-    )
+    and not {"problem", "text", "state", "cards", "field"}
+    & {*inspect.signature(function).parameters}
 ]
 
 

@@ -1,0 +1,33 @@
+"""A queue that no watch has told of: the API server itself says whether it is there."""
+
+import time
+
+from builders import H200
+from cardquota.cluster.client import Client
+from cardquota.cluster.kubeconfig import from_kubeconfig
+from cardquota.cluster.queue_lookup import QueueLookup
+from integration.team import Team
+
+
+def test_nobody_waits_for_a_queue_that_is_not_there(team: Team) -> None:
+    """`unseenWait` is 2 s here: the API server says at once that there is none."""
+
+    def took() -> float:
+        began = time.monotonic()
+        team.refused(team.a_pod("a", 1, H200, queue="nowhere"))
+        return time.monotonic() - began
+
+    assert min(took() for _ in range(3)) < 1
+
+
+async def test_it_says_of_each_queue_whether_it_is_there_now(team: Team) -> None:
+    queue = team.has_queue({"NVIDIA-H200": 1})
+    client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
+    try:
+        lookup = QueueLookup(client)
+        assert await lookup.exists(queue) is True
+        assert await lookup.exists(f"{queue}-not") is False
+        assert team.delete(team.a_queue({})).ok
+        assert await lookup.exists(queue) is False
+    finally:
+        await client.close()
