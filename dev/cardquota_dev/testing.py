@@ -26,7 +26,8 @@ from .state import State, read_state
 
 T = TypeVar("T")
 
-_POLL = 0.05
+_SOON, _SELDOM = 0.02, 0.25
+"""Seconds between two looks: the first, and the longest."""
 
 
 @dataclass(frozen=True)
@@ -96,15 +97,20 @@ def eventually(
     what: str = "condition",
     seconds: float = 15.0,
     *,
-    every: float = _POLL,
+    every: float | None = None,
 ) -> T:
-    """The first true value of the condition, asked every so many seconds; fails after the time,
-    with the last value.
+    """The first true value of the condition; fails after the time, with the last value.
+
+    Asked every so many seconds; or, if that is not said, soon at first and then ever less often:
+    a look costs the plane, and who has waited for long can wait a little longer.
     """
     deadline = time.monotonic() + seconds
+    pause = _SOON if every is None else every
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s, last {value!r}"  # noqa: S101
-        time.sleep(every)
+        time.sleep(pause)
+        if every is None:
+            pause = min(pause * 1.4, _SELDOM)
     return value
 
 

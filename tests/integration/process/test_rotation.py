@@ -29,7 +29,7 @@ from .running import Operator, apply_webhooks, install_base, json_lines, publish
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
-RATE = 100
+RATE = 40
 """Creates per second."""
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 
