@@ -1,7 +1,7 @@
 """The nodes of the files and what is free on them: a stand-in for the scheduler.
 
 Looked at: cards, all other extended resources, cpu, memory, number of pods, node selector and
-required affinity, `spec.unschedulable`, the condition Ready. Not looked at: taints, affinity
+required affinity, taints, `spec.unschedulable`, the condition Ready. Not looked at: affinity
 between pods, topology, preemption.
 """
 
@@ -15,6 +15,7 @@ from ..quota.pod_facts import PodFacts
 from ..quota.quantity import QuantityError, milli, whole
 from ..quota.selector import Selector
 from ..quota.stamp import Charge
+from ..quota.taints import taints_of, tolerates, tolerations_of
 from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import CPU, MEMORY
 from .node_match import matches
@@ -31,6 +32,7 @@ class _Room:
         self.name = node.metadata.name
         self.labels = node.metadata.labels or {}
         self.cards = {card.name for card, _ in node_facts(node, vendors).cards}
+        self.taints = taints_of(node.spec.taints)
         ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
         self.open = not node.spec.unschedulable and ready in ([], ["True"])
         self._free: dict[str, int] = {}
@@ -70,11 +72,12 @@ class Rooms:
         """Take what the pod needs on the first node that has it; its name, or None."""
         selector = Selector.of(spec)
         wanted = {name for name, _ in cards}
+        tolerations = tolerations_of(spec.tolerations)
         needs = {**dict(facts.devices), CPU: facts.cpu, MEMORY: facts.memory, _PODS: 1}
         for room in self._rooms:
             if not (room.open and wanted <= room.cards and room.has(needs)):
                 continue
-            if matches(selector, room.name, room.labels):
+            if tolerates(tolerations, room.taints) and matches(selector, room.name, room.labels):
                 room.take(needs)
                 return room.name
         return None

@@ -3,17 +3,18 @@
 A choice between cards with quota, never a limit: quota is the ledger's affair, and a pod that
 finds no node waits for one (an autoscaler has to see it).
 
-Not looked at: taints, and what a pod asks for beside its cards. Pods that were let through and
-have no node yet are taken to fill nodes tightly.
+Not looked at: what a pod asks for beside its cards. Pods that were let through and have no node yet
+are taken to fill nodes tightly, and those that the asking pod tolerates.
 
 Costs: an event about a node or a bound pod is one step per card. A question costs by how many
-different numbers of free cards nodes have, not by nodes.
+different numbers of free cards nodes have, and different taints, not by nodes.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 
 from .card import Card
+from .taints import Taints, Tolerations, tolerates
 
 Offers = tuple[tuple[Card, int], ...]
 Rows = Counter[int]
@@ -28,24 +29,28 @@ class FreeCards:
         """By node and resource name: what its pods hold."""
         self._offers: dict[str, Offers] = {}
         """Of the nodes that take pods."""
-        self._rows: dict[str, Rows] = {}
-        """By card."""
+        self._taints: dict[str, Taints] = {}
+        """Of those of them that have any."""
+        self._rows: dict[str, dict[Taints, Rows]] = {}
+        """By card, and by what keeps pods away from its nodes."""
         self._awaited: dict[str, Rows] = {}
         """By card: the amounts of pods that were let through and have no node yet."""
 
-    def offer(self, node: str, offers: Offers) -> None:
+    def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
         """A node offers these from now on; none if it takes no pods, or is gone."""
         self._post(node, -1)
+        self._offers.pop(node, None)
+        self._taints.pop(node, None)
         if offers:
             self._offers[node] = offers
-        else:
-            self._offers.pop(node, None)
+            if taints:
+                self._taints[node] = taints
         self._post(node, 1)
 
     def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
         """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
         used = self._used.setdefault(node, {})
-        offers = self._offers.get(node, ())
+        offers, taints = self._offers.get(node, ()), self._taints.get(node, ())
         for resource, amount in devices:
             before = used.get(resource, 0)
             after = used[resource] = before + sign * amount
@@ -53,7 +58,7 @@ class FreeCards:
                 del used[resource]
             for card, offered in offers:
                 if card.resource == resource:
-                    rows = self._rows[card.name]
+                    rows = self._rows[card.name][taints]
                     rows[offered - after] += 1
                     _take(rows, offered - before, 1)
         if not used:
@@ -76,16 +81,24 @@ class FreeCards:
         amount: int,
         going: Rows | None = None,
         *,
+        tolerations: Tolerations = (),
         nodes: Collection[str] | None = None,
     ) -> bool:
         """Whether a node has so many of a card free beside those that are on their way there.
 
-        `going`: who goes there just now, by amount. `nodes`: the only ones that count, if given;
-        who is on the way is then taken to go to these.
+        `going`: who goes there just now, by amount. `tolerations`: a node with other taints does
+        not count. `nodes`: the only ones that count, if given. Who is on the way is then taken to
+        go to those that count.
         """
-        rows = self._rows.get(card)
-        if nodes is not None:
-            rows = Counter(free for node in nodes for free in self._free(node, card))
+        if nodes is None:
+            rows = self._tolerated(card, tolerations)
+        else:
+            rows = Counter(
+                free
+                for node in nodes
+                if tolerates(tolerations, self._taints.get(node, ()))
+                for free in self._free(node, card)
+            )
         if not rows or max(rows) < amount:
             return False
         awaited = self._awaited.get(card, Counter()) + (going or Counter())
@@ -93,18 +106,34 @@ class FreeCards:
             return True
         return _largest_after(Counter(rows), awaited) >= amount
 
+    def _tolerated(self, card: str, tolerations: Tolerations) -> Rows:
+        found = [
+            rows
+            for taints, rows in self._rows.get(card, {}).items()
+            if tolerates(tolerations, taints)
+        ]
+        if len(found) == 1:
+            return found[0]
+        total: Rows = Counter()
+        for rows in found:
+            total.update(rows)
+        return total
+
     def _free(self, node: str, card: str) -> list[int]:
         used = self._used.get(node, {})
         offers = self._offers.get(node, ())
         return [n - used.get(one.resource, 0) for one, n in offers if one.name == card]
 
     def _post(self, node: str, sign: int) -> None:
-        used = self._used.get(node, {})
+        used, taints = self._used.get(node, {}), self._taints.get(node, ())
         for card, amount in self._offers.get(node, ()):
-            rows = self._rows.setdefault(card.name, Counter())
+            by_taints = self._rows.setdefault(card.name, {})
+            rows = by_taints.setdefault(taints, Counter())
             _take(rows, amount - used.get(card.resource, 0), -sign)
             if not rows:
-                del self._rows[card.name]
+                del by_taints[taints]
+                if not by_taints:
+                    del self._rows[card.name]
 
 
 def _largest_after(rows: Rows, awaited: Rows) -> int:

@@ -115,9 +115,10 @@ def at_once(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Prefer
     request = record.request
     if request is None or len(request.cards) < 2:
         return None
-    amount, selector, nodes = request.amount, record.facts.selector, ledger.nodes
+    facts, nodes = record.facts, ledger.nodes
+    amount, selector, tolerations = request.amount, facts.selector, facts.tolerations
     return lambda card: nodes.free.at_once(
-        card, amount, going.get(card), nodes=nodes.choice(selector)
+        card, amount, going.get(card), tolerations=tolerations, nodes=nodes.choice(selector)
     )
 
 

@@ -62,7 +62,7 @@ class NodeBook:
                 continue
             counted.append((card, amount))
         self._recount(facts.name, tuple(counted))
-        self.free.offer(facts.name, tuple(counted) if facts.takes_pods else ())
+        self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         if tuple(problems) != self._problems.get(facts.name, ()):
             self._to_report.add(facts.name)

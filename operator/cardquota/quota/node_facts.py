@@ -7,6 +7,7 @@ from sys import intern
 from .card import Card, Labels
 from .discovery import discover
 from .objects.node import Node
+from .taints import Taints, taints_of
 from .vendor_table import VendorTable
 
 
@@ -22,6 +23,8 @@ class NodeFacts:
     """Why some of its cards are not counted (D9)."""
     takes_pods: bool = True
     """Whether it is ready and not cordoned."""
+    taints: Taints = ()
+    """Those that keep pods away."""
     labels: Labels = ()
     """Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
 
@@ -37,6 +40,7 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         cards=found.cards,
         problems=found.problems,
         takes_pods=_takes_pods(node),
+        taints=taints_of(node.spec.taints),
         labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
 

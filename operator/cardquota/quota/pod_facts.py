@@ -18,6 +18,7 @@ from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
 from .stamp import Stamp, read_allocated
+from .taints import Tolerations, tolerations_of
 from .words import show
 
 _SUCCEEDED = "Succeeded"
@@ -70,6 +71,8 @@ class PodFacts:
     priority: int
     selector: bytes
     """Node selector and required affinity, encoded, until the pod is bound."""
+    tolerations: Tolerations
+    """While it is gated: then we choose between its cards (E7)."""
     foreign_gates: tuple[str, ...]
     stamp: Stamp | None
     scheduled: str
@@ -142,6 +145,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         controller=_controller(meta.owner_references),
         priority=spec.priority or 0,
         selector=b"" if bound else _selector(spec),
+        tolerations=tolerations_of(spec.tolerations) if state is _GATED else (),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
         scheduled=_scheduled(pod) if bound else "",

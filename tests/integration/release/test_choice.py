@@ -86,6 +86,21 @@ def test_e7_a_cordoned_node_has_nothing_free(pools: Pools) -> None:
     assert card_of(team, "a") == {pools.far: 1}
 
 
+def test_e7_a_tainted_node_counts_for_who_tolerates_it(pools: Pools) -> None:
+    team = pools.team
+    path = f"/api/v1/nodes/{pools.near.lower()}"
+    taint = {"key": "team", "value": "blue", "effect": "NoSchedule"}
+    assert ask(team.cluster, "PATCH", path, {"spec": {"taints": [taint]}}, content_type=MERGE).ok
+    team.set_quota({pools.near: 9, pools.far: 8})
+    team.until_row(pools.far, quota=8)
+    assert team.create(pools.a_pod("a")).ok
+    tolerates = pools.a_pod("b").with_spec(tolerations=[{"key": "team", "operator": "Exists"}])
+    assert team.create(tolerates).ok
+    team.until_bound("a", "b")
+    assert card_of(team, "a") == {pools.far: 1}
+    assert card_of(team, "b") == {pools.near: 1}
+
+
 def test_e7_if_no_node_has_any_the_first_with_quota(pools: Pools) -> None:
     """So that an autoscaler sees a pod that waits for a node."""
     team = pools.team

@@ -36,6 +36,7 @@ def test_first_with_room_then_the_next_then_none() -> None:
     "more",
     [
         {"spec": {"unschedulable": True}},
+        {"spec": {"taints": [{"key": "team", "effect": "NoExecute"}]}},
         {"metadata": {"name": "a", "labels": {"nvidia.com/gpu.product": "NVIDIA-H200"}}},
         {"status": {"allocatable": {"nvidia.com/gpu": 1, "cpu": "many"}}},
         {"status": {"allocatable": {"nvidia.com/gpu": 1, "pods": 0}}},

@@ -140,6 +140,61 @@ def test_e7_a_pod_that_picks_its_nodes_has_those_alone() -> None:
     assert goes_to(*nodes, nowhere) == [{H200: 1}]
 
 
+TAINT = {"key": "team", "value": "blue", "effect": "NoSchedule"}
+
+
+def tainted(node: NodeBody, *taints: dict[str, str]) -> NodeBody:
+    return node.put(list(taints or (TAINT,)), "spec", "taints")
+
+
+def tolerating(pod: PodBody, **toleration: str) -> PodBody:
+    return pod.with_spec(tolerations=[{"operator": "Exists", **toleration}])
+
+
+def test_e7_a_node_whose_taints_the_pod_does_not_tolerate_has_nothing_for_it() -> None:
+    nodes = tainted(h200()), h800()
+    assert goes_to(*nodes, waiting("p")) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(waiting("p"), key="else")) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(waiting("p"), key="team")) == [{H200: 1}]
+    wish = {"key": "team", "effect": "PreferNoSchedule"}
+    assert goes_to(tainted(h200(), wish), h800(), waiting("p")) == [{H200: 1}]
+
+
+def test_e7_of_the_nodes_of_a_card_only_those_that_are_tolerated_count() -> None:
+    nodes = tainted(h200("h200-1", 4)), h200("h200-2", 1), h800("h800-1", 4)
+    assert goes_to(*nodes, waiting("p", 1)) == [{H200: 1}]
+    assert goes_to(*nodes, waiting("p", 2)) == [{H800: 2}]
+    assert goes_to(*nodes, tolerating(waiting("p", 2))) == [{H200: 2}]
+    full = (*nodes, on("h200-1", 3))
+    assert goes_to(*full, tolerating(waiting("p", 2))) == [{H800: 2}]
+
+
+def test_e7_if_no_node_is_tolerated_the_first_with_quota() -> None:
+    """So that an autoscaler sees it: its new nodes may have other taints."""
+    assert goes_to(tainted(h200()), tainted(h800()), waiting("p")) == [{H200: 1}]
+
+
+def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
+    ledger = a_ledger(QUEUE, tainted(h200()), h800(), waiting("p"))
+    release(ledger)
+    see(ledger, h200().at_revision(2), waiting("q"))
+    release(ledger)
+    see(ledger, tainted(h200()).at_revision(3), waiting("r"))
+    release(ledger)
+    assert cards_of(ledger, "p", "q", "r") == [{H800: 1}, {H200: 1}, {H800: 1}]
+    ledger.node_gone("h200-1")
+    ledger.node_gone("h800-1")
+    assert vars(ledger.nodes.free)["_taints"] == vars(ledger.nodes.free)["_rows"] == {}
+
+
+def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
+    zone = "topology.kubernetes.io/zone"
+    nodes = tainted(h200()).labelled(zone, "a"), h800().labelled(zone, "a")
+    near = waiting("p").on_nodes_labelled({zone: "a"})
+    assert goes_to(*nodes, near) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(near, key="team")) == [{H200: 1}]
+
+
 def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
     """A node with whole cards and shares, of which its pod uses the first kind."""
     zone = "topology.kubernetes.io/zone"
@@ -166,7 +221,9 @@ def test_nothing_is_left_of_what_is_gone() -> None:
         ledger.pod_gone(uid)
     for node in ("h200-1", "h800-1"):
         ledger.node_gone(node)
-    assert [vars(ledger.nodes.free)] == [{"_used": {}, "_offers": {}, "_rows": {}, "_awaited": {}}]
+    assert [vars(ledger.nodes.free)] == [
+        {"_used": {}, "_offers": {}, "_taints": {}, "_rows": {}, "_awaited": {}}
+    ]
 
 
 def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:

@@ -3,6 +3,7 @@
 from msgspec import field
 
 from .meta import LabelledMeta
+from .taints import Taint
 from .wire import Amounts, Wire
 
 
@@ -24,6 +25,7 @@ class NodeSpec(Wire):
     """Specification of a node."""
 
     unschedulable: bool = False
+    taints: tuple[Taint, ...] | None = ()
 
 
 class Node(Wire):

@@ -5,6 +5,7 @@ from msgspec import field
 from .. import vocabulary as v
 from .meta import Meta, Owner
 from .node_affinity import Affinity
+from .taints import Toleration
 from .wire import Amounts, Wire
 
 
@@ -66,6 +67,7 @@ class PodSpec(Wire):
     node_name: str | None = None
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = ()
     priority: int | None = None
     priority_class_name: str | None = None
     resource_claims: tuple[ResourceClaim, ...] | None = ()
