@@ -19,11 +19,17 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota import messages
+from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.gang_judgement import judge_gang
-from cardquota.quota.judgement import judge_create, judge_presence, judge_release
+from cardquota.quota.judgement import (
+    judge_create,
+    judge_presence,
+    judge_release,
+    queue_on_its_way,
+)
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota.vocabulary import Mode, Policy, Reason
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
 WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"
@@ -539,3 +545,10 @@ def test_a_member_that_was_let_through_meanwhile_is_not_asked_for_twice() -> Non
     pods[2] = pods[2].stamped("cr-queue1", {H200: 1})
     verdict, _ = gang(a_cluster(GANG, *pods), *pods)
     assert [short.requested for short in verdict.shortfalls] == [6]
+
+
+def test_e5_a_queue_that_is_on_its_way_is_waited_for_under_any_policy() -> None:
+    verdict = queue_on_its_way("new")
+    assert (verdict.outcome, verdict.queue) == (Outcome.UNSEEN, "new")
+    assert verdict.warnings == (messages.queue_not_seen("new"),)
+    assert {effect_of(verdict.outcome, policy, Mode.ENFORCE) for policy in Policy} == {Effect.GATE}

@@ -164,6 +164,10 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(function) -
     assert len(function(*names)) < 600
 
 
+def test_a_queue_that_is_refused_is_named() -> None:
+    assert messages.queue_refused("red", "no") == "Queue <red>: no"
+
+
 def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
     assert messages.not_counted("node-1", ["one", "two"]) == (
         "cards of node <node-1> are not counted: one; two; "
