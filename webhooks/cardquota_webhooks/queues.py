@@ -7,7 +7,7 @@ import msgspec
 from cardquota.quota import messages
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.queue import Queue
-from cardquota.quota.queue_facts import QueueError, check_queue
+from cardquota.quota.queue_facts import QueueError, check_queue, doubts_about
 
 from .review import Answer, Request, ReviewError, deny
 
@@ -22,12 +22,12 @@ class QueueReviews:
 
     async def validate(self, request: Request) -> Answer:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
-        text = (
-            self._in_use(_deleted(request))
-            if request.operation == "DELETE"
-            else _wrong(_read(request.object), request.name)
-        )
-        return deny(text) if text else Answer()
+        if request.operation == "DELETE":
+            text = self._in_use(_deleted(request))
+            return deny(text) if text else Answer()
+        queue = _read(request.object)
+        text = _wrong(queue, request.name)
+        return deny(text) if text else Answer(warnings=doubts_about(queue))
 
     def _in_use(self, name: str) -> str:
         """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""

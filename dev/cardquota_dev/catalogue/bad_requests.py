@@ -41,6 +41,14 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
+        when="The card has a quota, and no node can ever have one of this name.",
+        says=say(m.objected, _QUEUE, [("NVIDIA H200", 1)], say(m.card_impossible, "NVIDIA H200")),
+        where=POD,
+        rule="P4, D9",
+        do="Correct the name, in the queue too.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
         when="`card.name` has an empty alternative, is too long, or is no name at all.",
         says=say(
             m.objected,

@@ -26,6 +26,7 @@ class Where(StrEnum):
     INSTALLATION = "event on the operator's Namespace, log and `/readyz` of every replica"
     CONDITION = "condition of the Queue"
     WARNING = "`Warning:` on a pod"
+    QUEUE_WARNING = "`Warning:` on a Queue"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

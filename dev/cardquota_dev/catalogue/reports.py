@@ -26,6 +26,16 @@ EVENTS: Final = (
         do="Nothing.",
     ),
     Entry(
+        under=v.GATE_REFUSED,
+        when="There is room, but the API server, a policy or a webhook refuses the pod's change.",
+        says=say(
+            m.gate_refused, 'admission webhook "pods.example.com" denied the request: not today'
+        ),
+        where=(Where.EVENT,),
+        rule="I1",
+        do="See whose the refusal is. The pod holds no quota meanwhile.",
+    ),
+    Entry(
         under=v.NOT_COUNTED,
         when="Labels or amounts of a node cannot be read, or contradict another node.",
         says=say(
@@ -162,6 +172,14 @@ NOTES: Final = (
         where=(Where.WARNING, Where.WORKLOAD),
         rule="P4",
         do="Nothing, where nodes are added on demand; else correct the name.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The quota of a Queue has a row that can never be used.",
+        says=say(m.row_impossible, "NVIDIA H200"),
+        where=(Where.QUEUE_WARNING,),
+        rule="D9",
+        do="Correct the name of the row.",
     ),
     Entry(
         under=WARNINGS,

@@ -75,12 +75,16 @@ class GateOpener:
         writer: FencedWriter,
         settler: FencedWriter,
         *,
+        refused: Callable[[PodFacts, str], None] = lambda _, __: None,
         fresh: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
-        """`settler` sends what settles, beside `writer`. `fresh`: a value never used before."""
+        """`settler` sends what settles, beside `writer`. `refused` is told of a gate that somebody
+        does not let be opened, and why. `fresh`: a value never used before.
+        """
         self._ledger = ledger
         self._writer = writer
         self._settler = settler
+        self._refused = refused
         self._fresh = fresh
 
     def in_time(self) -> bool:
@@ -163,7 +167,11 @@ class GateOpener:
         level = logging.DEBUG if moved else logging.WARNING
         _LOG.log(level, "gate of %s/%s stays shut: %s", facts.namespace, facts.name, error)
         self._ledger.retract(facts.uid, hold_back=True)
-        return Opened.NO if moved else Opened.REFUSED
+        if moved:
+            return Opened.NO
+        if error.status != 429:
+            self._refused(facts, error.message)
+        return Opened.REFUSED
 
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:

@@ -17,7 +17,10 @@ from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..cluster.takeover import LeadershipLost, settle_and_catch_up
 from ..metrics import Metrics
+from ..quota import messages
+from ..quota import vocabulary as v
 from ..quota.ledger import Ledger
+from ..quota.pod_facts import PodFacts
 from ..quota.queue_report import report
 from ..settings import Settings
 from .audit import report_strangers
@@ -26,6 +29,7 @@ from .gate import GateOpener
 from .groups import GroupKeeper
 from .node_reports import report_nodes
 from .queue_operator import QueueOperator
+from .references import pod_reference
 from .release import ReleaseDoor
 from .unadmitted import UnadmittedReports
 
@@ -169,7 +173,7 @@ class Leadership:
                 at_a_time=release.in_flight,
             )
 
-        gate = GateOpener(self._ledger, writer(), writer())
+        gate = GateOpener(self._ledger, writer(), writer(), refused=self._gate_refused)
         groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
         return ReleaseDoor(
             self._ledger,
@@ -180,6 +184,14 @@ class Leadership:
             term=term,
             in_flight=release.in_flight,
             clock=self._clock,
+        )
+
+    def _gate_refused(self, facts: PodFacts, answer: str) -> None:
+        self._events.record(
+            pod_reference(facts),
+            type="Warning",
+            reason=v.GATE_REFUSED,
+            message=messages.gate_refused(answer),
         )
 
     def _beat(self) -> None:

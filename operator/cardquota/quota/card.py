@@ -4,6 +4,7 @@ A card name is never a resource name: `NVIDIA-H200` is the card, `nvidia.com/gpu
 counts for it.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,6 +17,13 @@ LONGEST_NAME: Final = 256
 
 _LONGEST_KEPT: Final = 512
 """Characters of an annotation that is worth remembering; a user may write 250,000."""
+
+_PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+"""A label's value, which a product is (D9)."""
+_PART: Final = re.compile(
+    r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*"
+)
+"""A slice or share of it (D3, D4)."""
 
 NOT: Final = "!"
 """Before a value in `Card.labels`: what a node must not carry. No label's value begins so."""
@@ -62,6 +70,12 @@ def check_name(name: str) -> None:
     if name in (CPU, MEMORY):
         # A row of this name would be booked beside the real dimension: unlimited, or on top.
         raise CardNameError(f"<{name}> is no card; a queue limits it in spec.capability")
+
+
+def can_exist(name: str) -> bool:
+    """Whether some node could have a card of this name; of a name that `check_name` lets pass."""
+    product, slash, part = name.partition("/")
+    return bool(_PRODUCT.fullmatch(product) and (not slash or _PART.fullmatch(part)))
 
 
 def read_alternatives(text: str) -> tuple[str, ...]:

@@ -152,6 +152,28 @@ def card_unknown(card: str, *, product_there: bool) -> str:
     )
 
 
+def card_impossible(card: str) -> str:
+    """The card has a quota, but no node can ever have a card of this name (P4)."""
+    return (
+        f"card <{show(card)}> can be on no node: a card is called as its node's label has it, with "
+        "letters, digits, -, _ and . (`kubectl cardquota cards` lists all); "
+        f"correct {v.CARD_NAME} and the queue's quota"
+    )
+
+
+def row_impossible(card: str) -> str:
+    """Warning on a queue that is written: the row can never be used. Short."""
+    return f"no node can have card <{show(card)}>: correct it (`kubectl cardquota cards` lists all)"
+
+
+def gate_refused(answer: str) -> str:
+    """The API server, or somebody's webhook, does not let a gate be opened."""
+    return (
+        f"the gate cannot be opened: {show(answer, most=300)}; it is tried again, ever less often: "
+        "correct what is named there, or create the pod again"
+    )
+
+
 def other_resource(card: str, behind: str, asked: str) -> str:
     """The card is counted by another resource name than the one asked for (P2)."""
     return (

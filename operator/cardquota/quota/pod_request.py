@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from . import messages
-from .card import Card, CardNameError, model_of, read_alternatives
+from .card import Card, CardNameError, can_exist, model_of, read_alternatives
 from .catalog import Catalog
 from .node_book import NodeBook
 from .pod_facts import PodFacts
@@ -240,6 +240,8 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
     there = known.catalog.shows_product(model_of(name))
     if there or not known.in_any_quota(name):
         return _invalid(messages.card_unknown(name, product_there=there))
+    if not can_exist(name):
+        return _invalid(messages.card_impossible(name))
     # A pool scaled to zero: its resource is the one the pod asks for, if it can be.
     return None if counts_form(resource, name) else _invalid(messages.other_form(name, resource))
 

@@ -8,10 +8,12 @@ from typing import Final
 
 from . import messages
 from . import vocabulary as v
+from .card import can_exist
 from .objects.queue import Queue, QueueAnnotations
 from .objects.wire import Amounts
 from .quantity import QuantityError, milli, whole
 from .quota_text import QuotaTextError, read_quota
+from .words import MOST_LISTED
 
 _NONE = QueueAnnotations()
 FIFO: Final = "fifo"
@@ -105,6 +107,17 @@ def check_queue(queue: Queue) -> None:
     _check_amounts("capability", spec.capability)
     _check_amounts("deserved", spec.deserved)
     _check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
+
+
+def doubts_about(queue: Queue) -> tuple[str, ...]:
+    """What is odd in a queue that is accepted: a Warning each, at most five."""
+    text = queue.metadata.annotations.quota if queue.metadata.annotations else None
+    try:
+        names = read_quota(text) if text is not None else {}
+    except QuotaTextError:
+        return ()
+    odd = [name for name in names if not can_exist(name)]
+    return tuple(messages.row_impossible(name) for name in odd[:MOST_LISTED])
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ class Reason(StrEnum):
 
 
 RELEASED: Final = "QuotaReleased"
+GATE_REFUSED: Final = "GateNotOpened"
 NOT_COUNTED: Final = "CardsNotCounted"
 UNADMITTED: Final = "PodsNotAdmitted"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"

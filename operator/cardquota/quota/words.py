@@ -46,9 +46,9 @@ def _decimal(amount: int, unit: int) -> str:
     return f"{sign}{head}" + (f".{tail:03}".rstrip("0") if tail else "")
 
 
-def show(text: str) -> str:
-    """User text fit for a message: printable, and at most 80 characters."""
-    short = text if len(text) <= 80 else text[:77] + "..."
+def show(text: str, *, most: int = 80) -> str:
+    """User text fit for a message: printable, and at most so many characters."""
+    short = text if len(text) <= most else text[: most - 3] + "..."
     return "".join(c if c.isprintable() else "?" for c in short)
 
 

@@ -263,3 +263,15 @@ def test_from_quota_freed_to_gate_opened_within_a_tenth_of_a_second(team: Team) 
     print(f"freed to opened: {[round(1000 * t, 1) for t in sorted(times)]} ms")  # noqa: T201
     assert statistics.median(times) <= 0.1, times
     assert min(times) >= 0, "a gate was opened before there was room"
+
+
+def test_a_gate_that_the_api_server_does_not_let_be_opened_is_told(team: Team) -> None:
+    """The annotations have no room left for ours: the pod waits, and hears why."""
+    team.has_queue({T1000: 1})
+    full = team.a_pod("full", 1, T1000).annotated("example.com/long", "x" * 262_000)
+    assert team.create(full).ok
+    told = team.until_told("full", v.GATE_REFUSED)
+    assert "Too long" in told["message"]
+    assert not let_through(team.pod("full"))
+    assert team.create(team.a_pod("next", 1, T1000)).ok
+    team.until_open("next")

@@ -193,6 +193,23 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
 # --- what the answers mean ------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("status", "told"), [(403, True), (422, True), (404, False), (409, False), (429, False)]
+)
+async def test_who_is_not_let_through_by_somebody_else_is_told(status: int, *, told: bool) -> None:
+    """Not where the pod moved on, or the API server is busy."""
+    ledger, script, heard = a_world(QUEUE, POD), Script(refused(status)), list[tuple[str, str]]()
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    writer = a_writer(script)
+    gate = GateOpener(
+        ledger, writer, writer, refused=lambda pod, text: heard.append((pod.name, text))
+    )
+    await gate.open(facts, stamp, GPU)
+    assert bool(heard) is told
+    if told:
+        assert heard[0][0] == "pod"
+
+
 @pytest.mark.parametrize("status", [403, 404, 409, 422, 429])
 async def test_refused_means_that_it_is_shut(status: int) -> None:
     """The charge is taken back, and the pod is not tried again before it changes."""

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200, H800
-from cardquota.quota.card import LONGEST_NAME, CardNameError, check_name, read_alternatives
+from cardquota.quota.card import (
+    LONGEST_NAME,
+    CardNameError,
+    can_exist,
+    check_name,
+    read_alternatives,
+)
 
 
 def test_p2_one_card() -> None:
@@ -66,3 +72,27 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert names
     assert len(set(names)) == len(names)
     assert read_alternatives("|".join(names)) == names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NVIDIA-H200",
+        "a",
+        "A" * 63,
+        "NVIDIA-H200/mig-1g.18gb-mixed",
+        "NVIDIA-H100/mig-1g.10gb.me-mixed",
+        "NVIDIA-H800/mps-80g*1/2",
+        "NVIDIA-H800/shared-80g*1/16",
+    ],
+)
+def test_d9_what_a_nodes_label_can_say_can_be_a_card(name: str) -> None:
+    assert can_exist(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NVIDIA H200", "nvidia.com/gpu", "A" * 64, "A/", "/A", "A/b/c", "é", "-A", "A/mps-80g*1/0"],
+)
+def test_d9_what_no_label_can_say_is_no_card(name: str) -> None:
+    assert not can_exist(name)

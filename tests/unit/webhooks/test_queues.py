@@ -4,6 +4,7 @@ import pytest
 
 from builders import H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import messages
 
 from .door import Door
 
@@ -28,7 +29,7 @@ async def test_only_the_validating_review_is_for_queues(path: str) -> None:
         GOOD.put("", "spec", "parent"),
         GOOD.with_policy("Gate").open_to("team-a", "team-*").closed(),
         GOOD.limited_to(cpu="4500m", memory="9Gi"),
-        a_queue().with_quota({"NVIDIA-H800/mps-80g*1/2": 0, "any name at all": 1}),
+        a_queue().with_quota({"NVIDIA-H800/mps-80g*1/2": 0, "any.name_at-all": 1}),
     ],
 )
 async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
@@ -37,6 +38,15 @@ async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
         said = await door.validate(queue)
         assert said.allowed
         assert said.warnings == []
+
+
+async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> None:
+    """D9: a card is called by a label's value. Five are named."""
+    odd = ["NVIDIA H200", "nvidia.com/gpu", "A/", "-A", "A" * 64, "é"]
+    async with Door() as door:
+        said = await door.validate(a_queue().with_quota(dict.fromkeys(["A", *odd], 1)))
+        assert said.allowed
+        assert said.warnings == [messages.row_impossible(name) for name in odd[:5]]
 
 
 @pytest.mark.parametrize(
