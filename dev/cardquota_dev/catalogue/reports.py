@@ -33,7 +33,7 @@ EVENTS: Final = (
         ),
         where=(Where.EVENT,),
         rule="I1",
-        do="See whose the refusal is. The pod holds no quota meanwhile.",
+        do="See whose the refusal is; the pod is charged only when its gate opens.",
     ),
     Entry(
         under=v.NOT_COUNTED,

@@ -273,5 +273,5 @@ def test_a_gate_that_the_api_server_does_not_let_be_opened_is_told(team: Team) -
     told = team.until_told("full", v.GATE_REFUSED)
     assert "Too long" in told["message"]
     assert not let_through(team.pod("full"))
-    assert team.create(team.a_pod("next", 1, T1000)).ok
+    assert team.create(of_a_job(team.a_pod("next", 1, T1000))).ok
     team.until_open("next")

@@ -157,7 +157,7 @@ def test_p4_a_card_with_quota_that_no_node_has_at_present_is_known() -> None:
     assert objection_to(a_pod().naming(H200).asking_for(1, "new.example/xpu"), ledger) is None
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H200", GPU, "A" * 64, "NVIDIA-H200/half"])
+@pytest.mark.parametrize("name", ["NVIDIA H200", GPU, "A" * 64, "NVIDIA-B300/half"])
 def test_p4_a_name_that_no_node_can_show_is_refused_in_spite_of_its_quota(name: str) -> None:
     """D9: it would wait for ever, for a node that cannot be."""
     ledger = a_cluster(a_queue("other").with_quota({name: 1}))
