@@ -20,10 +20,18 @@ EVENTS: Final = (
     Entry(
         under=v.RELEASED,
         when="The gate of a pod is open, after an event that said why it waited.",
-        says=say(m.released, _QUEUE, '{"NVIDIA-H200": 2}'),
+        says=say(m.released, _QUEUE, [(_H200, 2)]),
         where=(Where.EVENT,),
         rule="section 9",
         do="Nothing.",
+    ),
+    Entry(
+        under=v.RELEASED,
+        when="The namespace of a pod that waited was labelled `off` or `audit`.",
+        says=say(m.released_unasked, _QUEUE, "vision", "audit", [(_H200, 2)]),
+        where=(Where.EVENT,),
+        rule="section 2",
+        do="Nothing, if it is meant: the queue may be over its quota now.",
     ),
     Entry(
         under=v.GATE_REFUSED,
@@ -88,6 +96,22 @@ CONDITIONS: Final = (
         do="Write a JSON object of whole numbers.",
     ),
     Entry(
+        under=v.Condition.QUOTA_VALID,
+        when="`False`: it cannot be read, and there was none before.",
+        says=say(m.quota_unreadable, "it is not JSON (expecting value at character 0)", kept=False),
+        where=(Where.CONDITION,),
+        rule="Q4",
+        do="Write a JSON object of whole numbers.",
+    ),
+    Entry(
+        under=v.Condition.QUOTA_VALID,
+        when="`False`: a limit that is stored cannot be read. Only past the webhook can that be.",
+        says=say(m.limit_unreadable, "spec.capability.cpu: <1e400> is more than can be counted"),
+        where=(Where.CONDITION,),
+        rule="Q2",
+        do="Write a quantity.",
+    ),
+    Entry(
         under=v.Condition.OVER_QUOTA,
         when="`True`: more is held than the quota allows.",
         says=say(m.over_quota, _QUEUE, _H200, 3, 1),
@@ -97,8 +121,8 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.OVERSOLD,
-        when="`True`: all quotas of a card together exceed the cluster.",
-        says=say(m.oversold, _H200, 12, 6),
+        when="`True`: all quotas of a card together exceed the cluster. Five cards, then a count.",
+        says=say(m.several, [say(m.oversold, _H200, 12, 6), say(m.oversold, "NVIDIA-H800", 9, 8)]),
         where=(Where.CONDITION,),
         rule="Q3",
         do="Nothing, if it is meant.",

@@ -97,7 +97,7 @@ class CardCount:
         self._ledger.queue_seen(facts)
         self._queues += 1
         if facts.quota_problem:
-            text = messages.quota_unreadable(facts.quota_problem)
+            text = messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
             self._unreadable.append(UnreadableQuota(facts.name, text))
 
     def leave_out_node(self, name: str, error: str) -> None:

@@ -61,7 +61,7 @@ class EventRecorder:
         self._clock = clock
         self._monotonic = monotonic
         self._queue = EventQueue(queue_size)
-        self._reasons: OrderedDict[str, str] = OrderedDict()
+        self._reasons: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._remembered = remembered
         self._backoff = backoff
         self._wake = asyncio.Event()
@@ -79,10 +79,14 @@ class EventRecorder:
         type: Literal["Normal", "Warning"],  # noqa: A002 - Kubernetes' own word
         reason: str,
         message: str,
+        topic: str = "",
     ) -> None:
-        """Queue an event, unless the last one of this object had the same reason."""
-        repeated = self._reasons.get(ref.uid) == reason
-        self._reasons[ref.uid] = reason
+        """Queue an event, unless the last one of this object had the same reason and topic.
+
+        `topic`: what it is about, where that may change under the same reason.
+        """
+        repeated = self._reasons.get(ref.uid) == (reason, topic)
+        self._reasons[ref.uid] = (reason, topic)
         self._reasons.move_to_end(ref.uid)
         if len(self._reasons) > self._remembered:
             self._reasons.popitem(last=False)
@@ -94,7 +98,8 @@ class EventRecorder:
 
     def last_reason(self, uid: str) -> str | None:
         """The reason of the object's last event, as far as it is remembered."""
-        return self._reasons.get(uid)
+        found = self._reasons.get(uid)
+        return found[0] if found else None
 
     def forget(self, uid: str) -> None:
         """The object's next event is written in any case; also to be called when it is gone."""

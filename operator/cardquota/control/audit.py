@@ -17,7 +17,9 @@ def report_strangers(ledger: Ledger, events: EventRecorder) -> None:
             continue
         shorts = shortfalls(ledger, record)
         if shorts:
-            text = messages.shortfalls(record.queue, shorts, messages.ADVICE_WAIT)
+            never = [short for short in shorts if short.never]
+            advice = messages.advice_never(never) if never else messages.ADVICE_WAIT
+            text = messages.shortfalls(record.queue, shorts, advice)
             events.record(
                 pod_reference(record.facts),
                 type="Warning",

@@ -55,10 +55,16 @@ def _bounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
 
 
+def _unreadable(report: QueueReport) -> str:
+    if report.quota_problem:
+        return messages.quota_unreadable(report.quota_problem, kept=report.has_quota)
+    return messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
+
+
 def _conditions(
     report: QueueReport, stored: list[Mapping[str, Any]], now: str
 ) -> list[ConditionModel]:
-    problem = report.quota_problem
+    problem = report.quota_problem or report.spec_problem
     over = [messages.over_quota(report.name, *found) for found in report.over]
     oversold = [messages.oversold(*found) for found in report.oversold]
     wanted = (
@@ -66,7 +72,7 @@ def _conditions(
             v.Condition.QUOTA_VALID,
             not problem,
             "Unreadable" if problem else "Readable",
-            messages.quota_unreadable(problem) if problem else "",
+            _unreadable(report),
         ),
         (v.Condition.OVER_QUOTA, bool(over), "OverQuota" if over else "WithinQuota", over),
         (
@@ -88,7 +94,7 @@ def _conditions(
                 observed_generation=report.generation,
                 last_transition_time=old["lastTransitionTime"] if same else now,
                 reason=reason,
-                message=text if isinstance(text, str) else "; ".join(text),
+                message=text if isinstance(text, str) else messages.several(text),
             )
         )
     return found

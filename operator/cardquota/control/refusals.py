@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from sys import intern
 from typing import Final
 
 from ..cluster.events import EventRecorder
@@ -12,6 +13,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from ..quota.release_pass import Refusal
 from ..quota.verdict import Outcome, Verdict
+from ..quota.words import show
 from .references import group_reference, pod_reference
 
 _LOG = logging.getLogger(__name__)
@@ -45,9 +47,19 @@ class Refusals:
     def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
         if verdict.reason is None:
             return
-        objects = [pod_reference(record.facts) for record in pods]
+        # Who asks another queue, or for another card, than before has to hear another answer.
+        objects = [
+            (pod_reference(r.facts), f"{verdict.queue} {show(r.facts.card_text or '', most=200)}")
+            for r in pods
+        ]
         if gang is not None and gang.facts is not None and pods:
-            objects.append(group_reference(gang.facts))
-        for found in objects:
+            objects.append((group_reference(gang.facts), verdict.queue))
+        for found, topic in objects:
             _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
-            self._events.record(found, type="Warning", reason=verdict.reason, message=verdict.text)
+            self._events.record(
+                found,
+                type="Warning",
+                reason=verdict.reason,
+                message=verdict.text,
+                topic=intern(topic),
+            )

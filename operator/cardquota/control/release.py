@@ -18,7 +18,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.release_order import queue_order
 from ..quota.release_pass import Opening, Refusal, openings
-from ..quota.stamp import Reservation, Stamp, allocated_text
+from ..quota.stamp import Reservation, Stamp
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .references import pod_reference
@@ -204,12 +204,20 @@ class ReleaseDoor:
             self._pods.worked((facts.namespace, facts.uid))
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
             if self._events.last_reason(facts.uid) is not None:
-                text = messages.released(stamp.queue, allocated_text(stamp.cards))
                 self._events.record(
-                    pod_reference(facts), type="Normal", reason=v.RELEASED, message=text
+                    pod_reference(facts),
+                    type="Normal",
+                    reason=v.RELEASED,
+                    message=self._released(facts, stamp),
                 )
         elif opened is not Opened.TOO_LATE:
             self._pods.failed((facts.namespace, facts.uid))
+
+    def _released(self, facts: PodFacts, stamp: Stamp) -> str:
+        mode = self._ledger.mode_in(facts.namespace)
+        if mode is v.Mode.ENFORCE:
+            return messages.released(stamp.queue, stamp.cards)
+        return messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
 
     def _hold_back(self, facts: PodFacts) -> None:
         self._ledger.hold_back(facts.uid)

@@ -106,7 +106,7 @@ class Account:
         self.past_us: set[str] = set()
         """Those of them that are let through or bound, though we opened no gate of theirs (I3).
 
-        Pods of audit mode passed by design and are not among them.
+        Pods that audit mode let by passed by design and are not among them, also later.
         """
         self.waiting = WaitingLine()
         self._undecided: Undecided | None = None

@@ -1,6 +1,7 @@
 """The arithmetic of one request against one queue's totals (E2, E4, T3)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 
 from .account import Account
 from .assignment import Assignment
@@ -10,8 +11,20 @@ from .pod_request import PodRequest
 from .stamp import Charge
 from .verdict import Shortfall
 
-Preference = Callable[[str], bool]
-"""Whether a card is to be had at once, among those with quota (E7)."""
+
+class Chance(IntEnum):
+    """When a pod could have a card, of those with quota (E7); more is better."""
+
+    NONE = 0
+    """No node is known that could give it."""
+    LATER = 1
+    """Nodes that the pod picks by other labels have it, and none has it free."""
+    NOW = 2
+    """A node has it free."""
+
+
+Preference = Callable[[str], Chance]
+"""How good a card's chance is."""
 
 
 class Asking:
@@ -38,10 +51,10 @@ class Asking:
         self._beside = beside
 
     def cards(
-        self, request: PodRequest, *, only: str = "", at_once: Preference | None = None
+        self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
     ) -> tuple[Charge, list[Shortfall]]:
-        """The first alternative that fits and is to be had at once, or else the first that fits,
-        or what is short of each (E7). `only`: the one alternative that is asked about.
+        """Of the alternatives that fit the first to be had at once, or else the first with the best
+        chance, or what is short of each (E7). `only`: the one alternative that is asked about.
         """
         amount = request.amount
         if not amount:
@@ -49,7 +62,7 @@ class Asking:
         cards = (only,) if only else request.cards
         undecided = self._account.undecided(at_create=self._at_create)
         if undecided is None:
-            return self._choose(cards, amount, at_once, self._short_of)
+            return self._choose(cards, amount, chance_of, self._short_of)
         with undecided.beside(self._beside) as assignment:
             # Most that ask in vain do so for any of their cards: one question instead of many.
             alike = len(cards) > 1 and not any(self._covered(card, amount) for card in cards)
@@ -62,26 +75,28 @@ class Asking:
                 limit = self._account.quota.get(card, 0)
                 return Shortfall(card, amount, undecided.held(card) + needed, limit)
 
-            return self._choose(cards, amount, at_once, short_of)
+            return self._choose(cards, amount, chance_of, short_of)
 
     def _choose(
         self,
         cards: Sequence[str],
         amount: int,
-        at_once: Preference | None,
+        chance_of: Preference | None,
         short_of: Callable[[str, int], Shortfall | None],
     ) -> tuple[Charge, list[Shortfall]]:
         shorts: list[Shortfall] = []
-        first: Charge = ()
+        best, found = "", Chance.NONE
         for card in cards:
             short = short_of(card, amount)
             if short is not None:
                 shorts.append(short)
-            elif at_once is None or at_once(card):
+                continue
+            chance = Chance.NOW if chance_of is None else chance_of(card)
+            if chance is Chance.NOW:
                 return ((card, amount),), []
-            else:
-                first = first or ((card, amount),)
-        return first, [] if first else shorts
+            if not best or chance > found:
+                best, found = card, chance
+        return (((best, amount),), []) if best else ((), shorts)
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
         """What is short of cpu and memory."""

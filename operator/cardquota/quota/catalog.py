@@ -23,6 +23,8 @@ class Catalog:
         self._recorded: dict[str, str] = {}
         self._rows: Counter[str] = Counter()
         """How many recorded cards have a resource name."""
+        self.product_labels: set[str] = set()
+        """The label keys by which nodes have shown products."""
         self.version = 0
         """Goes up whenever something is learned."""
         self._resources: dict[str, dict[str, None]] = {}
@@ -33,6 +35,7 @@ class Catalog:
         if known is None:
             self.version += 1
             self._cards[card.name] = card
+            self.product_labels.add(card.labels[0][0])
             self._resources.setdefault(card.resource, {})[card.name] = None
             # Overruled: or what counts would depend on which of the two was read first.
             recorded = self._recorded.pop(card.name, None)

@@ -10,7 +10,7 @@ from itertools import takewhile
 from .account import Account
 from .assignment import Assignment
 from .claim import Claim, claim_of
-from .judgement import Going, at_once, judge
+from .judgement import Going, chances, judge
 from .ledger import Ledger
 from .over_quota import over_quota
 from .pod_record import PodRecord
@@ -39,7 +39,7 @@ class Together:
             record.queue,
             beside=self.beside,
             only=only,
-            at_once=at_once(ledger, record, self.going),
+            chance_of=chances(ledger, record, self.going),
         )
         if verdict.fits:
             others = record.request.cpu_memory if record.request else ()
@@ -113,8 +113,8 @@ def _cards_of(ledger: Ledger, members: Sequence[PodRecord], assignment: Assignme
 def _fix(ledger: Ledger, record: PodRecord, assignment: Assignment, going: Going) -> Claim:
     """Give a member that has a place the best of its cards that all others leave it (E7)."""
     cards, amount = _cards(record), _amount(record)
-    preferred = at_once(ledger, record, going)
-    order = sorted(cards, key=lambda card: not preferred(card)) if preferred else list(cards)
+    chance_of = chances(ledger, record, going)
+    order = sorted(cards, key=lambda card: -chance_of(card)) if chance_of else list(cards)
     assignment.give_back(claim_of(cards, amount))
     fixed = (Claim((card,), amount) for card in order)
     # If its place went to somebody who was short of one, the first: that has no room, as is seen

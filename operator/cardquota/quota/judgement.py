@@ -9,7 +9,7 @@ from typing import Final
 
 from . import messages
 from .account import OUTSIDE, Account
-from .asking import Asking, Preference
+from .asking import Asking, Chance, Preference
 from .assignment import Assignment
 from .claim import Claim, claim_of
 from .ledger import Ledger
@@ -104,12 +104,14 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(ledger, record.facts, record.queue, at_once=at_once(ledger, record))
+    return judge(ledger, record.facts, record.queue, chance_of=chances(ledger, record))
 
 
-def at_once(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Preference | None:
-    """Whether a node has a card free for a pod with a choice; None: it has none (E7).
+def chances(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Preference | None:
+    """When a node can give a pod with a choice this or that card; None: it has no choice (E7).
 
+    A pod that picks its nodes gets, where none of them has a card free, one that they have: of the
+    others it could only hold quota. Where none of them has any, an autoscaler may bring one.
     `going`: by card, the amounts that go there just now.
     """
     request = record.request
@@ -117,9 +119,14 @@ def at_once(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Prefer
         return None
     facts, nodes = record.facts, ledger.nodes
     amount, selector, tolerations = request.amount, facts.selector, facts.tolerations
-    return lambda card: nodes.free.at_once(
-        card, amount, going.get(card), tolerations=tolerations, nodes=nodes.choice(selector)
-    )
+
+    def chance_of(card: str) -> Chance:
+        picked = nodes.choice(selector)
+        if nodes.free.at_once(card, amount, going.get(card), tolerations=tolerations, nodes=picked):
+            return Chance.NOW
+        return Chance.LATER if picked and card in nodes.picked(selector) else Chance.NONE
+
+    return chance_of
 
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
@@ -179,7 +186,8 @@ def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> V
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
     if demanded:
-        text = messages.no_queue(facts.namespace, _asked(ledger, facts))
+        everywhere = not _enforced(ledger, facts.namespace)
+        text = messages.no_queue(facts.namespace, _asked(ledger, facts), everywhere=everywhere)
         return Verdict(Outcome.NEVER, "", Reason.QUEUE_NOT_FOUND, text)
     named = facts.card_text
     warnings = (messages.card_without_queue(named),) if named is not None else ()
@@ -194,13 +202,13 @@ def judge(
     at_create: bool = False,
     beside: Mapping[str, int] = _NOTHING,
     only: str = "",
-    at_once: Preference | None = None,
+    chance_of: Preference | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
     `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods that
     have been seen count as let through. Of several alternatives it says the first that fits and of
-    which `at_once` is true, or else the first that fits (E7); `only` is the one asked about.
+    which a node has enough free, or else has any (E7); `only` is the one asked about.
     """
     account = ledger.account(queue)
     barred = _barred(ledger, account, queue, facts)
@@ -208,13 +216,14 @@ def judge(
         return barred or Verdict(Outcome.NEVER, queue)
     request, wrong, without_node = ledger.reading_of(facts, account)
     if without_node:
-        text = messages.node_without_card(queue, request.resource, request.amount)
+        card = facts.card_text or request.resource
+        text = messages.node_without_card(queue, card, request.amount)
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)
     book = ledger.groups.get(facts.group) if facts.group else None
     asking = Asking(account, book, beside, at_create=at_create)
-    cards, card_shorts = asking.cards(request, only=only, at_once=at_once)
+    cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = _warnings(ledger, request)

@@ -93,8 +93,10 @@ class LedgerCharges(LedgerView):
             return
         account = self._account(record.queue)
         account.loose.add(facts.uid)
-        if record.held and self.mode_in(facts.namespace) is not Mode.AUDIT:
-            account.past_us.add(facts.uid)
+        if record.held:
+            record.audited = record.audited or self.mode_in(facts.namespace) is Mode.AUDIT
+            if not record.audited:
+                account.past_us.add(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:

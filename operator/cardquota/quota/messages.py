@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from . import vocabulary as v
+from .stamp import allocated_text
 from .verdict import Shortfall
-from .words import MOST_LISTED, amount_text, counted, listed, show
+from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
@@ -17,8 +18,8 @@ Asked = Sequence[tuple[str, int]]
 
 def insufficient(queue: str, short: Shortfall) -> str:
     """The sentence of section 9."""
-    requested, would_be, capability = (
-        amount_text(short.dimension, n) for n in (short.requested, short.would_be, short.capability)
+    requested, would_be, capability = amount_texts(
+        short.dimension, short.requested, short.would_be, short.capability
     )
     return (
         f"Queue <{show(queue)}> has insufficient <{show(short.dimension)}> quota: "
@@ -228,11 +229,14 @@ def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str
     )
 
 
-def no_queue(namespace: str, asked: Asked = ()) -> str:
-    """Cards are asked for without a queue where one is demanded."""
+def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> str:
+    """Cards are asked for without a queue where one is demanded: by the namespace's label, or
+    everywhere by the configuration.
+    """
+    who = "the configuration" if everywhere else f"namespace <{show(namespace)}>"
     return (
-        f"the pod requests {_amounts(asked) or 'cards'} but names no queue, and namespace "
-        f"<{show(namespace)}> demands one; add the annotation {v.QUEUE_NAME} to the pod or to the "
+        f"the pod requests {_amounts(asked) or 'cards'} but names no queue, and "
+        f"{who} demands one; add the annotation {v.QUEUE_NAME} to the pod or to the "
         "namespace"
     )
 
@@ -258,10 +262,13 @@ def group_not_seen(group: str) -> str:
     )
 
 
-def node_without_card(queue: str, resource: str, amount: int) -> str:
-    """The pod names its nodes, and none of them has a card for it. Also a Warning: short."""
+def node_without_card(queue: str, card: str, amount: int) -> str:
+    """The pod names its nodes, and none of them has a card for it. Also a Warning: short.
+
+    `card`: as the pod names it; the resource where it names none.
+    """
     return (
-        f"Queue <{show(queue)}>, requested <{amount}> of <{show(resource)}>: its nodes have none: "
+        f"Queue <{show(queue)}>, requested <{amount}> of <{_choice(card)}>: its nodes have none: "
         "it waits; select nodes with cards"
     )
 
@@ -331,9 +338,20 @@ def alias_used() -> str:
     return f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
 
 
-def released(queue: str, cards: str) -> str:
+def released(queue: str, cards: Asked) -> str:
     """The gate is open."""
-    return f"Queue <{show(queue)}> has room: gate opened, charged {cards}"
+    return f"Queue <{show(queue)}> has room: gate opened, charged {_charged(cards)}"
+
+
+def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str:
+    """The gate is open, whatever room there is: nothing waits in such a namespace."""
+    charged = f", charged {_charged(cards)} to Queue <{show(queue)}>" if queue else ""
+    where = f"namespace <{show(namespace)}> (mode {mode})"
+    return f"gate opened without asking for room: nothing waits in {where}{charged}"
+
+
+def _charged(cards: Asked) -> str:
+    return allocated_text(tuple(cards)) if cards else "cpu and memory"
 
 
 def audited(text: str) -> str:
@@ -407,7 +425,7 @@ def amount_negative(field: str, amount: str) -> str:
 
 def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     """More is charged than the quota allows (Q7)."""
-    held, allowed = amount_text(dimension, charged), amount_text(dimension, limit)
+    held, allowed = amount_texts(dimension, charged, limit)
     return (
         f"Queue <{show(queue)}> holds {held} of <{show(dimension)}>, its quota is {allowed}: "
         "nothing new is let through until it fits; free some of it, or raise the quota"
@@ -425,17 +443,29 @@ def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, in
     )
 
 
+def several(sentences: Sequence[str]) -> str:
+    """Sentences of one kind, of which a queue may have a thousand: five, then a count."""
+    more = len(sentences) - MOST_LISTED
+    last = [f"and {more} more"] if more > 0 else []
+    return "; ".join([*sentences[:MOST_LISTED], *last])
+
+
 def oversold(card: str, quotas: int, total: int) -> str:
     """All quotas together exceed the cluster (Q3)."""
     return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"
 
 
-def quota_unreadable(problem: str) -> str:
-    """The stored quota cannot be read (Q4)."""
-    return (
-        f"annotation {v.QUOTA} cannot be read: {problem}; "
-        "the last good quota stays in force until it is corrected"
+def quota_unreadable(problem: str, *, kept: bool = True) -> str:
+    """The stored quota cannot be read (Q4). `kept`: whether there is an earlier one."""
+    force = (
+        "the last good quota stays in force" if kept else "there is no earlier one: all cards are 0"
     )
+    return f"annotation {v.QUOTA} cannot be read: {problem}; {force} until it is corrected"
+
+
+def limit_unreadable(problem: str) -> str:
+    """A limit of cpu or memory that is stored cannot be read."""
+    return f"{problem}; it counts as 0 until it is corrected"
 
 
 def not_counted(node: str, problems: Sequence[str]) -> str:

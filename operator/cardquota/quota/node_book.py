@@ -12,6 +12,7 @@ from .node_pins import NodePins, label_of
 from .pod_facts import PodFacts
 from .selector import Selector, decode
 
+_MOST_ANSWERS: Final = 4096
 _MOST_CHOICES: Final = 256
 """Selectors of which the nodes are kept. Users write what they like: the number has a bound."""
 
@@ -30,6 +31,8 @@ class NodeBook:
         self._pins = NodePins()
         self._chosen: tuple[int, dict[bytes, list[str]]] = (0, {})
         """The nodes that selectors pick, as long as no node changes."""
+        self._picks: tuple[int, dict[bytes, bool]] = (0, {})
+        """Which selectors ask for more than products."""
         self.free = FreeCards()
         """What a pod could have at once (E7)."""
         self._total: dict[str, int] = {}
@@ -155,7 +158,7 @@ class NodeBook:
 
         Empty where it picks none, and where it asks for products alone.
         """
-        return self._pins.picked(selector) if _picks_nodes(selector) else ()
+        return self._pins.picked(selector) if self._picks_nodes(selector) else ()
 
     def choice(self, selector: bytes) -> list[str] | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
@@ -163,7 +166,7 @@ class NodeBook:
         Asked for pods that have a choice of cards besides. Costs in proportion to the nodes with
         cards, once for all that pick alike, until a node with cards comes, changes or goes.
         """
-        if not selector or not _picks_nodes(selector):
+        if not self._picks_nodes(selector):
             return None
         version, chosen = self._chosen
         if version != self._pins.version or len(chosen) >= _MOST_CHOICES:
@@ -179,7 +182,7 @@ class NodeBook:
     def pin(self, facts: PodFacts) -> None:
         """A pod's reading depends on which nodes its selector picks."""
         depends = facts.card_text is None or self.named_by(facts.selector)
-        if depends and facts.devices and _picks_nodes(facts.selector):
+        if depends and facts.devices and self._picks_nodes(facts.selector):
             self._pins.join(facts.selector, facts.uid)
 
     def unpin(self, facts: PodFacts) -> None:
@@ -209,6 +212,21 @@ class NodeBook:
             and (not cards or any(card.name in cards for card, _ in self._cards.get(name, ())))
         )
 
+    def _picks_nodes(self, selector: bytes) -> bool:
+        """Most pods select nothing, or the same as thousands of others: the answer is kept, until
+        another kind of card is known.
+        """
+        if not selector:
+            return False
+        version, answers = self._picks
+        if version != self._catalog.version or len(answers) >= _MOST_ANSWERS:
+            version, answers = self._picks = (self._catalog.version, {})
+        found = answers.get(selector)
+        if found is None:
+            products = self._catalog.product_labels
+            found = answers[selector] = decode(selector).says_more_than(products)
+        return found
+
     def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
         if self._cards.get(name, ()) == cards:
             return
@@ -222,12 +240,6 @@ class NodeBook:
                     self._total.pop(card.name, None)
         if cards:
             self._cards[name] = cards
-
-
-@lru_cache(maxsize=4096)
-def _picks_nodes(selector: bytes) -> bool:
-    """Most pods select nothing, or the same as thousands of others: the answer is kept."""
-    return bool(selector) and decode(selector).says_more_than_products
 
 
 @lru_cache(maxsize=4096)

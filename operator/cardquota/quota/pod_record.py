@@ -14,6 +14,7 @@ class PodRecord:
 
     __slots__ = (
         "assumed",
+        "audited",
         "bucket",
         "charge",
         "claim",
@@ -41,6 +42,8 @@ class PodRecord:
         """What it asks for while it is unbound and unstamped."""
         self.assumed: Stamp | None = None
         """Charged before its gate was seen open: a patch is on its way, or has landed."""
+        self.audited = False
+        """Whether audit mode has let it by: then it did not get past us (I3)."""
         self.settled_revision = 0
         """The revision at which our patch landed; what is older is no news."""
         self.held_back = False

@@ -36,6 +36,8 @@ class QueueFacts:
     """None: the text cannot be read and the last good quota stays in force (Q4)."""
     quota_problem: str
     limits: Mapping[str, int]
+    spec_problem: str
+    """What of the limits cannot be read, which counts as 0; empty if all can."""
     guarantee: Mapping[str, int]
     deserved: Mapping[str, int]
     policy: v.Policy | None
@@ -75,12 +77,13 @@ def queue_facts(queue: Queue) -> QueueFacts:
         quota=quota,
         quota_problem=problem,
         limits=_amounts(spec.capability),
+        spec_problem=_problem_of(queue),
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
         policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
-        state=_state(notes.state, "" if ours else queue.status.state),
-        state_is_ours=ours or queue.status.state not in _SHUT,
+        state=_state(queue, notes.state, "" if ours else queue.status.state),
+        state_is_ours=ours or queue.status.state in (None, "", v.QueueState.OPEN),
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
         recorded={row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()},
@@ -159,6 +162,14 @@ def _amounts(amounts: Amounts | None) -> dict[str, int]:
     return found
 
 
+def _problem_of(queue: Queue) -> str:
+    try:
+        _check_amounts("capability", queue.spec.capability)
+    except QueueError as error:
+        return str(error)
+    return ""
+
+
 def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
@@ -176,8 +187,14 @@ def _we_wrote_state(queue: Queue) -> bool:
     )
 
 
-def _state(annotation: str | None, status: str | None) -> v.QueueState:
-    """Closed by either of them (Q6); a state we do not know is Open, as an absent one."""
+def _state(queue: Queue, annotation: str | None, status: str | None) -> v.QueueState:
+    """Closed by either of them (Q6); a state we do not know is Open, as an absent one.
+
+    One that is being deleted, and waits for a finalizer, takes nothing new either: it would go
+    from under its pods (Q8).
+    """
+    if queue.metadata.deletion_timestamp is not None:
+        return v.QueueState.CLOSING
     for text in (annotation, status):
         if text in _SHUT:
             return v.QueueState(text)

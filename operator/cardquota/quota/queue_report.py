@@ -62,6 +62,10 @@ class QueueReport:
     """Cards of which all quotas together exceed the cluster: name, quotas, total (Q3)."""
     quota_problem: str
     """Why the stored quota cannot be read and an older one is in force (Q4); empty if it can."""
+    has_quota: bool
+    """Whether there is an older one: any row in force."""
+    spec_problem: str
+    """Why a limit cannot be read, which counts as 0 then; empty if all can."""
     cpu: tuple[int, int | None]
     """Allocated and limit, milli-cores; None: not limited."""
     memory: tuple[int, int | None]
@@ -89,6 +93,8 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
             if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
         ),
         quota_problem=facts.quota_problem,
+        has_quota=bool(account.quota),
+        spec_problem=facts.spec_problem,
         cpu=(account.row(CPU).allocated, account.limit(CPU)),
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
     )

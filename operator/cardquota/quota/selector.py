@@ -5,7 +5,7 @@ some node fits. Asked about a node that is at hand, the scheduler's own rule is 
 may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -13,7 +13,6 @@ import msgspec
 from .card import NOT, Card
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
-from .vendor import plain_vendor
 
 NODE_SELECTOR_IN: Final = "In"
 NODE_SELECTOR_NOT_IN: Final = "NotIn"
@@ -58,12 +57,11 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
             return True
         return any(_term_selects(term, name, label) for term in self.terms)
 
-    @property
-    def says_more_than_products(self) -> bool:
-        """Whether it asks for anything but cards by their product label: for some nodes."""
+    def says_more_than(self, keys: Collection[str]) -> bool:
+        """Whether it asks for anything but these labels, those that show cards: for some nodes."""
         if any(term.match_fields for term in self.terms or ()):
             return True
-        return any(plain_vendor(key) is None for key in self.keys())
+        return any(key not in keys for key in self.keys())
 
     def places(self) -> frozenset[Place] | None:
         """Names of single nodes of which a selected one must have one; None: it names none."""

@@ -21,6 +21,14 @@ def amount_text(dimension: str, amount: int) -> str:
     return memory_text(amount) if dimension == MEMORY else str(amount)
 
 
+def amount_texts(dimension: str, *amounts: int) -> list[str]:
+    """Amounts that are compared with each other: exact where, rounded, two of them look alike."""
+    texts = [amount_text(dimension, amount) for amount in amounts]
+    if len(set(texts)) < len(set(amounts)):
+        return [str(amount) for amount in amounts]
+    return texts
+
+
 def cores_text(milli_cores: int) -> str:
     """Milli-cores for people: `4`, `4.5`, `0.25` (section 9)."""
     return _decimal(milli_cores, 1000)

@@ -99,6 +99,25 @@ def test_a_condition_keeps_its_time_while_it_does_not_change(team: Team) -> None
     assert condition(team, v.Condition.QUOTA_VALID) == before
 
 
+def test_a_quota_of_a_thousand_cards_has_a_status(team: Team) -> None:
+    """Q4: none of them is on a node, so all are oversold, and each is told of by its row."""
+    cards = {f"{team.prefix}-{number:03}": 1 for number in range(999)}
+    team.has_queue({T1000: 2, **cards})
+    team.until_row(T1000, quota=2)
+    assert len(team.status()["cards"]) == 1_000
+    assert condition(team, v.Condition.OVERSOLD)["message"].endswith("; and 994 more")
+
+
+def test_a_queue_that_is_being_deleted_takes_nothing_new(team: Team) -> None:
+    """Q8: a finalizer keeps it for a while."""
+    queue = team.a_queue({T1000: 2}).put(["example.com/keep"], "metadata", "finalizers")
+    team.has_queue(queue)
+    assert team.delete(queue).ok
+    team.until(lambda: team.status().get("state") == "Closing", "it shows as Closing")
+    assert team.create(team.a_pod("a", 1, T1000)).reason == v.Reason.QUEUE_NOT_OPEN
+    assert team.patch(queue, {"metadata": {"finalizers": None}}).ok
+
+
 @pytest.mark.slow
 def test_nothing_is_written_while_nothing_happens(team: Team) -> None:
     """No write without a change: the queue's resourceVersion stands still."""

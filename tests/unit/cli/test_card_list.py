@@ -139,9 +139,10 @@ def test_q4_an_unreadable_quota_is_told_and_the_last_good_one_counts() -> None:
     )
     assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4)]
     after = "; the last good quota stays in force until it is corrected"
+    never = "; there is no earlier one: all cards are 0 until it is corrected"
     cannot = "annotation volcano.sh/card.quota cannot be read: "
     assert [(found.queue, found.problem) for found in found.unreadable_quotas] == [
-        ("a", f"{cannot}the amount of <{H200}> is 1.5, not a whole number{after}"),
+        ("a", f"{cannot}the amount of <{H200}> is 1.5, not a whole number{never}"),
         ("b", f"{cannot}it is a list, not a JSON object{after}"),
     ]
 

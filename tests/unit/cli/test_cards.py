@@ -81,7 +81,7 @@ def test_quotas_that_cannot_be_read_come_last(written: Written) -> None:
         "Quotas that cannot be read:",
         (
             "  research: annotation volcano.sh/card.quota cannot be read: it is a list, not a JSON "
-            "object; the last good quota stays in force until it is corrected"
+            "object; there is no earlier one: all cards are 0 until it is corrected"
         ),
     ]
 

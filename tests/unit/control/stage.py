@@ -119,7 +119,7 @@ class Told:
 
     def __init__(self) -> None:
         self.events: list[tuple[str, str, str]] = []
-        self._last: dict[str, str] = {}
+        self._last: dict[str, tuple[str, str]] = {}
         self.gives_way = False
 
     def give_way(self) -> None:
@@ -128,13 +128,21 @@ class Told:
     def go_on(self) -> None:
         self.gives_way = False
 
-    def record(self, ref: ObjectReference, *, type: str, reason: str, message: str) -> None:  # noqa: A002
-        if self._last.get(ref.uid) != reason:
+    def record(
+        self,
+        ref: ObjectReference,
+        *,
+        type: str,  # noqa: A002
+        reason: str,
+        message: str,
+        topic: str = "",
+    ) -> None:
+        if self._last.get(ref.uid) != (reason, topic):
             self.events.append((ref.name, reason, message))
-        self._last[ref.uid] = reason
+        self._last[ref.uid] = (reason, topic)
 
     def last_reason(self, uid: str) -> str | None:
-        return self._last.get(uid)
+        return self._last[uid][0] if uid in self._last else None
 
     def forget(self, uid: str) -> None:
         self._last.pop(uid, None)

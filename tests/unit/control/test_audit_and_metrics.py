@@ -37,6 +37,15 @@ def test_who_would_not_have_been_let_through_hears_it_once() -> None:
     assert told(ledger) == []
 
 
+def test_the_advice_is_what_a_refusal_would_say() -> None:
+    """E5: what can never fit is not told to wait."""
+    ((_, _, never),) = told(a_world(THREE, passed("five", 5), audit=True))
+    assert never.endswith("ask for at most 3, or ask the queue's owner for a higher quota")
+    first = passed("first", 2)
+    *_, (_, _, later) = told(a_world(THREE, first, passed("second", 2), audit=True))
+    assert "; wait until some of it is free" in later
+
+
 def test_who_fits_hears_nothing() -> None:
     assert told(a_world(THREE, passed("a", 3), audit=True)) == []
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builders import H200, H800, a_pod, a_queue
+from builders import H200, H800, a_namespace, a_pod, a_queue
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
 
@@ -62,6 +62,38 @@ async def test_told_once_per_reason_and_when_it_is_released() -> None:
         await until(lambda: leader.tells("second")[1:] == [v.RELEASED])
         assert leader.tells("first") == []
         assert leader.metrics.release_seconds._sum.get() < 1
+
+
+async def test_who_asks_another_queue_hears_another_answer_under_the_same_reason() -> None:
+    """Section 9: another question is no retry."""
+    blue = a_queue("blue").with_quota({H200: 0, H800: 0})
+    pod = waiting("pod")
+    async with leading(THREE.with_quota({H200: 0}), blue, pod) as leader:
+        await until(lambda: len(leader.told.events) == 1)
+        leader.see(pod.in_queue("blue").at_revision(8))
+        await until(lambda: len(leader.told.events) == 2)
+        leader.see(pod.in_queue("blue").naming(H800).at_revision(9))
+        await until(lambda: len(leader.told.events) == 3)
+        leader.see(blue.limited_to(cpu="9").at_revision(10))
+        await asyncio.sleep(0.01)
+        texts = [text for _, _, text in leader.told.events]
+    assert [("<blue>" in text, f"<{H800}>" in text) for text in texts] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["off", "audit"])
+async def test_where_nothing_waits_a_gate_opens_without_a_claim_of_room(mode: str) -> None:
+    async with leading(THREE.with_quota({H200: 0}), waiting("pod")) as leader:
+        await until(lambda: leader.tells("pod"))
+        leader.see(a_namespace().in_mode(mode))
+        await until(lambda: leader.tells("pod")[1:] == [v.RELEASED])
+        _, _, text = leader.told.events[-1]
+    assert text.startswith(
+        f"gate opened without asking for room: nothing waits in namespace <team> (mode {mode})"
+    )
 
 
 async def test_no_more_in_flight_than_allowed() -> None:

@@ -372,6 +372,40 @@ def test_a_quota_that_cannot_be_read_says_so_and_stays_in_force() -> None:
     assert status["cards"][0]["quota"] == 3
 
 
+def condition(status: dict[str, Any], kind: str) -> dict[str, Any]:
+    return next(c for c in status["conditions"] if c["type"] == kind)
+
+
+def test_q4_where_there_never_was_a_good_quota_it_says_that() -> None:
+    valid = condition(wanted(a_world(a_queue().with_quota_text("zzz")), {}), "QuotaValid")
+    assert valid["status"] == "False"
+    assert valid["message"].endswith(
+        "there is no earlier one: all cards are 0 until it is corrected"
+    )
+
+
+def test_a_limit_that_cannot_be_read_is_told_beside_its_zero() -> None:
+    status = wanted(a_world(a_queue().limited_to(cpu="1e400")), {})
+    valid = condition(status, "QuotaValid")
+    assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
+    assert valid["message"].endswith("it counts as 0 until it is corrected")
+
+
+def test_a_condition_names_five_cards_and_counts_the_rest() -> None:
+    """Q4 allows 1,000 rows; the API server takes 32 KiB of a condition's message."""
+    cards = {f"card-{number:03}": 1 for number in range(1_000)}
+    pods = [
+        a_pod(name).in_queue("queue").stamped("queue", {name: 2}).on_node("n") for name in cards
+    ]
+    status = wanted(a_world(a_queue().with_quota(cards), *pods), {})
+    for kind in ("Oversold", "OverQuota"):
+        found = condition(status, kind)
+        assert found["status"] == "True"
+        assert found["message"].endswith("; and 995 more")
+        assert found["message"].count("<card-") == 5
+    assert len(status["cards"]) == 1_000
+
+
 def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
     """Q4, P4: a new process starts from the rows it finds."""
     stored = a_queue().with_quota_text("{").having_reported(H200, 3, "nvidia.com/gpu")

@@ -195,6 +195,24 @@ def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
     assert goes_to(*nodes, tolerating(near, key="team")) == [{H200: 1}]
 
 
+def test_e7_where_none_is_free_a_card_of_the_nodes_that_it_picks() -> None:
+    """P5: of the other it could hold quota, and never run."""
+    zone = "topology.kubernetes.io/zone"
+    nodes = h200().labelled(zone, "a"), h800().labelled(zone, "b"), on("h800-1", 2)
+    assert goes_to(*nodes, waiting("p").on_nodes_labelled({zone: "b"})) == [{H800: 1}]
+    assert goes_to(*nodes, on("h200-1", 2, "other"), waiting("p")) == [{H200: 1}]
+    nowhere = waiting("p").on_nodes_labelled({zone: "c"})
+    assert goes_to(*nodes, nowhere) == [{H200: 1}]
+
+
+def test_e7_a_label_that_only_looks_like_a_cards_picks_nodes_as_any_other() -> None:
+    pool = "example.com/pool.product"
+    nodes = h200().labelled(pool, "x"), h800().labelled(pool, "y")
+    assert goes_to(*nodes, waiting("p").on_nodes_labelled({pool: "y"})) == [{H800: 1}]
+    unnamed = a_pod("p").in_queue("red").asking_for(1).gated().on_nodes_labelled({pool: "y"})
+    assert goes_to(*nodes, unnamed) == [{H800: 1}]
+
+
 def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
     """A node with whole cards and shares, of which its pod uses the first kind."""
     zone = "topology.kubernetes.io/zone"

@@ -40,7 +40,7 @@ from cardquota.quota.verdict import Shortfall
             ),
         ),
         (
-            messages.released("red", '{"NVIDIA-H200": 2}'),
+            messages.released("red", [("NVIDIA-H200", 2)]),
             'Queue <red> has room: gate opened, charged {"NVIDIA-H200": 2}',
         ),
         (messages.audited("no room"), "audit: would not be let through: no room"),
@@ -188,3 +188,33 @@ def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
     assert messages.installation_fault("Kind", "name", ["is missing", "lacks x"]) == (
         "Kind <name> is missing; lacks x: apply the output of `cardquota manifests`"
     )
+
+
+def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
+    """Section 9: a sentence does not contradict itself."""
+    short = Shortfall("memory", 1, 2**30 + 1, 2**30)
+    assert messages.insufficient("red", short).endswith(
+        "requested <1>, total would be <1073741825>, but capability is <1073741824>"
+    )
+    assert "holds 1073741824 of <memory>, its quota is 1073741823" in messages.over_quota(
+        "red", "memory", 2**30, 2**30 - 1
+    )
+
+
+def test_of_many_sentences_five_are_told() -> None:
+    assert messages.several(["a", "b"]) == "a; b"
+    assert messages.several(list("abcdefg")) == "a; b; c; d; e; and 2 more"
+
+
+def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
+    text = messages.released_unasked("red", "team", "off", [("NVIDIA-H200", 1)])
+    assert text == (
+        "gate opened without asking for room: nothing waits in namespace <team> (mode off), "
+        'charged {"NVIDIA-H200": 1} to Queue <red>'
+    )
+    assert messages.released_unasked("", "team", "off", []).endswith("(mode off)")
+    assert messages.released("red", []).endswith("gate opened, charged cpu and memory")
+
+
+def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None:
+    assert messages.limit_unreadable("x").endswith("it counts as 0 until it is corrected")

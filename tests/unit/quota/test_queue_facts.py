@@ -4,8 +4,9 @@ import pytest
 
 from builders import GPU, H200, H800, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.queue_facts import QueueError, check_queue
+from cardquota.quota.queue_facts import QueueError, check_queue, doubts_about
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:
@@ -147,3 +148,30 @@ def test_priority_strategy_and_generation() -> None:
 def test_q4_the_status_keeps_the_last_good_quota() -> None:
     queue = a_queue().having_reported(H200, 3, GPU).having_reported(H800, 2, None)
     assert queue.facts().recorded == {H200: (GPU, 3), H800: ("", 2)}
+
+
+@pytest.mark.parametrize("queue", [a_queue(), a_queue().closed(), a_queue().in_state("Closed")])
+def test_q8_a_queue_that_is_being_deleted_takes_nothing_new(queue: QueueBody) -> None:
+    """A finalizer keeps it for a while: then it would go from under its pods."""
+    leaving = queue.put("2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+    assert leaving.facts().state is v.QueueState.CLOSING
+
+
+def test_q6_a_state_that_we_do_not_know_is_open_and_is_left_alone() -> None:
+    facts = a_queue().in_state("Unknown").facts()
+    assert (facts.state, facts.state_is_ours) == (v.QueueState.OPEN, False)
+
+
+def test_q2_a_stored_limit_that_cannot_be_read_is_nothing_and_says_so() -> None:
+    facts = a_queue().limited_to(cpu="1e400", memory="4Gi").facts()
+    assert facts.limits == {"cpu": 0, "memory": 4 * 2**30}
+    assert facts.spec_problem.startswith("spec.capability.cpu: <1e400> is more than can be counted")
+    assert a_queue().limited_to(cpu="4").facts().spec_problem == ""
+
+
+def test_d9_rows_that_no_node_can_have_are_doubtful() -> None:
+    odd = [f"NVIDIA H{number}" for number in range(7)]
+    found = doubts_about(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)).wire())
+    assert found == tuple(messages.row_impossible(name) for name in odd[:5])
+    for quiet in (a_queue(), a_queue().with_quota({H200: 1}), a_queue().with_quota_text("{")):
+        assert doubts_about(quiet.wire()) == ()
