@@ -82,9 +82,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def longest_test() -> float:
     """The seconds that a test may take now: more where others, our own workers too, want the cores.
 
-    By the load of the last minute, which is 2 when two processes want a core all the time.
+    By the load of the last minute, which is 2 when two processes want a core all the time; what
+    wants one since a moment ago is not in it, so it counts from above the quiet machine's limit.
     """
-    return LONGEST_TEST * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return LONGEST_TEST * (1.0 + os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @pytest.hookimpl(wrapper=True)
