@@ -131,6 +131,24 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
+        when="The same by an affinity that says which cards it does not want; of several terms "
+        "each is said.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_H200, 1)],
+            say(
+                m.selector_excludes,
+                f"nvidia.com/gpu.product not in {_H200} or nvidia.com/gpu.product does not exist",
+                [_H200],
+            ),
+        ),
+        where=POD,
+        rule="P5",
+        do="Name other cards, or drop the affinity.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
         when="The pod and its PodGroup name two queues.",
         says=say(m.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
         where=POD,

@@ -14,6 +14,9 @@ from .words import MOST_LISTED, amount_text, counted, listed, show
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
 
+_MOST_OF_SELECTOR: Final = 400
+"""Characters of what a pod's selector says: room for five terms of usual length."""
+
 
 def insufficient(queue: str, short: Shortfall) -> str:
     """The sentence of section 9."""
@@ -191,9 +194,13 @@ def other_form(card: str, asked: str) -> str:
 
 
 def selector_excludes(wants: str, cards: Sequence[str]) -> str:
-    """The pod's own selector leaves none of the cards it names (P5)."""
+    """The pod's own selector leaves none of the cards it names (P5).
+
+    `wants`: what it asks of the labels of cards; empty where it selects nothing whatever.
+    """
+    said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
-        f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
+        f"the pod's node selector or affinity ({said}) excludes every card that "
         f"{v.CARD_NAME} names ({listed(cards, ' | ')}); make them agree"
     )
 
