@@ -445,10 +445,11 @@ def quota_unreadable(problem: str) -> str:
     )
 
 
-def not_counted(node: str, problems: Sequence[str]) -> str:
-    """Cards of a node that are not counted, and why (D7, D9)."""
+def not_counted(node: str, problems: Sequence[str], *, others: bool) -> str:
+    """Cards of a node that are not counted, and why (D7, D9). `others`: whether some are (D5)."""
+    whose = f"{'some ' if others else ''}cards of node <{show(node)}>"
     return (
-        f"cards of node <{show(node)}> are not counted: {'; '.join(problems)}; "
+        f"{whose} are not counted: {'; '.join(problems)}; "
         "correct the node's labels or its device plugin"
     )
 
