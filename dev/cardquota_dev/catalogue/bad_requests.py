@@ -70,8 +70,8 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="A negative or fractional number of cards, one beyond counting, or two queue "
-        "annotations that differ.",
+        when="A negative or fractional number of cards, one beyond counting, or two annotations "
+        "for the queue, or for the card, that differ.",
         says=say(m.objected, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")),
         where=POD,
         rule="P4",

@@ -197,9 +197,9 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="The annotation's old name.",
+        when="The annotation's old name. Beside the new one it must say the same.",
         says=say(m.alias_used),
-        where=(Where.WARNING,),
+        where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
         do="Rename it.",
     ),

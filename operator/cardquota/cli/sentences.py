@@ -5,8 +5,6 @@
 
 from typing import Final
 
-from ..quota import messages
-from ..quota.objects.pod import PodAnnotations
 from ..quota.words import counted
 
 NO_ROOM: Final = "no node has room: stays Pending"
@@ -39,11 +37,6 @@ def without_queue(*, cards: bool) -> str:
 def other_gates(names: tuple[str, ...]) -> str:
     """Gates of others hold the pod up."""
     return f"waits at {' and '.join(names)}: stays Pending"
-
-
-def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
-    """A word on the old name of an annotation, where a pod has it."""
-    return (messages.alias_used(),) if notes is not None and notes.card_alias is not None else ()
 
 
 def left_out(what: str, error: str) -> str:
