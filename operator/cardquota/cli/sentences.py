@@ -39,6 +39,15 @@ def other_gates(names: tuple[str, ...]) -> str:
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
+def without_row(resource: str) -> str:
+    """A card is known by the plain rule alone, which the API server does not know."""
+    return (
+        f"{resource} is in no vendor row: pods that ask for it and carry no annotation pass by the "
+        "webhook, also where their namespace has a queue; add a row to `vendors` in the "
+        "configuration, then apply the output of `cardquota manifests`"
+    )
+
+
 def left_out(what: str, error: str) -> str:
     """An object is there, and is not what its kind should be."""
     return f"the {what} cannot be read: {error}"

@@ -428,7 +428,9 @@ def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, in
         f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate, "
         f"such as <{show(example)}>; together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods pass by before the installation, where namespaces are "
-        "off or exempt, and while webhooks and policies are missing"
+        "off or exempt, while webhooks and policies are missing, and, where they carry no "
+        "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "
+        "cards: add a row)"
     )
 
 

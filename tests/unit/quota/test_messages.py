@@ -184,6 +184,8 @@ def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None
         "together they hold NVIDIA-H200 3, cpu 1.5"
     )
     assert "delete what should not run" in text
+    assert "if their resource is in no vendor row" in text
+    assert len(text) < 1_000, "events hold 1,024 characters"
 
 
 def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
