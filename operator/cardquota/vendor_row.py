@@ -1,12 +1,15 @@
 """A row that an administrator adds to the vendor table (D6), and what is wrong with one."""
 
 import re
+import warnings
+from collections.abc import Iterator
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, model_validator
 
 from .quota.card_memory import MemoryUnit
 from .quota.vendor import Shown, Vendor
+from .quota.words import show
 from .section import Section
 
 _PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
@@ -14,6 +17,19 @@ _LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
 _PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
 _REPEATED_TWICE: Final = re.compile(r"[*+?][*+?]|\)[*+]")
 """What Python takes and RE2 does not, and what takes very long to match."""
+_NO_WHOLE: Final = {
+    ".shared": "shares of cards",
+    ".product": "a label of cards",
+    ".memory": "a label of cards",
+    ".count": "a label of cards",
+    ".replicas": "a label of cards",
+}
+"""What is called so beside a whole card: ends of names, by the plain rule (D1, D3)."""
+_MIG: Final = "mig-"
+_MOST_SLICES: Final = 7
+"""Slices of one card, at most, that a MIG profile has."""
+_MOST_GB: Final = 320
+"""GB of memory beyond those of the largest card that can be cut."""
 
 
 def _resource_part(text: str) -> str:
@@ -38,17 +54,36 @@ def _resource_name(text: str) -> str:
 def _types(text: str) -> str:
     """Also read by the API server, whose expressions (RE2) know less than Python's."""
     try:
-        re.compile(text)
-    except re.error as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python doubts, RE2 may read otherwise
+            re.compile(text)
+    except (re.error, Warning, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if not _PLAIN_EXPRESSION.fullmatch(text) or _REPEATED_TWICE.search(text):
         raise ValueError(
             "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
             "repeated twice, and of a group no more than a ? behind it"
         )
-    if any(text and re.fullmatch(text, kind) for kind in ("", "x.shared", "mig-1g.5gb")):
-        raise ValueError("must match neither the empty text nor shares or slices of cards")
+    if text and re.fullmatch(text, ""):
+        raise ValueError("must not match the empty text")
     return text
+
+
+def _no_whole_card(kind: str) -> str | None:
+    """What is meant by a name that follows a prefix, if not whole cards."""
+    if kind.startswith(_MIG):
+        return "slices of cards"
+    return next((what for end, what in _NO_WHOLE.items() if kind.endswith(end)), None)
+
+
+def _no_whole_cards_of(kind: str) -> Iterator[str]:
+    """Names of what is no whole card, for an expression to be tried against."""
+    for one in (kind, "x"):
+        yield from (one + end for end in _NO_WHOLE)
+    for slices in range(1, _MOST_SLICES + 1):
+        for size in range(1, _MOST_GB + 1):
+            profile = f"{_MIG}{slices}g.{size}gb"
+            yield from (profile, f"{profile}.me")
 
 
 class VendorRow(Section):
@@ -83,6 +118,26 @@ class VendorRow(Section):
             tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
             own_first=True,
         )
+
+    @model_validator(mode="after")
+    def _whole_cards_alone(self) -> Self:
+        """Shares and slices are counted by themselves: as whole cards they would be lost."""
+        for key, name in (("type", self.type), *(("resources", name) for name in self.resources)):
+            what = _no_whole_card(name.rpartition("/")[2])
+            if what is not None:
+                raise ValueError(
+                    f"<{show(self.name)}>: {key} <{show(name)}> names {what}: write the name of "
+                    "whole cards, such as gpu, or leave it out; shares and slices need no row"
+                )
+        matches = re.compile(self.resource_types).fullmatch
+        for name in _no_whole_cards_of(self.type) if self.resource_types else ():
+            if matches(name):
+                raise ValueError(
+                    f"<{show(self.name)}>: resourceTypes <{show(self.resource_types)}> matches "
+                    f"<{name}>, {_no_whole_card(name)}: write an expression for whole cards alone, "
+                    "such as gpu[0-9]+; shares and slices need no row"
+                )
+        return self
 
     @model_validator(mode="after")
     def _memory_of_what(self) -> Self:

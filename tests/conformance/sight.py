@@ -94,8 +94,10 @@ class Sight:
         """What the product says is wrong with a node."""
         for event in self._events("default", f"involvedObject.name={node}"):
             if event["reason"] == v.NOT_COUNTED:
-                start, end = messages.not_counted(node, ["|"]).split("|")
-                return event["message"].removeprefix(start).removesuffix(end)
+                for others in (True, False):
+                    start, end = messages.not_counted(node, ["|"], others=others).split("|")
+                    if event["message"].startswith(start):
+                        return event["message"].removeprefix(start).removesuffix(end)
         return ""
 
     def stored_wrong(self, stage: Stage, namespace: str) -> list[str]:

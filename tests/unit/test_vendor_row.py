@@ -57,6 +57,49 @@ def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
     assert [one.name for one in found.vendor_table if one.prefix == "amd.com"] == ["Ours"]
 
 
+GPUS = {"name": "Theirs", "prefix": "nvidia.com", "type": "gpu"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"type": "mig-1g.5gb"}, "type <mig-1g.5gb> names slices of cards"),
+        ({"type": "gpu.shared"}, "type <gpu.shared> names shares of cards"),
+        *(
+            ({"type": f"gpu.{end}"}, f"type <gpu.{end}> names a label of cards")
+            for end in ("product", "memory", "count", "replicas")
+        ),
+        (
+            {"resources": ["x.example/gpu", "nvidia.com/mig-1g.18gb"]},
+            "resources <nvidia.com/mig-1g.18gb> names slices of cards",
+        ),
+        ({"resources": ["nvidia.com/gpu.shared"]}, "names shares of cards"),
+        ({"resourceTypes": "gpu.*"}, "resourceTypes <gpu.*> matches <gpu.shared>, shares of cards"),
+        ({"resourceTypes": "gpu.[p-s][a-z]+"}, "matches <gpu.shared>"),
+        ({"resourceTypes": "[a-z]+.count"}, "matches <gpu.count>, a label of cards"),
+        ({"resourceTypes": "mig-[0-9]g.10gb"}, "matches <mig-1g.10gb>, slices of cards"),
+        ({"resourceTypes": "(gpu|mig-7g.141gb)"}, "matches <mig-7g.141gb>, slices of cards"),
+        ({"resourceTypes": "mig-.*me"}, "matches <mig-1g.1gb.me>, slices of cards"),
+    ],
+)
+def test_d3_d4_what_is_no_whole_card_is_refused_as_one(
+    tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    """Shares and slices would be charged as whole cards, or no more be counted at all."""
+    with pytest.raises(SettingsError) as refused:
+        settings(tmp_path, {**GPUS, **changes})
+    assert said in str(refused.value)
+    assert "vendors.0: " in str(refused.value)
+    assert "<Theirs>: " in str(refused.value)
+    assert "shares and slices need no row" in str(refused.value)
+
+
+@pytest.mark.parametrize("expression", ["gpu[0-9]+", "mlu[0-9]+(-x5k)?", "[a-z]+-gpu", "migrated"])
+def test_d2_an_expression_for_whole_cards_is_taken(tmp_path: Path, expression: str) -> None:
+    found = settings(tmp_path, {**GPUS, "resourceTypes": expression})
+    assert [row.resource_types for row in found.vendors] == [expression]
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
@@ -71,8 +114,11 @@ def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
         ([{**MINE, "resourceTypes": "(?=x)xpu"}], "may hold letters"),
         ([{**MINE, "resourceTypes": r"(x)\1"}], "may hold letters"),
         ([{**MINE, "resourceTypes": "x{2}"}], "may hold letters"),
-        ([{**MINE, "resourceTypes": "x*"}], "must match neither the empty text nor shares"),
-        ([{**MINE, "resourceTypes": "x.*"}], "must match neither the empty text nor shares"),
+        ([{**MINE, "resourceTypes": "[[a]b]"}], "is no regular expression: Possible nested set"),
+        ([{**MINE, "resourceTypes": "x{99999999999}"}], "is no regular expression"),
+        ([{**MINE, "resourceTypes": "(" * 9_000}], "is no regular expression"),
+        ([{**MINE, "resourceTypes": "x*"}], "must not match the empty text"),
+        ([{**MINE, "resourceTypes": "x.*"}], "matches <xpu.shared>, shares of cards"),
         ([{**MINE, "resourceTypes": "xpu[0-9]++"}], "nothing repeated twice"),
         ([{**MINE, "resourceTypes": "(a+)+b"}], "of a group no more than a ?"),
         ([{**MINE, "memoryLabel": "a.example/ram"}], "memoryLabel goes with productLabels"),

@@ -17,6 +17,7 @@ from cardquota.cluster.pulse import Pulse
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.card_alias import alias_warning
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
@@ -188,8 +189,7 @@ def _warnings(verdict: Verdict, effect: Effect, pod: Pod) -> tuple[str, ...]:
     warnings = verdict.warnings
     if effect is Effect.WARN:
         warnings += (messages.audited(verdict.text),)
-    if pod.metadata.annotations and pod.metadata.annotations.card_alias is not None:
-        warnings += (messages.alias_used(),)
+    warnings += alias_warning(pod.metadata.annotations)
     if pod.spec.resource_claims:
         warnings += (messages.claim_not_counted(),)
     return warnings

@@ -11,6 +11,7 @@ import msgspec
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
+from cardquota.quota.card_alias import alias_warning
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
@@ -18,7 +19,7 @@ from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import given_back, room_for
-from cardquota.quota.verdict import Outcome
+from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
@@ -76,15 +77,21 @@ class WorkloadReviews:
 
     async def _look(self, request: Request) -> Answer:
         workload = _DECODER.decode(request.object)
-        facts = _pod_of(workload.spec.of_pods.template, request)
+        template = workload.spec.of_pods.template
+        facts = _pod_of(template, request)
         verdict = await self._patience.judge(facts)
-        if verdict.outcome is Outcome.UNMANAGED:
-            return Answer(warnings=verdict.warnings)
+        words = self._words(request, workload, facts, verdict)
+        return Answer(warnings=words + alias_warning(template.metadata.annotations))
+
+    def _words(
+        self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict
+    ) -> tuple[str, ...]:
+        """How many of its pods fit, and why not more; nothing where all do."""
         if verdict.outcome is Outcome.NEVER:
-            return Answer(warnings=(verdict.text,))
+            return (verdict.text,)
         account = self._ledger.account(verdict.queue)
-        if account is None or verdict.outcome is Outcome.UNSEEN:
-            return Answer(warnings=verdict.warnings)
+        if account is None or verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN):
+            return verdict.warnings
         waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
         pods = self._ledger.request_of(facts, verdict.queue)
         stored = _stored(request)
@@ -102,13 +109,13 @@ class WorkloadReviews:
         # A gang whose minimum has no room: none of it starts.
         fits = min(asked, own if room < missing else own + room)
         if fits >= asked:
-            return Answer(warnings=verdict.warnings)
+            return verdict.warnings
         next_one = judge_create(
             self._ledger, facts, require_queue=self._require_queue, beside=charged
         )
         how_many = messages.partly_fits(workload.metadata.name, asked, fits, waits=waits)
         why = messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text
-        return Answer(warnings=(how_many, why) if why else (how_many,))
+        return (how_many, why) if why else (how_many,)
 
     def _asked(
         self,

@@ -70,8 +70,8 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="A negative or fractional number of cards, one beyond counting, or two queue "
-        "annotations that differ.",
+        when="A negative or fractional number of cards, one beyond counting, or two annotations "
+        "for the queue, or for the card, that differ.",
         says=say(m.objected, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")),
         where=POD,
         rule="P4",
@@ -128,6 +128,24 @@ BAD_REQUESTS: Final = (
         where=POD,
         rule="P5",
         do="Drop the selector: the gate opens to nodes with the card anyway.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The same by an affinity that says which cards it does not want; of several terms "
+        "each is said.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_H200, 1)],
+            say(
+                m.selector_excludes,
+                f"nvidia.com/gpu.product not in {_H200} or nvidia.com/gpu.product does not exist",
+                [_H200],
+            ),
+        ),
+        where=POD,
+        rule="P5",
+        do="Name other cards, or drop the affinity.",
     ),
     Entry(
         under=Reason.INVALID_CARD,

@@ -7,6 +7,7 @@ Not guaranteed: what an operator remembers that has run for long. Of two nodes t
 a card the first stays (D7); here that is the first one that was put in.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..quota import messages
@@ -46,6 +47,15 @@ class NotCounted:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutRow:
+    """A card whose resource name is in no vendor row, and what follows from that (D6)."""
+
+    card: str
+    resource: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadableQuota:
     """Why a queue's quota cannot be read, as its condition says it (Q4)."""
 
@@ -63,6 +73,7 @@ class CardList:
     """How many queues there are; None: they could not be read."""
     cards: list[CardLine] = field(default_factory=list)
     not_counted: list[NotCounted] = field(default_factory=list)
+    without_row: list[WithoutRow] = field(default_factory=list)
     unreadable_quotas: list[UnreadableQuota] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -119,17 +130,23 @@ class CardCount:
             for card, amount in account.quota.items():
                 rows.setdefault(card, []).append(amount)
         problems = [NotCounted(node, problem) for node, problem in nodes.problems()]
+        cards = sorted(spread.keys() | rows.keys())
         return CardList(
             nodes=self._nodes,
             queues=self._queues if self.queues_readable else None,
-            cards=[
-                self._line(card, spread.get(card, 0), rows.get(card, []))
-                for card in sorted(spread.keys() | rows.keys())
-            ],
+            cards=[self._line(card, spread.get(card, 0), rows.get(card, [])) for card in cards],
             not_counted=sorted([*problems, *self._not_counted], key=lambda found: found.node),
+            without_row=list(self._without_row(cards)),
             unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
             notes=list(self.notes),
         )
+
+    def _without_row(self, cards: list[str]) -> Iterator[WithoutRow]:
+        """Those of which the API server does not know that pods without annotations use them."""
+        for card in cards:
+            resource = self._ledger.catalog.resource(card)
+            if resource is not None and self._ledger.vendors.owner(resource) is None:
+                yield WithoutRow(card, resource, sentences.without_row(resource))
 
     def _line(self, card: str, nodes: int, rows: list[int]) -> CardLine:
         readable, allocatable = self.queues_readable, self._ledger.nodes.total(card)

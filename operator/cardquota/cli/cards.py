@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from .table import table
 from .yaml_files import YamlFileError
 
 MOST_NAMED: Final = 4
-"""Nodes with the same problem that are named on one line; the rest are counted."""
+"""Nodes, or cards, with the same problem that are named on one line; the rest are counted."""
 _COLUMNS: Final = ("CARD", "RESOURCE", "ALLOCATABLE", "QUOTA", "QUEUES", "NODES", "OVERSOLD")
 _NOTHING: Final = "-"
 
@@ -51,7 +51,9 @@ def cards(
 
 
 def lines(found: CardList) -> Iterator[Text]:
-    """The list for people: what to know, the cards, what is not counted, what cannot be read."""
+    """The list for people: what to know, the cards, what is not counted, what is in no vendor row,
+    what cannot be read.
+    """
     for note in found.notes:
         yield Text(f"note: {note}", style="dim")
     if found.notes:
@@ -62,7 +64,10 @@ def lines(found: CardList) -> Iterator[Text]:
         yield Text(sentences.NO_CARDS)
     if found.not_counted:
         yield from _headed("Not counted:")
-        yield from _not_counted(found)
+        yield from _alike((entry.node, entry.problem) for entry in found.not_counted)
+    if found.without_row:
+        yield from _headed("In no vendor row:")
+        yield from _alike((entry.card, entry.problem) for entry in found.without_row)
     if found.unreadable_quotas:
         yield from _headed("Quotas that cannot be read:")
         for quota in found.unreadable_quotas:
@@ -89,10 +94,10 @@ def _row(card: CardLine) -> tuple[str, ...]:
     )
 
 
-def _not_counted(found: CardList) -> Iterator[Text]:
-    """One line for nodes with the same problem, what most nodes have coming first."""
+def _alike(found: Iterable[tuple[str, str]]) -> Iterator[Text]:
+    """One line for all nodes, or cards, with the same problem, what most have coming first."""
     alike: dict[str, list[str]] = {}
-    for entry in found.not_counted:
-        alike.setdefault(entry.problem, []).append(entry.node)
-    for problem, nodes in sorted(alike.items(), key=lambda item: -len(item[1])):
-        yield Text(f"  {listed(nodes, most=MOST_NAMED)}: {problem}")
+    for name, problem in found:
+        alike.setdefault(problem, []).append(name)
+    for problem, names in sorted(alike.items(), key=lambda item: -len(item[1])):
+        yield Text(f"  {listed(names, most=MOST_NAMED)}: {problem}")

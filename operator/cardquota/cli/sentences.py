@@ -5,8 +5,6 @@
 
 from typing import Final
 
-from ..quota import messages
-from ..quota.objects.pod import PodAnnotations
 from ..quota.words import counted
 
 NO_ROOM: Final = "no node has room: stays Pending"
@@ -41,9 +39,13 @@ def other_gates(names: tuple[str, ...]) -> str:
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
-def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
-    """A word on the old name of an annotation, where a pod has it."""
-    return (messages.alias_used(),) if notes is not None and notes.card_alias is not None else ()
+def without_row(resource: str) -> str:
+    """A card is known by the plain rule alone, which the API server does not know."""
+    return (
+        f"{resource} is in no vendor row: pods that ask for it and carry no annotation pass by the "
+        "webhook, also where their namespace has a queue; add a row to `vendors` in the "
+        "configuration, then apply the output of `cardquota manifests`"
+    )
 
 
 def left_out(what: str, error: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from ..quota import messages
 from ..quota import vocabulary as v
+from ..quota.card_alias import alias_warning
 from ..quota.effect import Effect, effect_of
 from ..quota.group_facts import namespace_facts
 from ..quota.judgement import judge_create
@@ -115,7 +116,7 @@ class Simulation:
             return self._let_by(pod, answer, sentences.exempt(facts.namespace))
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
-        answer.warnings = verdict.warnings + sentences.alias_warning(pod.metadata.annotations)
+        answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
         if facts.claims_devices and (verdict.queue or facts.group or self.ledger.uses_cards(facts)):
             # Others that claim devices never reach the webhook, which would say it.
             answer.warnings += (messages.claim_not_counted(),)

@@ -17,6 +17,7 @@ def report_nodes(ledger: Ledger, events: EventRecorder) -> None:
         # A new problem under the same reason is news too.
         events.forget(facts.uid)
         if problems:
-            text = messages.not_counted(facts.name, problems)
+            others = ledger.nodes.counts_others(facts.name)
+            text = messages.not_counted(facts.name, problems, others=others)
             _LOG.warning("%s", text)
             events.record(node_reference(facts), type="Warning", reason=v.NOT_COUNTED, message=text)

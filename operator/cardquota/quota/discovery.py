@@ -50,7 +50,7 @@ def discover(
             vendor = found.vendor
             # Of whole cards by one name alone: plugins leave names behind that they used before.
             other = vendor.counts_whole(resource) and resource != found.resource
-            if other or not vendor.owns(resource):
+            if other or not vendors.counts_for(vendor, resource):
                 continue
             try:
                 amount = _amount(resource, allocatable[resource])
@@ -81,7 +81,7 @@ def _products(
         vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
         if _is_shown(way, labels):
             found[plain.usual] = _Product(vendor, way, plain.usual)
-        elif any(vendor.owns(one) for one in allocatable):
+        elif any(vendors.counts_for(vendor, one) for one in allocatable):
             problems.append(f"label {label} is set without {way.memory}")
     return list(found.values()), problems or _nameless(found, allocatable, vendors)
 
@@ -128,9 +128,11 @@ def _nameless(
         vendor = vendors.owner(resource)
         if vendor is None or _is_zero(value):
             continue
-        named = resource in found if vendor.counts_whole(resource) else vendor in known
+        # Slices and shares are named by the labels of the whole cards that they are cut from.
+        whole = resource if vendor.counts_whole(resource) else vendor.usual
+        named = resource in found if whole == resource else vendor in known
         if not named:
-            labels = " or ".join(way.product for way in vendor.ways(resource))
+            labels = " or ".join(way.product for way in vendor.ways(whole))
             problems.append(f"{resource} is offered, but no label says of which product ({labels})")
     return problems
 

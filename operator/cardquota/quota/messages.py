@@ -15,6 +15,9 @@ from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
 
+_MOST_OF_SELECTOR: Final = 400
+"""Characters of what a pod's selector says: room for five terms of usual length."""
+
 
 def insufficient(queue: str, short: Shortfall) -> str:
     """The sentence of section 9."""
@@ -192,9 +195,13 @@ def other_form(card: str, asked: str) -> str:
 
 
 def selector_excludes(wants: str, cards: Sequence[str]) -> str:
-    """The pod's own selector leaves none of the cards it names (P5)."""
+    """The pod's own selector leaves none of the cards it names (P5).
+
+    `wants`: what it asks of the labels of cards; empty where it selects nothing whatever.
+    """
+    said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
-        f"the pod's node selector or affinity ({show(wants)}) excludes every card that "
+        f"the pod's node selector or affinity ({said}) excludes every card that "
         f"{v.CARD_NAME} names ({listed(cards, ' | ')}); make them agree"
     )
 
@@ -439,7 +446,9 @@ def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, in
         f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate, "
         f"such as <{show(example)}>; together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods pass by before the installation, where namespaces are "
-        "off or exempt, and while webhooks and policies are missing"
+        "off or exempt, while webhooks and policies are missing, and, where they carry no "
+        "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "
+        "cards: add a row)"
     )
 
 
@@ -468,10 +477,11 @@ def limit_unreadable(problem: str) -> str:
     return f"{problem}; it counts as 0 until it is corrected"
 
 
-def not_counted(node: str, problems: Sequence[str]) -> str:
-    """Cards of a node that are not counted, and why (D7, D9)."""
+def not_counted(node: str, problems: Sequence[str], *, others: bool) -> str:
+    """Cards of a node that are not counted, and why (D7, D9). `others`: whether some are (D5)."""
+    whose = f"{'some ' if others else ''}cards of node <{show(node)}>"
     return (
-        f"cards of node <{show(node)}> are not counted: {'; '.join(problems)}; "
+        f"{whose} are not counted: {'; '.join(problems)}; "
         "correct the node's labels or its device plugin"
     )
 

@@ -25,6 +25,8 @@ class NodeBook:
         self._facts: dict[str, NodeFacts] = {}
         self._cards: dict[str, tuple[tuple[Card, int], ...]] = {}
         self._problems: dict[str, tuple[str, ...]] = {}
+        self._partly: set[str] = set()
+        """Nodes with a problem whose other cards are counted (D5)."""
         self._remembered: dict[str, dict[str, str]] = {}
         """Node -> resource name -> card, also of what it has stopped offering (D8)."""
         self._unresolved: dict[str, set[str]] = {}
@@ -67,16 +69,24 @@ class NodeBook:
         self._recount(facts.name, tuple(counted))
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
-        if tuple(problems) != self._problems.get(facts.name, ()):
-            self._to_report.add(facts.name)
-            self._problems[facts.name] = tuple(problems)
-        if not problems:
-            self._problems.pop(facts.name, None)
+        self._judge(facts.name, tuple(problems))
         for card, _ in counted:
             self._remembered.setdefault(facts.name, {})[card.resource] = card.name
         had = (self._catalog.card(name) for name in self._remembered.get(facts.name, {}).values())
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned
+
+    def _judge(self, name: str, problems: tuple[str, ...]) -> None:
+        """Keep what is wrong with a node, and that it is to be reported where that has changed."""
+        offers = any(amount > 0 for _, amount in self._cards.get(name, ()))
+        partly = bool(problems) and offers
+        before = self._problems.get(name, ()), name in self._partly
+        if (problems, partly) != before:
+            self._to_report.add(name)
+        self._problems[name] = problems
+        if not problems:
+            del self._problems[name]
+        (self._partly.add if partly else self._partly.discard)(name)
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which others show a card of this node, and this node does not (P5)."""
@@ -92,7 +102,8 @@ class NodeBook:
         self.free.offer(name, ())
         for book in (self._facts, self._problems, self._remembered):
             book.pop(name, None)
-        self._to_report.discard(name)
+        for names in (self._to_report, self._partly):
+            names.discard(name)
         self._pins.drop(name)
 
     def knows(self, name: str) -> bool:
@@ -127,6 +138,10 @@ class NodeBook:
         for node, texts in self._problems.items():
             for text in texts:
                 yield node, text
+
+    def counts_others(self, name: str) -> bool:
+        """Whether a node with a problem offers cards that are counted (D5)."""
+        return name in self._partly
 
     def take_reports(self) -> list[tuple[NodeFacts, tuple[str, ...]]]:
         """Nodes whose problems changed since the last call, with what is wrong now."""

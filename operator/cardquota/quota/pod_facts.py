@@ -12,6 +12,7 @@ from sys import intern
 from typing import Final, TypeVar, cast
 
 from . import vocabulary as v
+from .card_alias import card_problem, card_text
 from .objects.meta import Owner
 from .objects.pod import Pod, PodAnnotations, PodSpec
 from .pod_total import pod_totals
@@ -114,6 +115,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     node = spec.node_name or ""
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
     queue, problem = _own_queue(notes)
+    problem = problem or card_problem(notes)
     try:
         devices, cpu, memory = pod_totals(spec)
     except QuantityError as error:
@@ -136,7 +138,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         state=state,
         terminating=meta.deletion_timestamp is not None,
         node=intern(node),
-        card_text=_card_text(notes),
+        card_text=card_text(notes),
         own_queue=intern(queue),
         group=_shared(f"{namespace}/{notes.group}") if notes.group else "",
         devices=devices,
@@ -174,11 +176,6 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
             f"{v.QUEUE_NAME_VOLCANO_JOB} <{show(other)}> disagree"
         )
     return one or other, ""
-
-
-def _card_text(notes: PodAnnotations) -> str | None:
-    text = notes.card_name if notes.card_name is not None else notes.card_alias
-    return None if text is None else intern(text)
 
 
 def _controller(owners: tuple[Owner, ...]) -> str:

@@ -15,6 +15,7 @@ from .catalog import Catalog
 from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .selector import Selector, decode
+from .selector_text import requirements
 from .vendor import Vendor, counts_form, may_count_cards
 from .vocabulary import CPU, MEMORY, Reason
 
@@ -251,9 +252,7 @@ def _excluded(
 ) -> Objection:
     selector = decode(facts.selector)
     keys = {key for name in names for key, _ in _as_shown(name, resource, known).labels}
-    said = sorted(keys & selector.keys())
-    wants = "; ".join(f"{key} {' or '.join(selector.values(key)) or 'set'}" for key in said)
-    return _invalid(messages.selector_excludes(wants or "it selects no node at all", names))
+    return _invalid(messages.selector_excludes(requirements(selector, keys), names))
 
 
 def _invalid(text: str) -> Objection:

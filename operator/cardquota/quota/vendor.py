@@ -18,6 +18,9 @@ SLICED: Final = "shared-"
 """The same for a time slice."""
 TIME_SLICING: Final = "time-slicing"
 """Value of the label `Vendor.sharing`; on a node without it, or with any other, shares are MPS."""
+SLICED_TYPE: Final = "gpu"
+"""The type whose cards MIG slices are of, where a prefix has several: the only maker of such slices
+calls it so, and the name of a slice does not tell the type."""
 _MIG: Final = "mig-"
 _SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
@@ -154,12 +157,9 @@ def plain_vendor(label: str) -> Vendor | None:
 
 
 def vendor_behind(resource: str) -> Vendor:
-    """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4).
-
-    The name of a slice does not tell the type; the only maker of such slices calls it `gpu`.
-    """
+    """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4)."""
     prefix, _, kind = resource.partition("/")
-    kind = "gpu" if kind.startswith(_MIG) else kind.removesuffix(_SHARED)
+    kind = SLICED_TYPE if kind.startswith(_MIG) else kind.removesuffix(_SHARED)
     return Vendor(resource, prefix, kind)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from .card_memory import MemoryUnit
-from .vendor import Shown, Vendor
+from .vendor import SLICED_TYPE, Shown, Vendor
 
 
 class CollisionError(ValueError):
@@ -101,7 +101,10 @@ DEFAULT_VENDORS: Final = (
 
 
 class VendorTable:
-    """The rows that were configured, then the built-in ones; the first that owns a name counts."""
+    """The rows that were configured, then the built-in ones; the first that owns a name counts.
+
+    Slices of one prefix are those of its row of type `gpu`, where there is one (D4).
+    """
 
     def __init__(self, configured: Iterable[Vendor] = ()) -> None:
         """A configured row replaces the built-in one of its `<prefix>/<type>`.
@@ -120,12 +123,27 @@ class VendorTable:
         return iter(self._rows)
 
     def _owner(self, resource: str) -> Vendor | None:
-        return next((row for row in self._rows if row.owns(resource)), None)
+        owners = [row for row in self._rows if row.owns(resource)]
+        cut = [row for row in owners if _is_slice(row, resource) and row.type == SLICED_TYPE]
+        return next(iter(cut or owners), None)
+
+    def counts_for(self, vendor: Vendor, resource: str) -> bool:
+        """Whether a resource name counts cards of a vendor: a row, or one by the plain rule (D1).
+
+        Each row of a prefix could own its slices; here one of them does (D4).
+        """
+        if not _is_slice(vendor, resource):
+            return vendor.owns(resource)
+        return self.owner(resource) in (None, vendor)
 
     @property
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names of all rows."""
         return "^(" + "|".join(row.pattern() for row in self._rows) + ")$"
+
+
+def _is_slice(row: Vendor, resource: str) -> bool:
+    return row.mig_profile(resource) is not None
 
 
 def _check(rows: tuple[Vendor, ...]) -> None:

@@ -131,7 +131,7 @@ def test_d9_event_metric_and_command_tell_the_same_of_a_node_with_bad_labels(tea
         assert line(found, card)["allocatable"] == 4
         event = eventually(lambda: node_events(team, name), f"event on {name}")[0]
         assert (event["reason"], event["type"]) == (v.NOT_COUNTED, "Warning")
-        assert event["message"] == messages.not_counted(name, problems)
+        assert event["message"] == messages.not_counted(name, problems, others=True)
         assert metric(team.cluster, "cardquota_uncounted_nodes") == before + 1
     eventually(
         lambda: metric(team.cluster, "cardquota_uncounted_nodes") == before, "the metric as before"

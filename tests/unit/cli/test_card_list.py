@@ -4,7 +4,8 @@ from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, Body, a_node, 
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.cli.card_list import CardCount, CardLine, CardList
-from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.quota.vendor import Vendor
+from cardquota.quota.vendor_table import DEFAULT_TABLE, VendorTable
 
 MIG = "nvidia.com/mig-1g.18gb"
 
@@ -110,6 +111,29 @@ def test_d1_the_label_count_says_nothing() -> None:
 def test_amounts_beyond_what_a_float_holds_are_exact() -> None:
     found = listed(*(a_node(name).with_cards(H200, str(2**62 + 1)) for name in "abc"))
     assert found.cards[0].allocatable == 3 * 2**62 + 3
+
+
+def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
+    """Whether a node shows it or a queue's status recorded it; parts of it too."""
+    xpu = "new.example/xpu"
+    found = listed(
+        a_node("a").with_cards(H200, 8).with_slices("1g.18gb", 1),
+        a_node("b").with_cards("X1", 8, xpu).offering(1, "new.example/mig-1g.5gb"),
+        a_queue("x").with_quota({"X2": 2, H800: 1, "Typo": 1}).having_reported("X2", 2, xpu),
+    )
+    told = [(entry.card, entry.resource) for entry in found.without_row]
+    assert told == [("X1", xpu), ("X1/mig-1g.5gb-mixed", "new.example/mig-1g.5gb"), ("X2", xpu)]
+    problem = found.without_row[0].problem
+    assert problem.startswith(f"{xpu} is in no vendor row")
+    assert "add a row to `vendors`" in problem
+    assert "`cardquota manifests`" in problem
+
+
+def test_d6_a_row_of_the_configuration_is_a_row() -> None:
+    count = CardCount(VendorTable([Vendor("New", "new.example", "xpu")]))
+    count.take_node(a_node("b").with_cards("X1", 8, "new.example/xpu").wire())
+    assert [card.name for card in count.listed().cards] == ["X1"]
+    assert count.listed().without_row == []
 
 
 def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:

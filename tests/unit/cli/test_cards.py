@@ -74,6 +74,19 @@ def test_the_same_problem_of_many_nodes_is_one_line(written: Written) -> None:
     ]
 
 
+def test_d6_cards_of_a_resource_in_no_vendor_row_are_one_line(written: Written) -> None:
+    nodes = [a_node(name).with_cards(name.upper(), 8, "new.example/xpu") for name in ("x1", "x2")]
+    result = called("-f", written(a_node("a").with_cards(H200, 8), *nodes))
+    assert result.output.splitlines()[-2:] == [
+        "In no vendor row:",
+        (
+            "  X1, X2: new.example/xpu is in no vendor row: pods that ask for it and carry no "
+            "annotation pass by the webhook, also where their namespace has a queue; add a row to "
+            "`vendors` in the configuration, then apply the output of `cardquota manifests`"
+        ),
+    ]
+
+
 def test_quotas_that_cannot_be_read_come_last(written: Written) -> None:
     result = called("-f", written(a_node().offering(1), a_queue("research").with_quota_text("[]")))
     assert result.exit_code == 0

@@ -169,10 +169,12 @@ def test_a_queue_that_is_refused_is_named() -> None:
 
 
 def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
-    assert messages.not_counted("node-1", ["one", "two"]) == (
+    said = (
         "cards of node <node-1> are not counted: one; two; "
         "correct the node's labels or its device plugin"
     )
+    assert messages.not_counted("node-1", ["one", "two"], others=False) == said
+    assert messages.not_counted("node-1", ["one", "two"], others=True) == f"some {said}"
 
 
 def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
@@ -182,6 +184,8 @@ def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None
         "together they hold NVIDIA-H200 3, cpu 1.5"
     )
     assert "delete what should not run" in text
+    assert "if their resource is in no vendor row" in text
+    assert len(text) < 1_000, "events hold 1,024 characters"
 
 
 def test_an_installation_that_differs_is_named_with_what_to_do() -> None:

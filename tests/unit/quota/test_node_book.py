@@ -88,6 +88,25 @@ def test_d9_problems_are_told_until_they_are_corrected() -> None:
     assert list(book.problems()) == []
 
 
+def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_changes() -> None:
+    def told() -> list[bool]:
+        return [book.counts_others(facts.name) for facts, _ in book.take_reports()]
+
+    book = a_book()
+    bad = a_node("a").sharing(H800, 8, "81559", replicas="0")
+    book.see(bad.offering(0).facts())
+    assert told() == [False]
+    book.see(bad.offering(4).facts())
+    assert told() == [True]
+    book.see(bad.offering(5).facts())
+    assert told() == []
+    book.see(bad.offering(0).facts())
+    assert told() == [False]
+    book.see(bad.offering(4).labelled(f"{GPU}.replicas", "2").facts())
+    assert told() == [False]
+    assert list(book.problems()) == []
+
+
 def test_the_version_goes_up_only_when_totals_may_change() -> None:
     book, node = a_book(), a_node("a").with_cards(H200, 8)
     book.see(node.facts())

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from builders import GPU, H200, a_pod
+from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.account import OUTSIDE
@@ -50,6 +50,16 @@ def test_the_alias_is_read_as_the_name_and_the_name_comes_first() -> None:
     alias = a_pod().annotated(v.CARD_NAME_ALIAS, "old")
     assert alias.facts().card_text == "old"
     assert alias.naming(H200).facts().card_text == H200
+
+
+def test_section_2_two_names_of_a_card_that_disagree_are_a_problem() -> None:
+    alias = a_pod().annotated(v.CARD_NAME_ALIAS, H200)
+    assert alias.facts().problem == ""
+    assert alias.naming(H200).facts().problem == ""
+    assert alias.naming(H800).facts().problem == (
+        f"annotations {v.CARD_NAME} <{H800}> and {v.CARD_NAME_ALIAS} <{H200}> disagree"
+    )
+    assert alias.naming("").facts().problem.endswith("disagree")
 
 
 def test_a_queue_may_be_named_as_volcanos_jobs_do() -> None:

@@ -197,6 +197,44 @@ def test_p5_affinity_that_excludes_every_card_is_refused_naming_both() -> None:
     assert_refused(pod, PRODUCT, R4090, H200, H800, "make them agree")
 
 
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ([[("NotIn", H200, H800)]], f"({PRODUCT} not in {H200}, {H800})"),
+        ([[("DoesNotExist",)]], f"({PRODUCT} does not exist)"),
+        ([[("Gt", "5")]], f"({PRODUCT} > 5)"),
+        ([[("Lt", "5")]], f"({PRODUCT} < 5)"),
+        ([[("In", R4090, "EC")]], f"({PRODUCT} {R4090} or EC)"),
+        ([[("Exists",), ("Gt", "5")]], f"({PRODUCT} exists and {PRODUCT} > 5)"),
+        ([[("Odd", "x"), ("Gt", "5")]], f"({PRODUCT} Odd x and {PRODUCT} > 5)"),
+        ([[("In", R4090)], [("Gt", "5")]], f"({PRODUCT} {R4090} or {PRODUCT} > 5)"),
+        ([[("Gt", "5")], []], f"({PRODUCT} > 5)"),
+        ([[("Gt", "5")], [("Gt", "5")]], f"({PRODUCT} > 5)"),
+        ([[]], "(it selects no node at all)"),
+    ],
+)
+def test_p5_of_an_affinity_is_said_what_is_written(
+    terms: list[list[tuple[str, ...]]], said: str
+) -> None:
+    written = [[(PRODUCT, operator, values) for operator, *values in term] for term in terms]
+    pod = a_pod().naming(f"{H200}|{H800}").asking_for(1).requiring(*written)
+    assert_refused(pod, f"the pod's node selector or affinity {said} excludes every card")
+
+
+def test_p5_of_many_terms_five_are_said_and_the_rest_is_counted() -> None:
+    terms = [[(PRODUCT, "In", [f"C{n}"])] for n in range(7)]
+    pod = a_pod().naming(H200).asking_for(1).requiring(*terms)
+    assert_refused(pod, " or ".join(f"{PRODUCT} C{n}" for n in range(5)) + " and 2 more)")
+
+
+def test_p5_an_affinity_that_leaves_the_card_open_is_not_what_excludes_it() -> None:
+    pod = a_pod().naming(H200).asking_for(1).on_nodes_labelled({PRODUCT: H800, "zone": "a"})
+    pod = pod.requiring([(PRODUCT, "In", [H200])], [("zone", "In", ["a"])])
+    assert_refused(pod, f"({PRODUCT} {H800})")
+    both = pod.requiring([(PRODUCT, "NotIn", [H200])])
+    assert_refused(both, f"({PRODUCT} {H800}; {PRODUCT} not in {H200})")
+
+
 def test_p6_cpu_and_memory_are_asked_for_too() -> None:
     pod = a_pod().naming(H200).asking_for(1).with_cpu("500m").with_memory("1Gi")
     request = a_cluster().request_of(pod.facts(), "queue")

@@ -6,6 +6,7 @@ import pytest
 
 from builders import a_ledger, a_node, see
 from builders.node import NodeBody
+from cardquota.quota.node_facts import node_facts
 from cardquota.quota.vendor import Vendor
 from cardquota.quota.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
 
@@ -358,6 +359,52 @@ def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
     assert [table.owner(f"a.example/{kind}").name for kind in ("x", "y", "mig-1g")] == [  # type: ignore[union-attr]
         *("A", "B", "A")
     ]
+
+
+VGPU = Vendor("Virtual", "nvidia.com", "vgpu")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [VGPU],
+        [VGPU, Vendor("Ours", "nvidia.com", "gpu")],
+        [Vendor("Ours", "nvidia.com", "gpu"), VGPU],
+    ],
+)
+def test_d4_slices_stay_with_the_cards_called_gpu_whatever_else_a_prefix_has(
+    rows: list[Vendor],
+) -> None:
+    table = VendorTable(rows)
+    owner = table.owner("nvidia.com/mig-1g.18gb")
+    assert owner is not None
+    assert owner.type == "gpu"
+    labels = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
+    body = node(labels, {"nvidia.com/gpu": "7", "nvidia.com/mig-1g.18gb": "3"})
+    facts = node_facts(body.wire(), table)
+    assert {card.name: amount for card, amount in facts.cards} == {
+        "NVIDIA-H200": 7,
+        "NVIDIA-H200/mig-1g.18gb-mixed": 3,
+    }
+    assert facts.problems == ()
+    # So a pod for a slice of a pool at zero is led to nodes with that product (P4, P5).
+    assert owner.labels_of("NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb") == (
+        ("nvidia.com/gpu.product", "NVIDIA-H200"),
+    )
+
+
+@pytest.mark.parametrize("rows", [[VGPU], []])
+def test_d4_a_slice_is_of_no_product_of_another_type(rows: list[Vendor]) -> None:
+    """Whether that type has a row or is known by the plain rule alone: reported, not counted."""
+    labels = {"nvidia.com/vgpu.product": "V", "nvidia.com/vgpu.memory": "1024"}
+    body = node(labels, {"nvidia.com/vgpu": "4", "nvidia.com/mig-1g.18gb": "3"})
+    facts = node_facts(body.wire(), VendorTable(rows))
+    assert {card.name: amount for card, amount in facts.cards} == {"V": 4}
+    (problem,) = facts.problems
+    assert problem == (
+        "nvidia.com/mig-1g.18gb is offered, but no label says of which product "
+        "(nvidia.com/gpu.product)"
+    )
 
 
 def test_d3_a_share_without_the_memory_of_its_card_is_not_counted() -> None:

@@ -476,6 +476,20 @@ async def test_the_alias_is_named_with_the_key_to_write() -> None:
         ]
 
 
+async def test_an_alias_that_says_the_same_is_warned_of_and_one_that_does_not_is_refused() -> None:
+    async with Door(THREE) as door:
+        old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
+        said = await door.mutate(old.naming(H200))
+        assert [v.CARD_NAME_ALIAS in warning for warning in said.warnings] == [True]
+        refused = await door.mutate(old.naming(H800))
+        assert not refused.allowed
+        assert refused.reason == v.Reason.INVALID_CARD
+        assert f"{v.CARD_NAME_ALIAS} <{H200}> disagree" in refused.text
+    async with Door(THREE, mode="audit") as door:
+        (warning,) = (await door.mutate(old.naming(H800))).warnings
+        assert "disagree" in warning
+
+
 async def test_warnings_stay_short() -> None:
     """Longer ones are cut by clients."""
     card = "NVIDIA-" + "x" * 40

@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
+from cardquota.quota import messages
+from cardquota.quota import vocabulary as v
 
 from .door import Door, Said
 from .workload_review import GROUPS, THREE, pod, running, warned
@@ -90,6 +92,26 @@ async def test_many_replicas_cost_nothing() -> None:
     async with Door(THREE) as door:
         how_many, _ = await warned(door, "deployments", pod(), replicas=2**31 - 1)
         assert how_many.startswith("web: 3 of 2147483647 pods fit")
+
+
+@pytest.mark.parametrize("resource", sorted(GROUPS))
+async def test_section_2_an_alias_in_the_template_is_named_as_on_a_pod(resource: str) -> None:
+    old = a_pod().asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
+    word = messages.alias_used()
+    async with Door(THREE) as door:
+        assert await warned(door, resource, old.in_queue("queue")) == [word]
+        assert word in await warned(door, resource, old)
+        assert await warned(door, resource, old.in_queue("queue").naming(H200)) == [word]
+        (refused,) = await warned(door, resource, old.in_queue("queue").naming(H800))
+        assert "disagree" in refused
+
+
+async def test_of_pods_that_do_not_fit_the_alias_is_named_last() -> None:
+    old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
+    async with Door(THREE) as door:
+        how_many, _, word = await warned(door, "deployments", old, replicas=4)
+        assert "3 of 4 pods fit" in how_many
+        assert word == messages.alias_used()
 
 
 async def test_without_cards_and_queue_nothing_is_said() -> None:
