@@ -67,8 +67,8 @@ class PodBody(Body):
     def terminating(self) -> Self:
         return self.put("2026-01-02T00:00:00Z", "metadata", "deletionTimestamp")
 
-    def owned_by(self, kind: str, group: str = "batch/v1") -> Self:
-        owner = {"apiVersion": group, "kind": kind, "name": "o", "uid": "o", "controller": True}
+    def owned_by(self, kind: str, group: str = "batch/v1", name: str = "o") -> Self:
+        owner = {"apiVersion": group, "kind": kind, "name": name, "uid": "o", "controller": True}
         return self.put([{"kind": "Other", "uid": "h"}, owner], "metadata", "ownerReferences")
 
     def with_priority(self, priority: int) -> Self:

@@ -1,4 +1,4 @@
-"""What is read of a workload: its pods' template, how many it wants at once, how many it has."""
+"""What is read of a workload: its pods' template, and how many it wants at once."""
 
 import msgspec
 
@@ -36,27 +36,9 @@ class Spec(Wire):
 
 
 class Status(Wire):
-    """How far it has come, as its controller says."""
+    """How far it has come, as its controller says. Its pods are counted in the ledger."""
 
-    replicas: int = 0
-    ready_replicas: int = 0
-    active: int | list[msgspec.Raw] = 0
-    """Of a Job a number, of a CronJob its Jobs."""
-    ready: int | None = 0
     succeeded: int = 0
-    current_number_scheduled: int = 0
-    number_ready: int = 0
-
-    @property
-    def pods(self) -> int:
-        """Pods that it has, those that wait at the gate included."""
-        active = self.active if isinstance(self.active, int) else 0
-        return max(self.replicas, active, self.current_number_scheduled)
-
-    @property
-    def running(self) -> int:
-        """Pods of which it is certain that they do not wait at the gate."""
-        return max(self.ready_replicas, self.ready or 0, self.number_ready)
 
 
 class WorkloadMeta(Wire):
@@ -72,11 +54,22 @@ class Workload(Wire):
     spec: Spec = msgspec.field(default_factory=Spec)
 
 
+class RawSpec(Wire):
+    """The template as it was written, to be compared whole."""
+
+    template: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+
+
 class StoredWorkload(Wire):
     """A workload as it stands, when it is changed."""
 
-    spec: Spec = msgspec.field(default_factory=Spec)
+    spec: RawSpec = msgspec.field(default_factory=RawSpec)
     status: Status = msgspec.field(default_factory=Status)
+
+    def differs_from(self, other: "StoredWorkload | None") -> bool:
+        """Whether the pods of that one are others than those of this: a label is enough."""
+        theirs = other.spec.template if other is not None else b"null"
+        return bool(msgspec.json.decode(self.spec.template) != msgspec.json.decode(theirs))
 
 
 def pods_of_job(spec: Spec, succeeded: int) -> int:

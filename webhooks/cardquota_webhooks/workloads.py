@@ -1,31 +1,41 @@
 """A word to those who write workloads: how many of the pods would fit. Never refuses.
 
 What it says is advice from the view of the moment; each pod gets its own answer when it is created.
-A change of the template is judged by how many of the new pods fit once those of the old are gone.
+A change of the template is judged by how many of the new pods fit once those of the old are gone,
+and, of a Deployment, by whether the first of them finds room at all.
+
+Not known here: which pods of others that wait come first (E6), and of DaemonSets with a surge
+whether their update can begin.
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
+from cardquota.quota.account import Account
 from cardquota.quota.card_alias import alias_warning
+from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.first_step import must_go_first
 from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
+from cardquota.quota.own_pods import OwnPods
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
-from cardquota.quota.room import given_back, room_for
+from cardquota.quota.room import room_for
 from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import Policy
 from cardquota.settings import Settings
 
+from .controllers import KINDS, is_made_by
 from .patience import Exists, Patience
 from .review import Answer, Request
-from .workload_objects import Status, StoredWorkload, Template, Workload, pods_of_job
+from .rolling_update import UpdatedDeployment, may_be_gone
+from .workload_objects import StoredWorkload, Template, Workload, pods_of_job
 
 _LOG = logging.getLogger(__name__)
 WORKLOADS: Final = (
@@ -38,17 +48,8 @@ WORKLOADS: Final = (
 )
 """API group and resource of what gets warnings."""
 
-_CONTROLLERS: Final = {
-    "deployments": "ReplicaSet",
-    "replicasets": "ReplicaSet",
-    "statefulsets": "StatefulSet",
-    "daemonsets": "DaemonSet",
-    "jobs": "Job",
-    "cronjobs": "Job",
-}
-
-
 _DECODER = msgspec.json.Decoder(Workload)
+_UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
     StoredWorkload | None
 )
@@ -80,48 +81,74 @@ class WorkloadReviews:
         template = workload.spec.of_pods.template
         facts = _pod_of(template, request)
         verdict = await self._patience.judge(facts)
-        words = self._words(request, workload, facts, verdict)
-        return Answer(warnings=words + alias_warning(template.metadata.annotations))
+        answer = self._words(request, workload, facts, verdict)
+        return Answer(warnings=answer.warnings + alias_warning(template.metadata.annotations))
 
     def _words(
         self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict
-    ) -> tuple[str, ...]:
+    ) -> Answer:
         """How many of its pods fit, and why not more; nothing where all do."""
+        queue, name = verdict.queue, workload.metadata.name
         if verdict.outcome is Outcome.NEVER:
-            return (verdict.text,)
-        account = self._ledger.account(verdict.queue)
-        if account is None or verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN):
-            return verdict.warnings
-        waits = self._ledger.policy_of(facts, verdict.queue) is Policy.GATE
-        pods = self._ledger.request_of(facts, verdict.queue)
-        stored = _stored(request)
-        status = stored.status if stored else Status()
-        before = self._before(request, stored, verdict.queue)
-        freed: dict[str, int] = {}
-        if before is not None and before != pods:
-            old = status.running if waits else status.pods
-            freed = given_back(before, old, account)
-        asked = self._asked(request, workload, status, facts, pods)
+            return _told(self._effect(facts, verdict), verdict.text)
+        account = self._ledger.account(queue)
+        # What becomes of pods that do not fit.
+        effect = self._effect(facts, verdict._replace(outcome=Outcome.WAITS))
+        unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
+        if unjudged or account is None or effect is Effect.ALLOW:
+            return Answer(warnings=verdict.warnings)
+        pods = self._ledger.request_of(facts, queue)
+        stored = _stored(request.old_object)
+        asked = self._asked(request, workload, stored, facts, pods)
+        own = self._own(request, name, queue) if stored else OwnPods()
+        changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
+        if changed and effect is not Effect.WARN:
+            least = _needed_to_begin(request, account, pods, asked, own)
+            if least:
+                cannot = messages.update_cannot_begin(name, least)
+                return _told(effect, cannot, self._why(facts, queue, {}))
+        # Where nothing is enforced, those that are there were let by whether they fit or not.
+        kept, freed = own.kept(None if changed or effect is Effect.WARN else facts)
         missing = self._missing_of_gang(facts)
         room, charged = room_for(account, pods, max(1, asked, missing), freed)
-        # Where there is room none of its pods waits; else those that run hold their quota.
-        own = (status.pods if room or not waits else status.running) if before == pods else 0
         # A gang whose minimum has no room: none of it starts.
-        fits = min(asked, own if room < missing else own + room)
+        fits = min(asked, kept if room < missing else kept + room)
         if fits >= asked:
-            return verdict.warnings
+            return Answer(warnings=verdict.warnings)
+        why = self._why(facts, queue, charged)
+        if effect is Effect.WARN:
+            return _told(effect, messages.partly_audited(name, asked, fits), why)
+        waits = effect is Effect.GATE
+        return _told(effect, messages.partly_fits(name, asked, fits, waits=waits), why)
+
+    def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
+        policy = self._ledger.policy_of(facts, verdict.queue)
+        return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
+
+    def _why(self, facts: PodFacts, queue: str, beside: Mapping[str, int]) -> str:
+        """Why the next pod does not fit, beside so much; empty where nothing can be said of it."""
         next_one = judge_create(
-            self._ledger, facts, require_queue=self._require_queue, beside=charged
+            self._ledger, facts, require_queue=self._require_queue, beside=beside
         )
-        how_many = messages.partly_fits(workload.metadata.name, asked, fits, waits=waits)
-        why = messages.shortfalls(verdict.queue, next_one.shortfalls) or next_one.text
-        return (how_many, why) if why else (how_many,)
+        return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
+
+    def _own(self, request: Request, name: str, queue: str) -> OwnPods:
+        """Its present pods, as far as they are charged to this queue."""
+        resource = request.resource.resource
+        return OwnPods(
+            self._ledger.made_pods.of(
+                queue,
+                request.namespace,
+                KINDS.get(resource, ""),
+                lambda controller: is_made_by(resource, name, controller),
+            )
+        )
 
     def _asked(
         self,
         request: Request,
         workload: Workload,
-        status: Status,
+        stored: StoredWorkload | None,
         facts: PodFacts,
         pods: PodRequest,
     ) -> int:
@@ -129,25 +156,12 @@ class WorkloadReviews:
         spec = workload.spec.of_pods
         match request.resource.resource:
             case "jobs":
-                return pods_of_job(spec, status.succeeded)
+                return pods_of_job(spec, stored.status.succeeded if stored else 0)
             case "cronjobs":
                 return pods_of_job(spec, 0)
             case "daemonsets":
                 return self._ledger.nodes.count_selected(facts.selector, pods.cards)
         return 1 if spec.replicas is None else spec.replicas
-
-    def _before(
-        self, request: Request, stored: StoredWorkload | None, queue: str
-    ) -> PodRequest | None:
-        """What each of its present pods asks of this queue; None where they use another, or none
-        are there.
-        """
-        if stored is None:
-            return None
-        facts = _pod_of(stored.spec.of_pods.template, request)
-        return (
-            self._ledger.request_of(facts, queue) if self._ledger.queue_of(facts) == queue else None
-        )
 
     def _missing_of_gang(self, facts: PodFacts) -> int:
         """How many members the gang of these pods, if they have one, lacks to start."""
@@ -159,14 +173,44 @@ def _pod_of(template: Template, request: Request) -> PodFacts:
     meta = template.metadata
     meta.namespace = request.namespace
     meta.resource_version = ""  # of a template it means nothing, so anything may stand there
-    kind = _CONTROLLERS.get(request.resource.resource, "")
+    kind = KINDS.get(request.resource.resource, "")
     meta.owner_references = (Owner(kind=kind, controller=True),)
     return pod_facts(Pod(metadata=meta, spec=template.spec))
 
 
-def _stored(request: Request) -> StoredWorkload | None:
+def _stored(body: bytes) -> StoredWorkload | None:
     """The workload as it stands; None where it is created, or cannot be read."""
     try:
-        return _STORED.decode(request.old_object)
+        return _STORED.decode(body)
     except (msgspec.DecodeError, RecursionError):
         return None
+
+
+def _needed_to_begin(
+    request: Request, account: Account, pods: PodRequest, asked: int, own: OwnPods
+) -> int:
+    """The least `maxUnavailable` with which a Deployment's update begins; 0: it begins as it is.
+
+    Also 0 where no number helps: then none of its new pods fits, which is said of all of them. An
+    old pod goes first only where more hold quota than must stay: with a full quota and the default
+    of 25 %, of three pods none.
+    """
+    if request.resource.resource != "deployments" or not asked:
+        return 0
+    gone = may_be_gone(_UPDATED.decode(request.object).spec, asked)
+    first = must_go_first(account, pods, own)
+    if gone is None or first is None:
+        return 0
+    surplus = len(own.holding) - asked
+    return first - surplus if first > max(0, surplus + gone) else 0
+
+
+def _told(effect: Effect, *texts: str) -> Answer:
+    """Warnings, those that are empty left out; in audit mode worded as for pods."""
+    said = tuple(text for text in texts if text)
+    match effect:
+        case Effect.ALLOW:
+            return Answer()
+        case Effect.WARN:
+            return Answer(warnings=tuple(messages.audited(text) for text in said))
+    return Answer(warnings=said)

@@ -197,6 +197,25 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
+        when="As the first, in audit mode: all pods are let by, and so many would not be. The "
+        "second begins alike.",
+        says=say(m.audited, say(m.partly_audited, "chat", 4, 3)),
+        where=(Where.WORKLOAD,),
+        rule="E2",
+        do="Nothing yet; ask for fewer replicas, or for a higher quota, before rules are enforced.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The template of a Deployment is changed while its own pods fill the quota: it would "
+        "start a new pod before it ends an old one. A second Warning says why that does not fit.",
+        says=say(m.update_cannot_begin, "chat", 1),
+        where=(Where.WORKLOAD,),
+        rule="E2",
+        do="Write these two numbers under `spec.strategy.rollingUpdate`, or have the quota raised. "
+        "Until then the old pods run on.",
+    ),
+    Entry(
+        under=WARNINGS,
         when="A pod names a card and has no queue, where none is demanded.",
         says=say(m.card_without_queue, _H200),
         where=(Where.WARNING, Where.WORKLOAD),

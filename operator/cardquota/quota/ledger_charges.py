@@ -83,6 +83,7 @@ class LedgerCharges(LedgerView):
 
     def _index(self, record: PodRecord) -> None:
         facts = record.facts
+        self.made_pods.add(record)
         if facts.group:
             self._group(facts.group).members[facts.uid] = record
         if facts.devices and facts.state is State.BOUND:
@@ -104,6 +105,7 @@ class LedgerCharges(LedgerView):
 
     def _unindex(self, record: PodRecord) -> None:
         facts = record.facts
+        self.made_pods.discard(record)
         if facts.group:
             self._leave_group(self.groups[facts.group], facts.uid)
         if facts.devices and facts.state is State.BOUND:

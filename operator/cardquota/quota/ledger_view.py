@@ -14,6 +14,7 @@ from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import NamespaceFacts
 from .loose_pods import LoosePods
+from .made_pods import MadePods
 from .news import News
 from .node_book import NodeBook
 from .pod_facts import PodFacts
@@ -53,6 +54,7 @@ class LedgerView:
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
         self._loose = LoosePods()
+        self.made_pods = MadePods()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
         self.epoch = 0

@@ -372,6 +372,22 @@ def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     return f"{show(name)}: {fits} of {asked} pods fit the quota now, {rest}"
 
 
+def partly_audited(name: str, asked: int, fits: int) -> str:
+    """The same in audit mode, where nothing waits and nothing is refused, to be `audited`."""
+    return f"{show(name)}, {asked - fits} of {counted(asked, 'pod')}: {fits} fit the quota now"
+
+
+def update_cannot_begin(name: str, unavailable: int) -> str:
+    """Warning on a Deployment whose template changes: none of the new pods can start. Short.
+
+    `unavailable`: the least `maxUnavailable` with which one could, pods.
+    """
+    return (
+        f"{show(name)}: the update cannot begin, a new pod has no room: "
+        f"write maxSurge 0 and maxUnavailable {unavailable}, or ask for more quota"
+    )
+
+
 def queue_in_use(queue: str, pods: int, groups: int) -> str:
     """A queue that is used cannot be deleted (Q8)."""
     users = f"{counted(pods, 'pod')} and {counted(groups, 'pod group')}"

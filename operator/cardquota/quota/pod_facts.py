@@ -69,6 +69,8 @@ class PodFacts:
     memory: int
     controller: str
     """Kind of the controller, empty for a pod of its own."""
+    controller_name: str
+    """Of the controller, in the pod's namespace. Its pods share one string."""
     priority: int
     selector: bytes
     """Node selector and required affinity, encoded, until the pod is bound."""
@@ -128,6 +130,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
     bound = state >= _BOUND
+    controller, controller_name = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
     return PodFacts(
         uid=meta.uid,
@@ -144,7 +147,8 @@ def pod_facts(pod: Pod) -> PodFacts:
         devices=devices,
         cpu=cpu,
         memory=memory,
-        controller=_controller(meta.owner_references),
+        controller=controller,
+        controller_name=controller_name,
         priority=spec.priority or 0,
         selector=b"" if bound else _selector(spec),
         tolerations=tolerations_of(spec.tolerations) if state is _GATED else (),
@@ -178,11 +182,12 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     return one or other, ""
 
 
-def _controller(owners: tuple[Owner, ...]) -> str:
+def _controller(owners: tuple[Owner, ...]) -> tuple[str, str]:
+    """Kind and name."""
     for owner in owners:
         if owner.controller:
-            return intern(owner.kind)
-    return ""
+            return intern(owner.kind), intern(owner.name)
+    return "", ""
 
 
 def _selector(spec: PodSpec) -> bytes:

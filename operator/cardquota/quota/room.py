@@ -46,19 +46,6 @@ def room_for(
     return most, {d: added.get(d, 0) - freed.get(d, 0) for d in added.keys() | freed.keys()}
 
 
-def given_back(request: PodRequest, pods: int, account: Account) -> dict[str, int]:
-    """What so many pods of this request hold, by dimension: of alternatives, as many as are
-    charged of each in turn, since which of them the pods have is not looked up pod by pod.
-    """
-    amounts = {CPU: pods * request.cpu, MEMORY: pods * request.memory}
-    held = {d: min(amount, account.row(d).charged) for d, amount in amounts.items()}
-    left = pods * request.amount
-    for card in request.cards:
-        held[card] = min(left, account.row(card).charged)
-        left -= held[card]
-    return held
-
-
 def _assigned(
     account: Account, undecided: Undecided, request: PodRequest, most: int
 ) -> dict[str, int]:

@@ -52,6 +52,17 @@ from cardquota.quota.verdict import Shortfall
             messages.partly_fits("web", 10, 3, waits=False),
             "web: 3 of 10 pods fit the quota now, the rest is refused until there is room",
         ),
+        (
+            messages.partly_audited("web", 10, 3),
+            "web, 7 of 10 pods: 3 fit the quota now",
+        ),
+        (
+            messages.update_cannot_begin("web", 2),
+            (
+                "web: the update cannot begin, a new pod has no room: "
+                "write maxSurge 0 and maxUnavailable 2, or ask for more quota"
+            ),
+        ),
     ],
 )
 def test_a_sentence(text: str, expected: str) -> None:

@@ -129,6 +129,7 @@ def test_when_it_was_bound_is_what_the_api_server_says() -> None:
 
 def test_the_controller_is_the_owner_that_controls() -> None:
     assert a_pod().owned_by("Job").facts().controller == "Job"
+    assert a_pod().owned_by("Job", name="train").facts().controller_name == "train"
     assert a_pod().facts().controller == ""
 
 

@@ -4,7 +4,7 @@ from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.account import Account
 from cardquota.quota.pod_request import PodRequest
-from cardquota.quota.room import UNLIMITED, given_back, room_for
+from cardquota.quota.room import UNLIMITED, room_for
 
 EITHER = f"{H200}|{H800}"
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
@@ -60,11 +60,7 @@ def test_t3_nothing_is_left_behind() -> None:
         assert room_for(account, request, 100)[0] == 3
 
 
-# --- a template that changes: the old pods give back, and then so many new ones fit ---
-
-
-def running(name: str, card: str = H200) -> PodBody:
-    return a_request(name, 1, card).stamped("red", {card: 1}).on_node("h200-a")
+# --- what is given back before: by pods that go ---
 
 
 def asked(pod: PodBody, *things: Body) -> tuple[PodRequest, Account]:
@@ -74,26 +70,10 @@ def asked(pod: PodBody, *things: Body) -> tuple[PodRequest, Account]:
     return ledger.request_of(pod.facts(), "red"), account
 
 
-def test_old_pods_give_back_what_they_hold() -> None:
-    request, account = asked(a_request(names=H200), running("a"), running("b"))
-    assert given_back(request, 2, account)[H200] == 2
-    assert given_back(request, 5, account)[H200] == 2
-
-
-def test_of_several_cards_as_many_as_are_charged_of_each() -> None:
-    both = running("a"), running("b", H800).on_node("h800-a")
-    request, account = asked(a_request(names=EITHER), *both)
-    assert {card: given_back(request, 3, account)[card] for card in (H200, H800)} == {
-        H200: 1,
-        H800: 1,
-    }
-
-
 def test_new_pods_fit_once_the_old_are_gone() -> None:
-    old, account = asked(a_request(names=H200), *(running(name) for name in "abc"))
-    new, _ = asked(a_request(cards=2, names=H200))
-    freed = given_back(old, 3, account)
-    fits, charged = room_for(account, new, 100, freed)
+    old = [a_request(n, 1, H200).with_uid(n).stamped("red", {H200: 1}) for n in "abc"]
+    new, account = asked(a_request(cards=2, names=H200), *old)
+    fits, charged = room_for(account, new, 100, {H200: 3})
     assert fits == 1
     assert charged[H200] == -1
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from builders import H200, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota_webhooks.controllers import KINDS
 from cardquota_webhooks.workloads import WORKLOADS
 
 from .door import Door, Said
@@ -24,6 +25,23 @@ def running(name: str, cards: int = 1) -> PodBody:
         .stamped("queue", {H200: cards})
         .on_node("h200-a")
     )
+
+
+def made(pod: PodBody, resource: str = "deployments") -> PodBody:
+    """As the controller of a workload named `web` makes it."""
+    name = "web-7c5f8bd9c" if resource == "deployments" else "web"
+    return pod.owned_by(KINDS[resource], name=name)
+
+
+def own(number: int, resource: str = "deployments", cards: int = 1) -> list[PodBody]:
+    """Pods of `web` that hold quota, bound or not: their images may still be on their way."""
+    return [made(running(f"own-{n}", cards), resource) for n in range(number)]
+
+
+def own_gated(number: int, resource: str = "deployments") -> list[PodBody]:
+    """Pods of `web` that are there and hold nothing."""
+    gated = (pod().put(f"gated-{n}", "metadata", "name").gated() for n in range(number))
+    return [made(body, resource).with_uid(body.name) for body in gated]
 
 
 async def warned(
@@ -51,7 +69,7 @@ def spec_of(resource: str, template: PodBody, **spec: Any) -> dict[str, Any]:
 
 
 def stored(template: PodBody, resource: str = "deployments", **status: Any) -> dict[str, Any]:
-    """A workload named `web` with pods of that template, and what its controller says of them."""
+    """A workload named `web` as it stands, and what its controller says of its pods."""
     return {
         "metadata": {"name": "web"},
         "spec": spec_of(resource, template),

@@ -1,0 +1,141 @@
+"""A workload's own pods: which they are, what they hold, what they give back."""
+
+from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.first_step import must_go_first
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.own_pods import OwnPods
+
+QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
+JOB = "train"
+
+
+def a_member(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    pod = a_pod(name).with_uid(name).in_queue("red").naming(card).asking_for(cards)
+    return pod.owned_by("Job", name=JOB)
+
+
+def held(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return a_member(name, cards, card).stamped("red", {card: cards})
+
+
+def a_cluster(*things: Body) -> Ledger:
+    return a_ledger(*CARDS, QUEUE, *things)
+
+
+def names(ledger: Ledger, queue: str = "red", namespace: str = "team", kind: str = "Job") -> str:
+    found = ledger.made_pods.of(queue, namespace, kind, lambda name: name == JOB)
+    return " ".join(record.facts.name for record in found)
+
+
+def own(ledger: Ledger) -> OwnPods:
+    return OwnPods(ledger.made_pods.of("red", "team", "Job", lambda name: name == JOB))
+
+
+def first(ledger: Ledger, pod: PodBody) -> int | None:
+    account = ledger.account("red")
+    assert account is not None
+    return must_go_first(account, ledger.request_of(pod.facts(), "red"), own(ledger))
+
+
+# --- which they are ---
+
+
+def test_they_are_found_by_their_controller() -> None:
+    other = held("other").owned_by("Job", name="other")
+    bare = held("bare").put(None, "metadata", "ownerReferences")
+    elsewhere = held("elsewhere").in_namespace("elsewhere")
+    ledger = a_cluster(held("b"), a_member("a").gated(), other, bare, elsewhere)
+    assert names(ledger) == "a b"
+    assert names(ledger, namespace="elsewhere") == "elsewhere"
+    assert names(ledger, kind="ReplicaSet") == ""
+    assert names(ledger, queue="blue") == ""
+
+
+def test_they_follow_their_queue_and_their_controller() -> None:
+    """A pod of a group has the group's queue; controllers adopt pods, and let go of them."""
+    gang = a_group("gang").in_queue("red")
+    pod = a_member("a").in_queue(None).in_group("gang").gated()
+    ledger = a_cluster(gang, pod)
+    assert names(ledger) == "a"
+    see(ledger, gang.in_queue("blue").at_revision(2))
+    assert (names(ledger), names(ledger, queue="blue")) == ("", "a")
+    see(ledger, pod.owned_by("Job", name="other").at_revision(3))
+    assert names(ledger, queue="blue") == ""
+
+
+def test_the_ledger_forgets_those_that_are_gone() -> None:
+    ledger = a_cluster(held("a"), held("b"))
+    ledger.pod_gone("a")
+    assert names(ledger) == "b"
+    ledger.pod_gone("b")
+    assert names(ledger) == ""
+
+
+# --- what they hold ---
+
+
+def test_let_through_and_bound_ones_hold_and_gated_ones_do_not() -> None:
+    """Ready or not: the ledger has what their controller cannot know."""
+    bound = held("bound").on_node("h200-a")
+    ledger = a_cluster(held("open"), bound, a_member("gated").gated())
+    template = a_member("new").facts()
+    assert own(ledger).kept(template) == (2, {})
+
+
+def test_e2_gated_deny_pods_give_back_what_they_are_counted_with_at_create() -> None:
+    ledger = a_cluster(QUEUE.with_policy("Deny"), held("open"), a_member("gated").gated())
+    alike, freed = own(ledger).kept(a_member("new").facts())
+    assert (alike, freed[H200]) == (1, 1)
+
+
+def test_pods_of_another_template_give_back_what_they_are_charged() -> None:
+    """By the card that each of them has, whatever others it could have had."""
+    either = f"{H200}|{H800}"
+    changed = held("b", 1, either).stamped("red", {H800: 1})
+    ledger = a_cluster(held("a"), changed, held("c", 2, H800))
+    alike, freed = own(ledger).kept(a_member("new").facts())
+    assert (alike, freed[H800]) == (1, 3)
+    alike, freed = own(ledger).kept(None)
+    assert (alike, freed[H200], freed[H800]) == (0, 1, 3)
+
+
+def test_a_pod_that_is_being_deleted_does_not_stay() -> None:
+    ledger = a_cluster(held("a").terminating(), held("b"))
+    alike, freed = own(ledger).kept(a_member("new").facts())
+    assert (alike, freed[H200]) == (1, 1)
+
+
+def test_cpu_that_was_set_on_the_way_makes_no_other_pod() -> None:
+    """Defaults of a namespace, containers that somebody's webhook adds."""
+    ledger = a_cluster(held("a").with_cpu("100m"))
+    assert own(ledger).kept(a_member("new").facts())[0] == 1
+
+
+# --- how many of them must go before a new one has room ---
+
+
+def test_none_where_there_is_room() -> None:
+    assert first(a_cluster(held("a")), a_member("new")) == 0
+
+
+def test_none_where_one_is_being_deleted() -> None:
+    ledger = a_cluster(held("a"), held("b"), held("c").terminating())
+    assert first(ledger, a_member("new")) == 0
+
+
+def test_as_many_as_hold_what_the_new_one_asks_for() -> None:
+    ledger = a_cluster(*(held(name) for name in "abc"))
+    assert first(ledger, a_member("new")) == 1
+    assert first(ledger, a_member("new", 3)) == 3
+
+
+def test_all_of_them_may_be_too_few() -> None:
+    other = held("other", 2).owned_by("Job", name="other")
+    assert first(a_cluster(held("a"), other), a_member("new", 2)) is None
+
+
+def test_only_what_counts_of_them_makes_room() -> None:
+    """Cpu that is not limited frees nothing; the card of another model neither."""
+    ledger = a_cluster(*(held(name).with_cpu("1") for name in "abc"), held("d", 2, H800))
+    assert first(ledger, a_member("new", 1, H800).asking_for(1, GPU)) == 4
