@@ -121,12 +121,13 @@ class PlainCluster:
     def bound_pods_take_their_nodes_card(self) -> None:
         """D8: once known, the card of a bound pod never changes."""
         for pod in self.pods.values():
-            if pod.state == "bound" and pod.stamp and not pod.compared and pod.node in self.offered:
-                pod.compared = True  # E3: is it on a node of another model?
+            if pod.state == "bound" and pod.stamp and not pod.compared:
                 models = {card.split("/")[0] for card, n in pod.stamp[1].items() if n}
-                there = self.remembered.get(pod.node, {}) if models else {}
+                there = self.remembered.get(pod.node, {})
                 here = {r: there[r] for r in pod.devices if r in there}
-                pod.node_cards = {r: c for r, c in here.items() if c.split("/")[0] not in models}
+                pod.compared = bool(here) or not models  # E3: is it on a node of another model?
+                elsewhere = {r: c for r, c in here.items() if c.split("/")[0] not in models}
+                pod.node_cards = elsewhere if models else {}
             if pod.state == "bound" and not pod.stamp and not pod.node_cards:
                 there = self.remembered.get(pod.node, {})
                 pod.node_cards = {r: there[r] for r in pod.devices if r in there}

@@ -92,10 +92,6 @@ class NodeBook:
         self._to_report.discard(name)
         self._pins.drop(name)
 
-    def knows(self, name: str) -> bool:
-        """Whether a node is there."""
-        return name in self._facts
-
     def card_of(self, node: str, resource: str) -> str | None:
         """The card a node offers, or last offered, under a resource name."""
         return self._remembered.get(node, {}).get(resource)
