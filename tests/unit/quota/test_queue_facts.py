@@ -4,8 +4,9 @@ import pytest
 
 from builders import GPU, H200, H800, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.queue_facts import QueueError, check_queue
+from cardquota.quota.queue_facts import QueueError, check_queue, doubts_about
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:
@@ -147,3 +148,11 @@ def test_priority_strategy_and_generation() -> None:
 def test_q4_the_status_keeps_the_last_good_quota() -> None:
     queue = a_queue().having_reported(H200, 3, GPU).having_reported(H800, 2, None)
     assert queue.facts().recorded == {H200: (GPU, 3), H800: ("", 2)}
+
+
+def test_p4_rows_that_no_node_can_ever_show_are_told() -> None:
+    """Of a text that cannot be read `check_queue` says what is wrong."""
+    assert doubts_about(a_queue().wire()) == ()
+    assert doubts_about(a_queue().with_quota_text("{").wire()) == ()
+    found = doubts_about(a_queue().with_quota({H200: 1, "NVIDIA H200": 1}).wire())
+    assert found == (messages.row_impossible("NVIDIA H200"),)
