@@ -93,7 +93,8 @@ class PlainCluster:
     offered: dict[str, list[PlainCard]] = field(default_factory=dict)
     remembered: dict[str, dict[str, str]] = field(default_factory=dict)
     """Node -> resource name -> the card it had (D8)."""
-    shown: dict[str, PlainCard] = field(default_factory=dict)
+    shown: dict[str, dict[str, PlainCard]] = field(default_factory=dict)
+    """By name and resource name, in the order seen."""
     recorded: dict[str, str] = field(default_factory=dict)
 
     # --- history --------------------------------------------------------------------------
@@ -101,34 +102,49 @@ class PlainCluster:
     def node_shows(self, node: str, cards: list[PlainCard], *, new: bool) -> None:
         if new:
             self.remembered.pop(node, None)
-        counted = []
         for card in cards:
-            first = self.shown.setdefault(card.name, card)
-            self.recorded.pop(card.name, None)
-            if first.resource == card.resource:  # D7: the first stays
-                counted.append(card)
-                self.remembered.setdefault(node, {})[card.resource] = card.name
-        self.offered[node] = counted
+            self.shown.setdefault(card.name, {}).setdefault(card.resource, card)
+            self.remembered.setdefault(node, {})[card.resource] = card.name
+        self.offered[node] = cards
 
     def node_is_gone(self, node: str) -> None:
         self.offered.pop(node, None)
         self.remembered.pop(node, None)
 
     def status_says(self, card: str, resource: str) -> None:
-        if card not in self.shown:
+        counted = self.counted(card)
+        if counted is not None and counted.resource == resource:
+            self.recorded[card] = resource
+        else:
             self.recorded.setdefault(card, resource)
+
+    def counted(self, name: str) -> PlainCard | None:
+        """D7: as a status recorded it, if a node shows it so; else the first stays."""
+        shown = self.shown.get(name, {})
+        return shown.get(self.recorded.get(name, "")) or next(iter(shown.values()), None)
+
+    def cards_had(self, node: str) -> dict[str, str]:
+        had = self.remembered.get(node, {})
+        return {resource: card for resource, card in had.items() if self.is_so(card, resource)}
+
+    def is_so(self, card: str, resource: str) -> bool:
+        counted = self.counted(card)
+        return counted is not None and counted.resource == resource
 
     def bound_pods_take_their_nodes_card(self) -> None:
         """D8: once known, the card of a bound pod never changes."""
         for pod in self.pods.values():
-            if pod.state == "bound" and pod.stamp and not pod.compared and pod.node in self.offered:
-                pod.compared = True  # E3: is it on a node of another model?
+            if not all(self.is_so(card, resource) for resource, card in pod.node_cards.items()):
+                pod.node_cards, pod.compared = {}, False
+            if pod.state == "bound" and pod.stamp and not pod.compared:
                 models = {card.split("/")[0] for card, n in pod.stamp[1].items() if n}
-                there = self.remembered.get(pod.node, {}) if models else {}
+                there = self.cards_had(pod.node)
                 here = {r: there[r] for r in pod.devices if r in there}
-                pod.node_cards = {r: c for r, c in here.items() if c.split("/")[0] not in models}
+                pod.compared = bool(here) or not models  # E3: is it on a node of another model?
+                elsewhere = {r: c for r, c in here.items() if c.split("/")[0] not in models}
+                pod.node_cards = elsewhere if models else {}
             if pod.state == "bound" and not pod.stamp and not pod.node_cards:
-                there = self.remembered.get(pod.node, {})
+                there = self.cards_had(pod.node)
                 pod.node_cards = {r: there[r] for r in pod.devices if r in there}
 
     # --- section 2: whose is it -----------------------------------------------------------
@@ -160,12 +176,15 @@ class PlainCluster:
         return (
             resource in _FROM_THE_TABLE
             or resource.startswith("nvidia.com/mig-")
-            or any(card.resource == resource for card in self.shown.values())
-            or resource in self.recorded.values()
+            or any(self.is_so(name, resource) for name in self.shown)
+            or any(
+                self.recorded[name] == resource for name in self.recorded if name not in self.shown
+            )
         )
 
     def resource_of(self, card: str) -> str | None:
-        return self.shown[card].resource if card in self.shown else self.recorded.get(card)
+        counted = self.counted(card)
+        return counted.resource if counted is not None else self.recorded.get(card)
 
     def card_devices(self, pod: PlainPod) -> list[tuple[str, int]]:
         found = [d for d in sorted(pod.devices.items()) if self.is_a_card_resource(d[0])]
@@ -180,7 +199,7 @@ class PlainCluster:
         if pod.cards is not None:  # P2, P5
             names = [part.strip() for part in pod.cards.split("|")]
             return [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
-        shown = [card.name for card in self.shown.values() if card.resource == resource]
+        shown = [name for name in self.shown if self.is_so(name, resource)]
         at_zero = [
             name for name in quota if name not in self.shown and self.recorded.get(name) == resource
         ]
@@ -202,7 +221,7 @@ class PlainCluster:
 
     def _product(self, name: str, resource: str) -> tuple[str, str]:
         """Label and value by which nodes show a card, or would show it: by its own name (P4)."""
-        card = self.shown.get(name)
+        card = self.counted(name)
         if card is not None and card.resource == resource:
             return card.product_label, card.product
         of_nvidia = resource.startswith("nvidia.com/")
@@ -287,7 +306,8 @@ class PlainCluster:
         found: defaultdict[str, int] = defaultdict(int)
         for cards in self.offered.values():
             for card in cards:
-                found[card.name] += card.amount
+                if self.is_so(card.name, card.resource):
+                    found[card.name] += card.amount
         return {name: n for name, n in found.items() if n}
 
     def cluster_quotas(self) -> dict[str, int]:

@@ -19,6 +19,7 @@ from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.release import ReleaseDoor
+from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.control.status_writer import StatusWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.drift import drift
@@ -145,6 +146,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         ledger,
         GateOpener(ledger, writer, writer),
         GroupKeeper(ledger, writer, writer, phases=True),
+        StampKeeper(ledger, writer),
         recorder,
         Metrics(),
         term="term",

@@ -21,6 +21,7 @@ from ..quota.pod_facts import PodFacts
 from ..quota.selector import decode
 from ..quota.stamp import Stamp, allocated_text
 from .fenced_writer import FencedWriter, TooLateError
+from .pod_patch import pod_path, precondition
 
 _LOG = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class GateOpener:
         """
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
-            answer = _PATCHED.decode(await self._writer.patch(_path(facts), body))
+            answer = _PATCHED.decode(await self._writer.patch(pod_path(facts), body))
             revision = int(answer.metadata.resource_version)
         except TooLateError:
             self._ledger.retract(facts.uid)
@@ -121,8 +122,8 @@ class GateOpener:
         while True:
             note = {"annotations": {v.SETTLE: self._fresh()}}
             try:
-                body = {"metadata": {**_precondition(facts), **note}}
-                await self._settler.patch(_path(facts), body)
+                body = {"metadata": {**precondition(facts), **note}}
+                await self._settler.patch(pod_path(facts), body)
             except ApiError as error:
                 if error.status == 409:
                     found = await self._read(facts, stamp)
@@ -146,7 +147,7 @@ class GateOpener:
         None: nobody knows, or it has not moved on, and the 409 was somebody else's.
         """
         try:
-            pod = _POD.decode(await self._settler.get(_path(facts)))
+            pod = _POD.decode(await self._settler.get(pod_path(facts)))
             revision = int(pod.metadata.resource_version)
         except ApiError as error:
             return self._shut(facts, error) if error.status == 404 else None
@@ -190,12 +191,4 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
         v.CHARGED_QUEUE: stamp.queue,
         v.TERM: stamp.term,
     }
-    return {"metadata": {**_precondition(facts), "annotations": annotations}, "spec": spec}
-
-
-def _precondition(facts: PodFacts) -> dict[str, Any]:
-    return {"uid": facts.uid, "resourceVersion": str(facts.revision)}
-
-
-def _path(facts: PodFacts) -> str:
-    return f"/api/v1/namespaces/{facts.namespace}/pods/{facts.name}"
+    return {"metadata": {**precondition(facts), "annotations": annotations}, "spec": spec}

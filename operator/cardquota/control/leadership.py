@@ -31,6 +31,7 @@ from .node_reports import report_nodes
 from .queue_operator import QueueOperator
 from .references import pod_reference
 from .release import ReleaseDoor
+from .stamp_keeper import StampKeeper
 from .unadmitted import UnadmittedReports
 
 _LOG = logging.getLogger(__name__)
@@ -179,6 +180,7 @@ class Leadership:
             self._ledger,
             gate,
             groups,
+            StampKeeper(self._ledger, writer()),
             self._events,
             self._metrics,
             term=term,

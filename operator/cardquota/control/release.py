@@ -1,7 +1,8 @@
 """The release door: whose gate opens next. It alone charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
-opens. Whoever waits on is told why, once per reason.
+opens. Whoever waits on is told why, once per reason. Of a pod that somebody bound to other cards
+than it was let through for, the stamp is put right.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from .groups import GroupKeeper
 from .references import pod_reference
 from .refusals import Refusals
 from .retries import Retries
+from .stamp_keeper import StampKeeper
 from .suspects import Suspects
 
 _TRY_AGAIN: Final = 1.0
@@ -42,6 +44,7 @@ class ReleaseDoor:
         ledger: Ledger,
         gate: GateOpener,
         groups: GroupKeeper,
+        stamps: StampKeeper,
         events: EventRecorder,
         metrics: Metrics,
         *,
@@ -52,6 +55,7 @@ class ReleaseDoor:
         self._ledger = ledger
         self._gate = gate
         self._groups = groups
+        self._stamps = stamps
         self._events = events
         self._metrics = metrics
         self._term = term
@@ -67,11 +71,15 @@ class ReleaseDoor:
         self._draining = False
         self._kept: set[str] = set()
         """Groups whose phase is being written."""
+        self._correcting: set[str] = set()
+        """Uids of pods whose stamp is being written, or was so lately that it may not be seen."""
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
         self._keeps = Retries[str](self._look_again, first=_TRY_AGAIN, cap=_AT_MOST)
         """Groups by key."""
+        self._corrections = Retries[str](self._see_stamp, first=_TRY_AGAIN, cap=_AT_MOST)
+        """Pods by uid."""
 
     def wake(self) -> None:
         """The ledger moved."""
@@ -100,6 +108,7 @@ class ReleaseDoor:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._pods.stop()
             self._keeps.stop()
+            self._corrections.stop()
             self._ledger.end_term()
 
     async def drain(self, timeout: float) -> bool:
@@ -121,6 +130,7 @@ class ReleaseDoor:
             return
         for key in self._ledger.news.take_groups():
             self._keep(key)
+        self._correct_stamps()
         left = _AT_A_TIME
         for queue in queue_order(self._ledger, self._ledger.news.take_stirred()):
             for found in islice(openings(self._ledger, queue), left):
@@ -253,6 +263,25 @@ class ReleaseDoor:
     def _look_again(self, key: str) -> None:
         self._ledger.news.stir_group(key)
         self.wake()
+
+    def _correct_stamps(self) -> None:
+        """One write at a time for each pod."""
+        for uid in sorted(self._ledger.misplaced - self._correcting):
+            self._correcting.add(uid)
+            self._start(self._correct(uid))
+
+    async def _correct(self, uid: str) -> None:
+        await self._stamps.correct(uid)
+        # Looked at again in any case, later each time: what was lost is written again, and so is
+        # what somebody else took back.
+        self._corrections.failed(uid)
+
+    def _see_stamp(self, uid: str) -> None:
+        self._correcting.discard(uid)
+        if uid in self._ledger.misplaced:
+            self.wake()
+        else:
+            self._corrections.worked(uid)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -14,15 +14,19 @@ from .vocabulary import CPU, MEMORY
 class Catalog:
     """The cards seen on nodes, and the resource names recorded in Queue status.
 
-    Guarantees one resource name per card name: the first stays (D7). What a node showed beats
-    what a status recorded, since only the node's labels can be turned into affinity.
+    Guarantees one resource name per card name: the first stays (D7). After a restart, which reads
+    nodes and queues in any order, the first is the one that a Queue's status recorded, provided
+    that some node has shown the card by it; else what nodes showed counts, since only a node's
+    labels can be turned into affinity.
     """
 
     def __init__(self) -> None:
         self._cards: dict[str, Card] = {}
+        self._others: dict[str, dict[str, Card]] = {}
+        """By name and resource name: cards that nodes showed and that are not counted so."""
         self._recorded: dict[str, str] = {}
         self._rows: Counter[str] = Counter()
-        """How many recorded cards have a resource name."""
+        """How many cards that no node has shown are recorded with a resource name."""
         self.product_labels: set[str] = set()
         """The label keys by which nodes have shown products."""
         self.version = 0
@@ -30,36 +34,69 @@ class Catalog:
         self._resources: dict[str, dict[str, None]] = {}
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
-        """Take in a card of a node: whether it is new, and what is wrong with it, if anything."""
+        """Take in a card of a node: whether that is news, and what is wrong with it, if anything.
+
+        It is news, too, of a card that was counted by another resource name until now (`record`).
+        """
         known = self._cards.get(card.name)
         if known is None:
-            self.version += 1
-            self._cards[card.name] = card
-            self.product_labels.add(card.labels[0][0])
-            self._resources.setdefault(card.resource, {})[card.name] = None
-            # Overruled: or what counts would depend on which of the two was read first.
-            recorded = self._recorded.pop(card.name, None)
+            recorded = self._recorded.get(card.name)
             if recorded is not None:
                 self._rows[recorded] -= 1
+            self._count(card)
             return True, None
-        if known.resource != card.resource:
-            return False, (
-                f"card <{card.name}> is counted as {known.resource} elsewhere, "
-                f"but as {card.resource} here"
-            )
-        return False, None
+        if known.resource == card.resource:
+            return False, None
+        self._others.setdefault(card.name, {}).setdefault(card.resource, card)
+        if self._turn(card.name):
+            return True, None
+        return False, (
+            f"card <{card.name}> is counted as {known.resource} elsewhere, "
+            f"but as {card.resource} here"
+        )
 
     def record(self, name: str, resource: str) -> bool:
-        """Take in the resource name of a card as a Queue's status kept it; whether it is new.
+        """Take in the resource name of a card as a Queue's status kept it; whether it is news.
 
+        The first record stays, until one says what is counted: then that was first, and a node
+        that shows the card by an older record's resource name comes second (D7).
         Cpu and memory are no cards, though a status of an earlier release may have such a row.
         """
-        if name in (CPU, MEMORY) or name in self._cards or name in self._recorded:
+        known = self._cards.get(name)
+        if name in (CPU, MEMORY):
             return False
-        self.version += 1
+        if known is not None and known.resource == resource:
+            self._recorded[name] = resource
+            return False
+        if name in self._recorded:
+            return False
         self._recorded[name] = resource
+        if known is not None:
+            return self._turn(name)
+        self.version += 1
         self._rows[resource] += 1
         return True
+
+    def _turn(self, name: str) -> bool:
+        """Count a card as it is recorded, if a node has shown it so; whether that is news."""
+        others = self._others.get(name, {})
+        card = others.pop(self._recorded.get(name, ""), None)
+        if card is None:
+            return False
+        before = self._cards[name]
+        others[before.resource] = before
+        of_resource = self._resources[before.resource]
+        del of_resource[name]
+        if not of_resource:
+            del self._resources[before.resource]
+        self._count(card)
+        return True
+
+    def _count(self, card: Card) -> None:
+        self.version += 1
+        self._cards[card.name] = card
+        self._resources.setdefault(card.resource, {})[card.name] = None
+        self.product_labels.add(card.labels[0][0])
 
     def card(self, name: str) -> Card | None:
         """The card as a node showed it, if any ever did."""

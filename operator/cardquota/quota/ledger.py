@@ -80,6 +80,7 @@ class Ledger(LedgerDecisions):
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True)
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
+        self._follow_turns()
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
@@ -92,9 +93,16 @@ class Ledger(LedgerDecisions):
         """A queue was added or changed."""
         account = self._account(facts.name)
         before, account.facts = account.facts, facts
-        self._learned(
-            r for card, (r, _) in facts.recorded.items() if r and self.catalog.record(card, r)
-        )
+        version = self.nodes.version
+        learned = [
+            behind
+            for card, (resource, _) in facts.recorded.items()
+            if resource
+            for behind in self.nodes.record(card, resource)
+        ]
+        self._learned(learned)
+        self._cards_changed(version)
+        self._follow_turns()
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
@@ -181,6 +189,25 @@ class Ledger(LedgerDecisions):
         # What they deserve, and what is oversold.
         sharing = (a for a in self._accounts.values() if not changed.isdisjoint(a.quota))
         self.news.show(a.name for a in sharing)
+
+    def _follow_turns(self) -> None:
+        """Cards may be counted by another resource name than before (D7).
+
+        What pods hold by the former name is no card any more, as if the nodes that show it had come
+        second from the beginning. Costs nothing if there are none, else in proportion to all pods.
+        """
+        cards, nodes = self.nodes.take_turned()
+        if not cards:
+            return
+        for record in list(self.pods.values()):
+            left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
+            if left != record.node_cards:
+                self._lift(record)
+                record.node_cards, record.compared = left, False
+                self._lay(record)
+        for node in sorted(nodes):
+            self._reassess(self.nodes.take_unresolved(node), stamped=True)
+        self._reassess(self.nodes.take_moved())
 
     def _cards_changed(self, since: int) -> None:
         """After an event about a node; most say nothing new about cards."""

@@ -16,7 +16,7 @@ from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
-from .stamp import Charge, Stamp
+from .stamp import Charge, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
 
 
@@ -88,9 +88,12 @@ class LedgerCharges(LedgerView):
             self._group(facts.group).members[facts.uid] = record
         if facts.devices and facts.state is State.BOUND:
             self.nodes.free.use(facts.node, facts.devices, 1)
-        if record.stamp is not None:
+        stamp = record.stamp
+        if stamp is not None:
             if facts.state is State.BOUND and facts.devices and not record.compared:
                 self.nodes.wait_for(facts.node, facts.uid)
+            if record.node_cards and canonical(record.on_node) != canonical(dict(stamp.cards)):
+                self.misplaced.add(facts.uid)
             return
         account = self._account(record.queue)
         account.loose.add(facts.uid)
@@ -115,6 +118,7 @@ class LedgerCharges(LedgerView):
             account.loose.discard(facts.uid)
             account.past_us.discard(facts.uid)
             self._forget_unused(account)
+        self.misplaced.discard(facts.uid)
         self._loose.discard(facts)
         self.nodes.unpin(facts)
         self.nodes.forget(facts.node, facts.uid)
@@ -165,20 +169,27 @@ class LedgerCharges(LedgerView):
         """The cards of a stamp; but of a pod that somebody bound to a node with cards of another
         model, those of that node (E3): it holds them, whatever it was let through for.
 
-        Looked at once, when it is bound (D8). By the model alone: how a node divides its cards may
-        change while pods run on it, and an operator that starts then must not take it for this.
+        Looked at once, when it is bound (D8), as soon as the node shows a card of a resource that
+        the pod asks for. What is found is written into the stamp for those who start later: of a
+        pod that runs when it is first seen nobody can tell any more what its node was. By the model
+        alone: how a node divides its cards may change before the pod starts.
         """
         facts, cards = record.facts, dict(stamp.cards)
         if facts.state is not State.BOUND:
             return cards
-        if not record.compared and self.nodes.knows(facts.node):
-            record.compared = True
+        if not record.compared:
             models = {model_of(name) for name, amount in cards.items() if amount}
-            there = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices if models)
+            found = self._cards_on_node(facts)
+            record.compared = bool(found) or not models
             record.node_cards = tuple(
-                (r, card) for r, card in there if card is not None and model_of(card) not in models
+                (r, card) for r, card in found if models and model_of(card) not in models
             )
-        return _by_node(record) if record.node_cards else cards
+        return record.on_node if record.node_cards else cards
+
+    def _cards_on_node(self, facts: PodFacts) -> tuple[tuple[str, str], ...]:
+        """By the resource names that a bound pod asks for: the cards that its node shows."""
+        found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
+        return tuple((r, card) for r, card in found if card is not None)
 
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """What a pod is charged that no stamp of ours charges.
@@ -188,11 +199,10 @@ class LedgerCharges(LedgerView):
         facts = record.facts
         record.claim = None
         if bound and not record.node_cards:
-            found = ((r, self.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
-            record.node_cards = tuple((r, card) for r, card in found if card is not None)
+            record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
             record.request = None
-            return self._charge(facts, record.queue, _by_node(record))
+            return self._charge(facts, record.queue, record.on_node)
         cards: dict[str, int] = {}
         record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
@@ -264,12 +274,3 @@ class LedgerCharges(LedgerView):
         self.news.touch(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
-
-
-def _by_node(record: PodRecord) -> dict[str, int]:
-    """What a bound pod holds of the cards of its node."""
-    cards: dict[str, int] = {}
-    amounts = dict(record.facts.devices)
-    for resource, name in record.node_cards:
-        cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
-    return cards

@@ -50,6 +50,8 @@ class LedgerView:
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupBook] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
+        self.misplaced: set[str] = set()
+        """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self._accounts: dict[str, Account] = {}
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()

@@ -28,7 +28,9 @@ class NodeBook:
         self._partly: set[str] = set()
         """Nodes with a problem whose other cards are counted (D5)."""
         self._remembered: dict[str, dict[str, str]] = {}
-        """Node -> resource name -> card, also of what it has stopped offering (D8)."""
+        """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
+        counted because other nodes disagree (D7)."""
+        self._turned: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._pins = NodePins()
         self._chosen: tuple[int, dict[bytes, list[str]]] = (0, {})
@@ -43,22 +45,61 @@ class NodeBook:
         """Goes up whenever the cluster's totals may have changed."""
 
     def see(self, facts: NodeFacts) -> list[str]:
-        """Take in a node; the resource names that cards never seen before have, or had."""
+        """Take in a node; the resource names by which cards are counted now that were not, or were
+        until now.
+        """
         old = self._facts.get(facts.name)
         if old == facts:
             return []
         if old is not None and old.uid != facts.uid:
             self._remembered.pop(facts.name, None)
+        learned, turned = self._take(facts)
+        for name in turned:
+            self._look_anew(name)
+        return learned
+
+    def record(self, name: str, resource: str) -> list[str]:
+        """Take in a card's resource name from a Queue's status; the same as of `see`."""
+        before = self._catalog.resource(name)
+        if not self._catalog.record(name, resource):
+            return []
+        if before is None:
+            return [resource]
+        self._look_anew(name)
+        return [before, resource]
+
+    def take_turned(self) -> tuple[set[str], set[str]]:
+        """Cards that are counted by another resource name than at the last call (D7), and the
+        nodes that show them.
+        """
+        taken, self._turned = self._turned, (set(), set())
+        return taken
+
+    def _look_anew(self, card: str) -> None:
+        """Nodes that show a card, or did, are read as if they came now. Costs O(nodes)."""
+        self.version += 1
+        self._turned[0].add(card)
+        for name, facts in list(self._facts.items()):
+            if card in self._remembered.get(name, {}).values():
+                self._turned[1].add(name)
+                self._take(facts)
+
+    def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
+        """What `see` returns, and the cards that are counted by another resource name now."""
         counted: list[tuple[Card, int]] = []
-        problems, learned = list(facts.problems), list[str]()
+        problems, learned, turned = list(facts.problems), list[str](), list[str]()
+        remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
         for card, amount in facts.cards:
-            recorded = self._catalog.resource(card.name)
+            before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
             new, problem = self._catalog.learn(card)
             if problem is not None:
                 problems.append(problem)
+                remembered[card.resource] = card.name
                 continue
             if new:
-                learned += {card.resource, recorded or card.resource}
+                learned += {card.resource, before or card.resource}
+                if shown is not None:
+                    turned.append(card.name)
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
                     f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
@@ -66,15 +107,14 @@ class NodeBook:
                 )
                 continue
             counted.append((card, amount))
+            remembered[card.resource] = card.name
         self._recount(facts.name, tuple(counted))
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         self._judge(facts.name, tuple(problems))
-        for card, _ in counted:
-            self._remembered.setdefault(facts.name, {})[card.resource] = card.name
-        had = (self._catalog.card(name) for name in self._remembered.get(facts.name, {}).values())
+        had = (self._catalog.card(name) for name in self._cards_had(facts.name))
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
-        return learned
+        return learned, turned
 
     def _judge(self, name: str, problems: tuple[str, ...]) -> None:
         """Keep what is wrong with a node, and that it is to be reported where that has changed."""
@@ -106,13 +146,16 @@ class NodeBook:
             names.discard(name)
         self._pins.drop(name)
 
-    def knows(self, name: str) -> bool:
-        """Whether a node is there."""
-        return name in self._facts
-
     def card_of(self, node: str, resource: str) -> str | None:
-        """The card a node offers, or last offered, under a resource name."""
-        return self._remembered.get(node, {}).get(resource)
+        """The card a node offers, or last offered, under a resource name by which it counts."""
+        card = self._remembered.get(node, {}).get(resource)
+        return card if card is not None and self._catalog.resource(card) == resource else None
+
+    def _cards_had(self, node: str) -> Iterator[str]:
+        for resource in self._remembered.get(node, {}):
+            card = self.card_of(node, resource)
+            if card is not None:
+                yield card
 
     def total(self, card: str) -> int:
         """Allocatable of a card in the whole cluster."""

@@ -24,6 +24,7 @@ from .words import show
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
+_NOT_STARTED: Final = ("", "Pending")
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
 
@@ -80,6 +81,8 @@ class PodFacts:
     stamp: Stamp | None
     scheduled: str
     """When it was bound, as the API server says; empty before."""
+    started: bool = field(compare=False)
+    """Whether it runs, or has: asked when it is first seen, so a change of it is no news."""
     claims_devices: bool
     mirror: bool
     problem: str
@@ -155,6 +158,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
         scheduled=_scheduled(pod) if bound else "",
+        started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=bool(spec.resource_claims),
         mirror=notes.mirror is not None,
         problem=problem,

@@ -57,13 +57,23 @@ class PodRecord:
         where they are not those of its stamp (E3)."""
         self.offline = False
         """Whether it is bound, and of those that wait where the queue leaves it to the pods."""
-        self.compared = False
-        """Whether its stamp was compared with the cards of the node it is bound to."""
+        self.compared = facts.started
+        """Whether its stamp was compared with the cards of the node it is bound to. Of one that
+        is first seen when it runs, that was for those who saw it bound: its stamp says it (D8)."""
 
     @property
     def stamp(self) -> Stamp | None:
         """What it is charged by, if we opened its gate."""
         return self.assumed or self.facts.stamp
+
+    @property
+    def on_node(self) -> dict[str, int]:
+        """What it holds of the cards in `node_cards`."""
+        cards: dict[str, int] = {}
+        amounts = dict(self.facts.devices)
+        for resource, name in self.node_cards:
+            cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
+        return cards
 
     @property
     def gated(self) -> bool:

@@ -1,5 +1,7 @@
 """`pods/binding` posted by hand: who may do that does the scheduler's work, and is counted."""
 
+import json
+
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, Reply, ask
@@ -60,6 +62,7 @@ def test_a_binding_brings_no_other_charge(people: Team) -> None:
 
 def test_a_pod_bound_to_a_node_of_another_card_is_charged_for_that(people: Team) -> None:
     """E3, I1: it holds a card without quota, and the queue says so; its own card is free again.
+    It says so itself, too: an operator that starts later sees a pod that may run by then (D8).
 
     A kubelet would not run it: the affinity that was written when the gate opened excludes it.
     """
@@ -69,6 +72,11 @@ def test_a_pod_bound_to_a_node_of_another_card_is_charged_for_that(people: Team)
     assert bind(people, pod, T2000_NODE).ok
     people.until_row(T2000, allocated=1, quota=0)
     people.until_row(T1000, allocated=0, inqueue=0)
+    holds = {T2000: 1}
+    people.until(
+        lambda: json.loads(notes(people.pod("a"))[v.ALLOCATED]) == holds, "the cards it holds"
+    )
+    people.until_row(T2000, allocated=1, quota=0)
     people.until(lambda: people.condition("OverQuota")["status"] == "True", "OverQuota")
     assert f"holds 1 of <{T2000}>, its quota is 0" in people.condition("OverQuota")["message"]
     assert people.create(people.a_pod("b", 1, T1000)).ok

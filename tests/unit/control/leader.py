@@ -10,6 +10,7 @@ from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.release import ReleaseDoor
+from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 
@@ -44,6 +45,7 @@ class Leader:
             self.ledger,
             GateOpener(self.ledger, writer(), writer()),
             GroupKeeper(self.ledger, writer(), writer(), phases=phases),
+            StampKeeper(self.ledger, writer()),
             self.told,  # type: ignore[arg-type]
             self.metrics,
             term=TERM,

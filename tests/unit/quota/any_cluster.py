@@ -108,6 +108,7 @@ DEVICES = (
     {GPU: 1, RDMA: 1},
     {GPU: 1, SHARED: 2},
     {GPU: 2, MIG_RESOURCE: 1, XPU_RESOURCE: 1},
+    {"other.example/gpu": 2},
     {RDMA: 1},
 )
 
@@ -135,7 +136,15 @@ reservations = st.sampled_from(
 )
 
 quota_texts = st.sampled_from((None, *(json.dumps(rows) for rows in QUOTAS), *BROKEN))
-reports = st.sampled_from((None, (H200, 2, GPU), (XPU, 1, XPU_RESOURCE), (H800, 4, None)))
+reports = st.sampled_from(
+    (
+        None,
+        (H200, 2, GPU),
+        (H200, 2, "other.example/gpu"),
+        (XPU, 1, XPU_RESOURCE),
+        (H800, 4, None),
+    )
+)
 policies = st.sampled_from((None, "Deny", "Gate"))
 
 

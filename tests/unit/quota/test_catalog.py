@@ -73,6 +73,31 @@ def test_a_node_beats_a_record() -> None:
     assert not catalog.record(H200, "old.example/gpu")
 
 
+def test_d7_what_was_recorded_decides_between_what_nodes_show() -> None:
+    catalog = Catalog()
+    assert catalog.learn(card(H200, "amd.com/gpu")) == (True, None)
+    assert catalog.learn(card(H800, "amd.com/gpu")) == (True, None)
+    assert catalog.learn(card(H200))[1] is not None
+    before = catalog.version
+    assert catalog.record(H200, GPU)
+    assert catalog.version != before
+    assert catalog.card(H200) == card(H200)
+    assert [c.name for c in catalog.cards_of("amd.com/gpu")] == [H800]
+    assert [c.name for c in catalog.cards_of(GPU)] == [H200]
+    assert catalog.learn(card(H200)) == (False, None)
+    assert catalog.learn(card(H200, "amd.com/gpu"))[1] is not None
+
+
+def test_d7_a_resource_name_that_counts_nothing_any_more_is_none() -> None:
+    catalog = Catalog()
+    assert catalog.record(H200, GPU)
+    assert catalog.learn(card(H200, "other.example/gpu")) == (True, None)
+    assert not catalog.counts(GPU)
+    assert catalog.learn(card(H200)) == (True, None)
+    assert catalog.counts(GPU)
+    assert not catalog.counts("other.example/gpu")
+
+
 def test_cards_of_a_resource_and_of_a_product() -> None:
     catalog = Catalog()
     for name in (H800, H200):

@@ -201,6 +201,105 @@ def test_d7_of_two_nodes_that_disagree_the_first_one_stays() -> None:
         assert [node for node, _ in ledger.nodes.problems()] == [second.name]
 
 
+DCU, HCU = "hygon.com/dcu", "hygon.com/hcu"
+FIRST = a_node("zz-1").with_cards("KK", 8, DCU)
+SECOND = a_node("aa-1").with_cards("KK", 4, HCU)
+RECORDED = a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, DCU)
+
+
+def all_that_is_told(ledger: Ledger) -> tuple[object, ...]:
+    problems = sorted(ledger.nodes.problems())
+    requests = {uid: ledger.pods[uid].request for uid in ledger.pods}
+    at_once = ledger.nodes.free.at_once("KK", 4)
+    behind = ledger.catalog.resource("KK"), ledger.counts(HCU), ledger.catalog.cards_of(DCU)
+    misplaced = set(ledger.misplaced)
+    return books(ledger), problems, requests, at_once, behind, misplaced, releases(ledger)
+
+
+ON_FIRST = a_pod("on-first").in_queue("red").asking_for(1, DCU).on_node("zz-1")
+ON_SECOND = a_pod("on-second").in_queue("red").asking_for(4, HCU).on_node("aa-1")
+WAITS = a_pod("waits").in_queue("red").naming("KK").asking_for(2, DCU).gated()
+
+
+@pytest.mark.parametrize(
+    ("pods", "sums"),
+    [
+        ((ON_FIRST, ON_SECOND), Totals(requested=1, allocated=1)),
+        ((ON_SECOND, WAITS), Totals(requested=2)),
+    ],
+)
+def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_read_first(
+    pods: tuple[Body, ...], sums: Totals
+) -> None:
+    """The first stays, over a restart too, which lists nodes by name."""
+    things: tuple[Body, ...] = (FIRST, SECOND, RECORDED, *pods)
+    expected = all_that_is_told(a_ledger_of(*things))
+    for order in permutations(things):
+        ledger = a_ledger_of(*order)
+        assert ledger.catalog.resource("KK") == DCU
+        assert ledger.nodes.total("KK") == 8
+        ((node, problem),) = ledger.nodes.problems()
+        assert (node, problem) == (
+            "aa-1",
+            f"card <KK> is counted as {DCU} elsewhere, but as {HCU} here",
+        )
+        assert totals(ledger) == {("red", "KK"): sums}
+        assert all_that_is_told(ledger) == expected
+
+
+def test_d7_pods_that_we_let_through_are_compared_with_what_counts_in_every_order() -> None:
+    """E3: of a node that is reported the cards are none."""
+    stamped = a_pod("p").asking_for(2, DCU).stamped("red", {H200: 2}).on_node("zz-1")
+    other = a_pod("q").asking_for(2, HCU).stamped("red", {H200: 2}).on_node("aa-1")
+    for order in permutations((FIRST, SECOND, RECORDED, stamped, other)):
+        ledger = a_ledger_of(*order)
+        assert totals(ledger) == {
+            ("red", "KK"): Totals(requested=2, allocated=2),
+            ("red", H200): Totals(requested=2, allocated=2),
+        }
+        assert ledger.misplaced == {stamped.uid}
+
+
+def test_d7_a_node_that_shows_its_card_no_more_decides_and_has_its_card_in_every_order() -> None:
+    """D8: its device plugin is away just when the other things are read."""
+    pod = a_pod("p").in_queue("red").asking_for(1, DCU).on_node("zz-1")
+    node = (Event(FIRST), Event(FIRST.without_allocatable().at_revision(2)))
+    histories = [node, (Event(SECOND),), (Event(RECORDED),), (Event(pod),)]
+    for turns in sorted(set(permutations(turns_of(histories)))):
+        ledger = told(merged(histories, turns))
+        assert totals(ledger) == {("red", "KK"): Totals(requested=1, allocated=1)}
+        assert ledger.nodes.totals() == {}
+
+
+def test_d7_a_record_that_no_node_shows_decides_nothing() -> None:
+    in_every_order(SECOND, RECORDED, a_pod("p").in_queue("red").asking_for(2, HCU).gated())
+    assert a_ledger_of(RECORDED, SECOND).catalog.resource("KK") == HCU
+
+
+def test_d7_live_the_first_stays() -> None:
+    """Once the status says what is counted, it does not matter what it said before."""
+    ledger = a_ledger_of(RECORDED, SECOND)
+    see(ledger, a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, HCU).at_revision(2))
+    see(ledger, FIRST, RECORDED)
+    assert ledger.catalog.resource("KK") == HCU
+    assert [node for node, _ in ledger.nodes.problems()] == ["zz-1"]
+
+
+def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_again() -> None:
+    waits = a_pod("p").in_queue("red").naming("KK").asking_for(1, DCU).gated()
+    ledger = a_ledger_of(a_queue("red").with_quota({"KK": 3}), SECOND, FIRST, waits)
+    assert [facts.name for facts, _ in ledger.nodes.take_reports()] == ["zz-1"]
+    assert releases(ledger)[0] == []
+    ledger.news.take_changed()
+    ledger.news.take_stirred()
+    see(ledger, RECORDED)
+    told_now = {facts.name: bool(problems) for facts, problems in ledger.nodes.take_reports()}
+    assert told_now == {"zz-1": False, "aa-1": True}
+    assert "red" in ledger.news.take_changed()
+    assert "red" in ledger.news.take_stirred()
+    assert releases(ledger)[0] == [("red", [(waits.uid, (("KK", 1),))], ())]
+
+
 # --- where order matters and no rule says so -------------------------------------------------
 
 

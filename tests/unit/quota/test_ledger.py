@@ -167,6 +167,67 @@ def test_d8_what_becomes_of_the_node_afterwards_is_no_news() -> None:
     assert totals(ledger, H800) == (2, 0, 2, 0)
 
 
+RUNNING = ELSEWHERE.in_phase("Running")
+WRITTEN = ELSEWHERE.stamped("red", {H800: 2}).at_revision(3)
+RELABELLED = a_node("h800-a").with_cards(f"{H800}-SHARED", 8)
+
+
+def test_d8_of_a_pod_first_seen_when_it_runs_the_stamp_says_what_its_node_was() -> None:
+    """The operator starts anew, and the node shows another model since."""
+    ledger = a_ledger(
+        RED, RELABELLED, POD.stamped("red", {H800: 2}).on_node("h800-a").in_phase("Running")
+    )
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert totals(ledger, f"{H800}-SHARED") == (0, 0, 0, 0)
+    assert not ledger.misplaced
+
+
+def test_e3_a_pod_that_runs_when_it_is_seen_bound_is_charged_by_its_node() -> None:
+    """It was known unbound before: a watch may miss the moment between."""
+    ledger = a_cluster(STAMPED)
+    see(ledger, RUNNING)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert ledger.misplaced == {POD.uid}
+
+
+def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_anew() -> None:
+    """And then it is charged as before, whatever becomes of the node."""
+    ledger = a_cluster(STAMPED)
+    assert not ledger.misplaced
+    see(ledger, ELSEWHERE)
+    assert ledger.misplaced == {POD.uid}
+    see(ledger, WRITTEN)
+    assert not ledger.misplaced
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    see(ledger, RELABELLED, WRITTEN.in_phase("Running").at_revision(4))
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+def test_e3_after_a_restart_a_pod_is_charged_for_where_it_is_by_what_was_written() -> None:
+    for node in (a_node("h800-a").with_cards(H800, 8), RELABELLED):
+        ledger = a_ledger(RED, node, WRITTEN.in_phase("Running"))
+        assert totals(ledger) == (0, 0, 0, 0)
+        assert totals(ledger, H800) == (2, 0, 2, 0)
+        assert not ledger.misplaced
+
+
+def test_e3_a_misplaced_pod_that_is_gone_is_to_be_stamped_no_more() -> None:
+    ledger = a_cluster(ELSEWHERE)
+    ledger.pod_gone(POD.uid)
+    assert not ledger.misplaced
+
+
+def test_e3_a_node_that_shows_no_card_yet_is_compared_when_it_does() -> None:
+    """Its device plugin may be away just when the pod is bound."""
+    ledger = a_cluster(a_node("h800-a").with_uid("new"), STAMPED)
+    see(ledger, ELSEWHERE)
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, a_node("h800-a").with_uid("new").with_cards(H800, 8), RELABELLED.with_uid("new"))
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
 @pytest.mark.parametrize(
     "node",
     [
