@@ -13,7 +13,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from ..quota.release_pass import Refusal
 from ..quota.verdict import Outcome, Verdict
-from ..quota.words import show
+from ..quota.words import MOST_LISTED
 from .references import group_reference, pod_reference
 
 _LOG = logging.getLogger(__name__)
@@ -47,11 +47,7 @@ class Refusals:
     def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
         if verdict.reason is None:
             return
-        # Who asks another queue, or for another card, than before has to hear another answer.
-        objects = [
-            (pod_reference(r.facts), f"{verdict.queue} {show(r.facts.card_text or '', most=200)}")
-            for r in pods
-        ]
+        objects = [(pod_reference(record.facts), _topic(verdict, record)) for record in pods]
         if gang is not None and gang.facts is not None and pods:
             objects.append((group_reference(gang.facts), verdict.queue))
         for found, topic in objects:
@@ -63,3 +59,10 @@ class Refusals:
                 message=verdict.text,
                 topic=intern(topic),
             )
+
+
+def _topic(verdict: Verdict, record: PodRecord) -> str:
+    """What is asked: who asks another queue, or for another card, has to hear another answer."""
+    request = record.request
+    named = request.cards[:MOST_LISTED] if request and record.facts.card_text is not None else ()
+    return " ".join((verdict.queue, *named))
