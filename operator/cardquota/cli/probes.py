@@ -1,5 +1,6 @@
 """The plain HTTP server: `/healthz`, `/readyz`, `/metrics`. No secrets, no user text."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -66,5 +67,6 @@ class Probes:
         refresh(self._ledger, self._metrics)
         for reflector in self._reflectors:
             self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
-        body = generate_latest(self._metrics.registry)
+        # To write many rows takes long: reviews must not wait for that.
+        body = await asyncio.to_thread(generate_latest, self._metrics.registry)
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
