@@ -15,7 +15,7 @@ import urllib3
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import ask
-from integration.roomy_nodes import T1000
+from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through
 
 from .running import (
@@ -221,9 +221,9 @@ def test_audit_refuses_and_gates_nothing(bare: Cluster, tmp_path: Path, unique: 
         team = Team(bare, namespace, unique)
         queue = team.has_queue({T1000: 3})
         team.until_row(T1000, quota=3)
-        for name, card in (("wrong", "NVIDIA-H2OO"), ("five", T1000)):
+        for name, card, node in (("wrong", "NVIDIA-H2OO", T2000), ("five", T1000, T1000)):
             # Nothing pins a pod to its card in audit: it is charged by where it runs.
-            there = {"nvidia.com/gpu.product": T1000} if card == T1000 else {}
+            there = {"nvidia.com/gpu.product": node}
             reply = team.create(team.a_pod(name, 5, card).on_nodes_labelled(there))
             assert reply.ok
             assert let_through(reply.body)
