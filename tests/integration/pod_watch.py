@@ -44,7 +44,7 @@ class PodWatch:
 
     def stop(self) -> None:
         self._stopping = True
-        with suppress(RuntimeError):  # the stream has just ended by itself
+        with suppress(RuntimeError, OSError):  # the stream has just ended by itself
             self._answer.shutdown()
         self._thread.join(10)
         self._answer.close()
