@@ -81,12 +81,12 @@ class WorkloadReviews:
         template = workload.spec.of_pods.template
         facts = _pod_of(template, request)
         verdict = await self._patience.judge(facts)
-        answer = self._words(request, workload, facts, verdict)
-        return Answer(warnings=answer.warnings + alias_warning(template.metadata.annotations))
+        words = self._words(request, workload, facts, verdict)
+        return Answer(warnings=words + alias_warning(template.metadata.annotations))
 
     def _words(
         self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict
-    ) -> Answer:
+    ) -> tuple[str, ...]:
         """How many of its pods fit, and why not more; nothing where all do."""
         queue, name = verdict.queue, workload.metadata.name
         if verdict.outcome is Outcome.NEVER:
@@ -96,7 +96,7 @@ class WorkloadReviews:
         effect = self._effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
         if unjudged or account is None or effect is Effect.ALLOW:
-            return Answer(warnings=verdict.warnings)
+            return verdict.warnings
         pods = self._ledger.request_of(facts, queue)
         stored = _stored(request.old_object)
         asked = self._asked(request, workload, stored, facts, pods)
@@ -114,7 +114,7 @@ class WorkloadReviews:
         # A gang whose minimum has no room: none of it starts.
         fits = min(asked, kept if room < missing else kept + room)
         if fits >= asked:
-            return Answer(warnings=verdict.warnings)
+            return verdict.warnings
         why = self._why(facts, queue, charged)
         if effect is Effect.WARN:
             return _told(effect, messages.partly_audited(name, asked, fits), why)
@@ -205,12 +205,12 @@ def _needed_to_begin(
     return first - surplus if first > max(0, surplus + gone) else 0
 
 
-def _told(effect: Effect, *texts: str) -> Answer:
-    """Warnings, those that are empty left out; in audit mode worded as for pods."""
+def _told(effect: Effect, *texts: str) -> tuple[str, ...]:
+    """Warnings without the empty ones; in audit mode worded as for pods."""
     said = tuple(text for text in texts if text)
     match effect:
         case Effect.ALLOW:
-            return Answer()
+            return ()
         case Effect.WARN:
-            return Answer(warnings=tuple(messages.audited(text) for text in said))
-    return Answer(warnings=said)
+            return tuple(messages.audited(text) for text in said)
+    return said

@@ -3,6 +3,7 @@
 from typing import Final
 
 from cardquota.quota import messages as m
+from cardquota.quota import vocabulary as v
 from cardquota.quota.vocabulary import Reason
 
 from .entry import POD, Entry, say
@@ -70,12 +71,36 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="A negative or fractional number of cards, one beyond counting, or two annotations "
-        "for the queue, or for the card, that differ.",
+        when="A negative or fractional number of cards, or one beyond counting.",
         says=say(m.objected, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")),
         where=POD,
         rule="P4",
         do="Correct what the message quotes.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="Two annotations that mean the same differ: `card.name` and its alias, or those of a "
+        "queue.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [],
+            say(
+                m.unreadable,
+                say(m.disagree, v.CARD_NAME, _H200, v.CARD_NAME_ALIAS, _H800),
+            ),
+        ),
+        where=POD,
+        rule="section 2",
+        do="Drop one of the two.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The pod's group is written as one of another namespace.",
+        says=say(m.objected, _QUEUE, [], say(m.unreadable, say(m.group_elsewhere, "other/train"))),
+        where=POD,
+        rule="section 2",
+        do="Write the group's name alone, and create the group in the pod's namespace.",
     ),
     Entry(
         under=Reason.INVALID_CARD,

@@ -51,9 +51,8 @@ def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
     """What a function of `messages` says; what others said may be among its arguments."""
     names = {function.__name__}
     for argument in (*args, *kwargs.values()):
-        for said in argument if isinstance(argument, list) else [argument]:
-            if isinstance(said, Said):
-                names |= said.names
+        if isinstance(argument, Said):
+            names |= argument.names
     return Said(function(*args, **kwargs), names)
 
 

@@ -136,7 +136,7 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.OVERSOLD,
         when="`True`: all quotas of a card together exceed the cluster. Five cards, then a count.",
-        says=say(m.several, [say(m.oversold, _H200, 12, 6), say(m.oversold, "NVIDIA-H800", 9, 8)]),
+        says=say(m.oversold, _H200, 12, 6),
         where=(Where.CONDITION,),
         rule="Q3",
         do="Nothing, if it is meant.",

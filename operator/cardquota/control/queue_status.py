@@ -9,6 +9,7 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.quantity import LARGEST
 from ..quota.queue_report import QueueReport, columns
+from ..quota.words import first_of
 
 
 def queue_status(
@@ -94,7 +95,7 @@ def _conditions(
                 observed_generation=report.generation,
                 last_transition_time=old["lastTransitionTime"] if same else now,
                 reason=reason,
-                message=text if isinstance(text, str) else messages.several(text),
+                message=text if isinstance(text, str) else first_of(text, "; "),
             )
         )
     return found

@@ -9,7 +9,6 @@ from sys import intern
 from . import messages
 from . import vocabulary as v
 from .objects.pod import PodAnnotations
-from .words import show
 
 
 def card_text(notes: PodAnnotations) -> str | None:
@@ -22,10 +21,8 @@ def card_problem(notes: PodAnnotations) -> str:
     """What is wrong with the two together; empty if nothing is."""
     if not _disagree(notes):
         return ""
-    return (
-        f"annotations {v.CARD_NAME} <{show(notes.card_name or '')}> and "
-        f"{v.CARD_NAME_ALIAS} <{show(notes.card_alias or '')}> disagree"
-    )
+    name, alias = notes.card_name or "", notes.card_alias or ""
+    return messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
 
 
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:

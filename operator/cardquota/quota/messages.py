@@ -340,6 +340,19 @@ def card_of_no_node(card: str) -> str:
     return f"no node has card <{show(card)}> at present: the pod waits for one"
 
 
+def disagree(one: str, text: str, other: str, other_text: str) -> str:
+    """Two annotations that mean the same say different things (section 2)."""
+    return f"annotations {one} <{show(text)}> and {other} <{show(other_text)}> disagree"
+
+
+def group_elsewhere(group: str) -> str:
+    """The annotation names a group as if it were another namespace's."""
+    return (
+        f"annotation {v.GROUP_NAME} <{show(group)}> names no pod group: a pod's group is "
+        "one of its own namespace, by its name alone"
+    )
+
+
 def alias_used() -> str:
     """Warning: the annotation's old name."""
     return f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
@@ -466,13 +479,6 @@ def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, in
         "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "
         "cards: add a row)"
     )
-
-
-def several(sentences: Sequence[str]) -> str:
-    """Sentences of one kind, of which a queue may have a thousand: five, then a count."""
-    more = len(sentences) - MOST_LISTED
-    last = [f"and {more} more"] if more > 0 else []
-    return "; ".join([*sentences[:MOST_LISTED], *last])
 
 
 def oversold(card: str, quotas: int, total: int) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from sys import intern
 from typing import Final, TypeVar, cast
 
+from . import messages
 from . import vocabulary as v
 from .card_alias import card_problem, card_text
 from .objects.meta import Owner
@@ -20,7 +21,6 @@ from .quantity import QuantityError
 from .selector import Selector, encode
 from .stamp import Stamp, read_allocated
 from .taints import Tolerations, tolerations_of
-from .words import show
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
@@ -126,10 +126,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     if notes.group and "/" in notes.group:
-        problem = problem or (
-            f"annotation {v.GROUP_NAME} <{show(notes.group)}> names no pod group: a pod's group is "
-            "one of its own namespace, by its name alone"
-        )
+        problem = problem or messages.group_elsewhere(notes.group)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
     bound = state >= _BOUND
@@ -179,10 +176,7 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     """The queue a pod names itself (Volcano's Jobs use a key of their own), and what is wrong."""
     one, other = notes.queue or "", notes.queue_volcano_job or ""
     if one and other and one != other:
-        return one, (
-            f"annotations {v.QUEUE_NAME} <{show(one)}> and "
-            f"{v.QUEUE_NAME_VOLCANO_JOB} <{show(other)}> disagree"
-        )
+        return one, messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
     return one or other, ""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from .objects.node_affinity import Expression, Term
 from .selector import Selector
-from .words import MOST_LISTED, listed, show
+from .words import first_of, listed, show
 
 
 def requirements(selector: Selector, keys: Collection[str]) -> str:
@@ -21,25 +21,18 @@ def requirements(selector: Selector, keys: Collection[str]) -> str:
     parts = [_among(key, (value,)) for key, value in selector.labels if key in keys]
     terms = [_term(term, keys) for term in selector.terms or () if not _is_empty(term)]
     if terms and all(terms):
-        parts.append(_at_most(list(dict.fromkeys(terms)), " or "))
+        parts.append(first_of(list(dict.fromkeys(terms)), " or "))
     return "; ".join(parts)
 
 
 def _term(term: Term, keys: Collection[str]) -> str:
     found = [_requirement(one) for one in term.match_expressions or () if one.key in keys]
-    return _at_most(found, " and ")
+    return first_of(found, " and ")
 
 
 def _is_empty(term: Term) -> bool:
     """Such a term selects no node, so nothing of it matters beside others."""
     return not term.match_expressions and not term.match_fields
-
-
-def _at_most(texts: list[str], between: str) -> str:
-    """Like `listed`, of texts whose parts are fit to show already."""
-    more = len(texts) - MOST_LISTED
-    shown = between.join(texts[:MOST_LISTED])
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _requirement(expression: Expression) -> str:

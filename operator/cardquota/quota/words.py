@@ -62,8 +62,12 @@ def show(text: str, *, most: int = 80) -> str:
 
 def listed(names: Sequence[str], between: str = ", ", *, most: int = MOST_LISTED) -> str:
     """The first names that users wrote, then how many more; `none` where there are none."""
-    shown = between.join(show(name) for name in names[:most]) or "none"
-    more = len(names) - most
+    return first_of([show(name) for name in names], between, most=most) or "none"
+
+
+def first_of(texts: Sequence[str], between: str, *, most: int = MOST_LISTED) -> str:
+    """The first of texts that are fit to show, then how many more."""
+    shown, more = between.join(texts[:most]), len(texts) - most
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -105,7 +105,7 @@ def test_a_quota_of_a_thousand_cards_has_a_status(team: Team) -> None:
     team.has_queue({T1000: 2, **cards})
     team.until_row(T1000, quota=2)
     assert len(team.status()["cards"]) == 1_000
-    assert condition(team, v.Condition.OVERSOLD)["message"].endswith("; and 994 more")
+    assert condition(team, v.Condition.OVERSOLD)["message"].endswith(" and 994 more")
 
 
 def test_a_queue_that_is_being_deleted_takes_nothing_new(team: Team) -> None:

@@ -1,11 +1,14 @@
 """What `/readyz` says: not ready before everything is read and served; old news do not end it."""
 
+import threading
 from dataclasses import dataclass
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
 
-from builders import a_ledger
+from builders import H200, a_ledger, a_queue
 from cardquota.cli.probes import Probes
 from cardquota.metrics import Metrics
 
@@ -76,3 +79,25 @@ async def test_the_lag_is_exported(watches: list[Watch]) -> None:
     async with TestClient(TestServer(probes.application())) as client:
         page = await (await client.get("/metrics")).text()
     assert 'cardquota_reflector_lag_seconds{kind="nodes"} 1.0' in page
+
+
+async def test_the_metrics_are_written_in_a_thread_of_their_own() -> None:
+    """To write many rows takes long, and reviews wait in the loop."""
+    writers: list[int] = []
+
+    class Curious(Collector):
+        def describe(self) -> list[Metric]:
+            return []
+
+        def collect(self) -> list[Metric]:
+            writers.append(threading.get_ident())
+            return []
+
+    metrics = Metrics()
+    metrics.registry.register(Curious())
+    probes = Probes(a_ledger(a_queue("red").with_quota({H200: 3})), metrics, [], lambda: None)
+    async with TestClient(TestServer(probes.application())) as client:
+        page = await (await client.get("/metrics")).text()
+    assert 'cardquota_queue_card_quota{card="NVIDIA-H200",queue="red"} 3.0' in page
+    assert len(writers) == 1
+    assert threading.get_ident() not in writers

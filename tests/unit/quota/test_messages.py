@@ -216,11 +216,6 @@ def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
     )
 
 
-def test_of_many_sentences_five_are_told() -> None:
-    assert messages.several(["a", "b"]) == "a; b"
-    assert messages.several(list("abcdefg")) == "a; b; c; d; e; and 2 more"
-
-
 def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
     text = messages.released_unasked("red", "team", "off", [("NVIDIA-H200", 1)])
     assert text == (

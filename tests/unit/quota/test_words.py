@@ -3,7 +3,15 @@
 import pytest
 
 from builders import H200
-from cardquota.quota.words import amount_text, cores_text, counted, listed, memory_text, show
+from cardquota.quota.words import (
+    amount_text,
+    cores_text,
+    counted,
+    first_of,
+    listed,
+    memory_text,
+    show,
+)
 
 
 def test_amounts_are_in_peoples_units() -> None:
@@ -56,3 +64,9 @@ def test_of_many_names_the_first_are_listed_and_the_rest_counted() -> None:
 def test_one_is_not_several() -> None:
     assert counted(1, "pod") == "1 pod"
     assert counted(0, "pod") == "0 pods"
+
+
+def test_texts_that_are_fit_to_show_are_cut_alike() -> None:
+    assert first_of(["a", "b"], "; ") == "a; b"
+    assert first_of(list("abcdefg"), "; ") == "a; b; c; d; e and 2 more"
+    assert first_of([], "; ") == ""
