@@ -11,7 +11,7 @@ from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_order import queue_order
 from cardquota.quota.release_pass import Refusal, openings
-from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.stamp import Stamp
 
 from .figure import Report, median
 
@@ -78,8 +78,7 @@ def _decide(ledger: Ledger) -> None:
             if isinstance(found, Refusal):
                 continue
             if found.gang is not None:
-                reservation = Reservation(found.queue, "term", found.reservation)
-                ledger.reserve(found.gang.key, reservation)
+                ledger.reserve(found.gang.key, found.queue, "term", found.asked)
             for record, cards in found.pods:
                 ledger.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
     ledger.news.take_stirred()

@@ -57,6 +57,8 @@ class PlainGroup:
 class PlainQueue:
     quota: dict[str, int]
     policy: str | None
+    limits: dict[str, int] = field(default_factory=dict)
+    """Of cpu, milli-cores."""
 
 
 @dataclass(kw_only=True)
@@ -292,6 +294,29 @@ class PlainCluster:
         for pod in bound[group.minimum :]:
             for dimension, amount in self.charge(pod).items():
                 found[self.queue_of(pod), dimension].elastic += amount
+
+    def charged(self) -> dict[tuple[str, str], int]:
+        """What counts against the limits: let through, bound, and reserved for gangs."""
+        return {key: sums.inqueue + sums.allocated for key, sums in self.totals().items()}
+
+    def limit(self, queue: str, dimension: str) -> int | None:
+        """None: not limited."""
+        found = self.queues.get(queue)
+        if not queue or found is None:
+            return None
+        if dimension in ("cpu", "memory"):
+            return found.limits.get(dimension)
+        return found.quota.get(dimension, 0)
+
+    def reservation_for(self, key: str, queue: str, asked: dict[str, int]) -> dict[str, int]:
+        """T2: what members that start ask for, and what others hold in that queue already."""
+        total = dict(asked)
+        for pod in self.pods.values():
+            held = pod.state != "gated" or pod.assumed
+            if pod.group == key and held and self.queue_of(pod) == queue:
+                for dimension, amount in self.charge(pod).items():
+                    total[dimension] = total.get(dimension, 0) + amount
+        return {dimension: amount for dimension, amount in total.items() if amount}
 
     def waiting(self) -> dict[str, set[str]]:
         """Who waits for a gate to open, by queue; empty: in none."""

@@ -18,8 +18,8 @@ from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_g
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.card_alias import alias_warning
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts

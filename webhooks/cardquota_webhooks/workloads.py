@@ -18,12 +18,14 @@ from cardquota.cluster.pulse import Pulse
 from cardquota.quota import messages
 from cardquota.quota.account import Account
 from cardquota.quota.card_alias import alias_warning
+from cardquota.quota.create_judgement import on_the_way
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.first_step import must_go_first
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.judgement import judge_new
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
+from cardquota.quota.on_the_way import OnTheWay
 from cardquota.quota.own_pods import OwnPods
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
@@ -101,21 +103,22 @@ class WorkloadReviews:
         stored = _stored(request.old_object)
         asked = self._asked(request, workload, stored, facts, pods)
         own = self._own(request, name, queue) if stored else OwnPods()
+        way = on_the_way(self._ledger, account, but=own.waiting)
         changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
         if changed and effect is not Effect.WARN:
-            least = _needed_to_begin(request, account, pods, asked, own)
+            least = _needed_to_begin(request, account, pods, asked, own, way)
             if least:
                 cannot = messages.update_cannot_begin(name, least)
-                return _told(effect, cannot, self._why(facts, queue, {}))
+                return _told(effect, cannot, self._why(facts, queue, {}, way))
         # Where nothing is enforced, those that are there were let by whether they fit or not.
         kept, freed = own.kept(None if changed or effect is Effect.WARN else facts)
         missing = self._missing_of_gang(facts)
-        room, charged = room_for(account, pods, max(1, asked, missing), freed)
+        room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
         # A gang whose minimum has no room: none of it starts.
         fits = min(asked, kept if room < missing else kept + room)
         if fits >= asked:
             return verdict.warnings
-        why = self._why(facts, queue, charged)
+        why = self._why(facts, queue, charged, way)
         if effect is Effect.WARN:
             return _told(effect, messages.partly_audited(name, asked, fits), why)
         waits = effect is Effect.GATE
@@ -125,10 +128,14 @@ class WorkloadReviews:
         policy = self._ledger.policy_of(facts, verdict.queue)
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
-    def _why(self, facts: PodFacts, queue: str, beside: Mapping[str, int]) -> str:
+    def _why(self, facts: PodFacts, queue: str, beside: Mapping[str, int], way: OnTheWay) -> str:
         """Why the next pod does not fit, beside so much; empty where nothing can be said of it."""
-        next_one = judge_create(
-            self._ledger, facts, require_queue=self._require_queue, beside=beside
+        next_one = judge_new(
+            self._ledger,
+            facts,
+            require_queue=self._require_queue,
+            beside=beside,
+            on_the_way=way,
         )
         return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
@@ -187,7 +194,12 @@ def _stored(body: bytes) -> StoredWorkload | None:
 
 
 def _needed_to_begin(
-    request: Request, account: Account, pods: PodRequest, asked: int, own: OwnPods
+    request: Request,
+    account: Account,
+    pods: PodRequest,
+    asked: int,
+    own: OwnPods,
+    way: OnTheWay,
 ) -> int:
     """The least `maxUnavailable` with which a Deployment's update begins; 0: it begins as it is.
 
@@ -198,7 +210,7 @@ def _needed_to_begin(
     if request.resource.resource != "deployments" or not asked:
         return 0
     gone = may_be_gone(_UPDATED.decode(request.object).spec, asked)
-    first = must_go_first(account, pods, own)
+    first = must_go_first(account, pods, own, on_the_way=way)
     if gone is None or first is None:
         return 0
     surplus = len(own.holding) - asked

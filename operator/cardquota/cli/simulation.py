@@ -10,9 +10,9 @@ from typing import Final
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.card_alias import alias_warning
+from ..quota.create_judgement import judge_create
 from ..quota.effect import Effect, effect_of
 from ..quota.group_facts import namespace_facts
-from ..quota.judgement import judge_create
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
 from ..quota.objects.pod import Pod
@@ -22,7 +22,7 @@ from ..quota.queue_facts import QueueError, check_queue, queue_facts
 from ..quota.queue_report import report
 from ..quota.release_order import queue_order
 from ..quota.release_pass import Opening, Refusal, openings
-from ..quota.stamp import Reservation, Stamp
+from ..quota.stamp import Stamp
 from ..quota.verdict import Verdict
 from ..settings import InstallationMode, Settings
 from . import sentences
@@ -179,13 +179,13 @@ class Simulation:
         stamps = {
             record.facts.uid: Stamp(opening.queue, cards, _TERM) for record, cards in opening.pods
         }
-        reservation = Reservation(opening.queue, _TERM, opening.reservation)
-        if opening.gang is not None:
-            self.ledger.reserve(opening.gang.key, reservation)
+        gang, reservation = opening.gang, None
+        if gang is not None:
+            reservation = self.ledger.reserve(gang.key, opening.queue, _TERM, opening.asked)
         for uid, stamp in stamps.items():
             self.ledger.assume(uid, stamp)
-        if opening.gang is not None:
-            self._cluster.write_reservation(opening.gang.key, reservation)
+        if gang is not None and reservation is not None:
+            self._cluster.write_reservation(gang.key, reservation)
         for uid, stamp in stamps.items():
             self._cluster.open_gate(uid, stamp)
             answer = self._by_uid[uid]

@@ -154,8 +154,9 @@ class ReleaseDoor:
         """Charge, then send. Everything that is awaited happens after the charge."""
         reservation = None
         if opening.gang is not None:
-            reservation = Reservation(opening.queue, self._term, opening.reservation)
-            self._ledger.reserve(opening.gang.key, reservation)
+            reservation = self._ledger.reserve(
+                opening.gang.key, opening.queue, self._term, opening.asked
+            )
         pods = []
         for record, cards in opening.pods:
             stamp = Stamp(opening.queue, cards, self._term)

@@ -3,7 +3,7 @@
 A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from .bucket import Bucket
@@ -17,7 +17,6 @@ from .waiting import WaitingLine
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
 _ALLOCATED: Final = Bucket.ALLOCATED
 _OPEN: Final = Bucket.OPEN
-_GATED_DENY: Final = Bucket.GATED_DENY
 
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
@@ -52,14 +51,6 @@ class Row:
         return buckets[_ALLOCATED] + buckets[_OPEN] + self.reserved
 
     @property
-    def expected(self) -> int:
-        """Charged, and what was let by at create and waits for its gate to open: what counts
-        against the quota when the next pod is created (E2).
-        """
-        buckets = self.by_bucket
-        return buckets[_ALLOCATED] + buckets[_OPEN] + buckets[_GATED_DENY] + self.reserved
-
-    @property
     def requested(self) -> int:
         """All that are not finished, gated ones included."""
         return sum(self.by_bucket)
@@ -81,8 +72,6 @@ class Account:
 
     __slots__ = (
         "_quota",
-        "_undecided",
-        "_undecided_at_create",
         "cards",
         "facts",
         "loose",
@@ -90,6 +79,7 @@ class Account:
         "past_us",
         "readings",
         "rows",
+        "undecided",
         "waiting",
     )
 
@@ -109,8 +99,9 @@ class Account:
         Pods that audit mode let by passed by design and are not among them, also later.
         """
         self.waiting = WaitingLine()
-        self._undecided: Undecided | None = None
-        self._undecided_at_create: Undecided | None = None
+        self.undecided: Undecided | None = None
+        """What pods that are let through hold of one card or another (T3); None where each has its
+        card. One that waits claims nothing."""
 
     @property
     def quota(self) -> Mapping[str, int]:
@@ -140,28 +131,22 @@ class Account:
         row.by_bucket[bucket] += amount
         self._drop_if_empty(dimension, row)
 
-    def undecided(self, *, at_create: bool = False) -> Undecided | None:
-        """What pods hold of one card or another (T3); None where each has its card.
-
-        Of those that are let through; at create also of gated Deny pods, which are on their way
-        (E2). One that waits its turn claims nothing.
+    def claim(self, claim: Claim, shown: str, sign: int) -> None:
+        """Count in or out a let-through pod that may end up on any of several cards (T3), and that
+        `move` counts with `shown`.
         """
-        return self._undecided_at_create if at_create else self._undecided
+        # What those who wait need was worked out without it, or with it.
+        self.waiting.look_again()
+        undecided = self.undecided or self.nobody_undecided()
+        if sign > 0:
+            undecided.add(claim, shown)
+        else:
+            undecided.remove(claim, shown)
+        self.undecided = undecided or None  # as almost always
 
-    def claim(self, claim: Claim, shown: str, bucket: Bucket, sign: int) -> None:
-        """Count in or out a pod that may end up on any of several cards (T3), and that `move`
-        counts with `shown`.
-        """
-        if bucket in (_OPEN, _GATED_DENY):
-            self._undecided_at_create = self._claimed(
-                self._undecided_at_create, lambda card: self.row(card).expected, claim, shown, sign
-            )
-        if bucket is _OPEN:
-            # What those who wait need was worked out without it, or with it.
-            self.waiting.look_again()
-            self._undecided = self._claimed(
-                self._undecided, lambda card: self.row(card).charged, claim, shown, sign
-            )
+    def nobody_undecided(self) -> Undecided:
+        """To be asked what room there is where nobody has a choice so far."""
+        return Undecided(lambda card: self.row(card).charged, lambda card: self._quota.get(card, 0))
 
     def reserve(self, dimension: str, amount: int) -> None:
         """Add to what groups reserve beyond their charged members (T2)."""
@@ -199,25 +184,9 @@ class Account:
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether those who may use other cards could do with what there is of this one."""
-        if self._undecided is None or dimension in (CPU, MEMORY):
+        if self.undecided is None or dimension in (CPU, MEMORY):
             return False
-        return self._undecided.fits(dimension, limit)
-
-    def _claimed(
-        self,
-        undecided: Undecided | None,
-        counted: Callable[[str], int],
-        claim: Claim,
-        shown: str,
-        sign: int,
-    ) -> Undecided | None:
-        """With one more or fewer; None where none is left, as almost always."""
-        found = undecided or Undecided(counted, lambda card: self._quota.get(card, 0))
-        if sign > 0:
-            found.add(claim, shown)
-        else:
-            found.remove(claim, shown)
-        return found or None
+        return self.undecided.fits(dimension, limit)
 
     def _writable(self, dimension: str) -> Row:
         row = self.rows.get(dimension)

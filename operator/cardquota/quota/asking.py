@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
 from .account import Account
-from .assignment import Assignment
-from .claim import Claim, claim_of
+from .claim import claim_of
 from .group_book import GroupBook
+from .on_the_way import NOBODY, OnTheWay
 from .pod_request import PodRequest
 from .stamp import Charge
+from .undecided import Others
 from .verdict import Shortfall
 
 
@@ -31,11 +32,11 @@ class Asking:
     """What of a request is short, and of which card there is enough.
 
     Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
-    `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods count
-    as let through. `book`: the pod's group, if it has one.
+    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as
+    let through, at create. `book`: the pod's group, if it has one.
     """
 
-    __slots__ = ("_account", "_at_create", "_beside", "_book")
+    __slots__ = ("_account", "_beside", "_book", "_claims", "_together")
 
     def __init__(
         self,
@@ -43,12 +44,14 @@ class Asking:
         book: GroupBook | None,
         beside: Mapping[str, int],
         *,
-        at_create: bool,
+        on_the_way: OnTheWay = NOBODY,
     ) -> None:
         self._account = account
         self._book = book
-        self._at_create = at_create
-        self._beside = beside
+        self._together = beside
+        self._beside = on_the_way.beside(beside)
+        """`beside`, and what they will hold."""
+        self._claims = on_the_way.claims
 
     def cards(
         self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
@@ -60,34 +63,32 @@ class Asking:
         if not amount:
             return (), []
         cards = (only,) if only else request.cards
-        undecided = self._account.undecided(at_create=self._at_create)
+        undecided = self._account.undecided
+        if undecided is None and not self._claims:
+            return self._choose(cards, amount, chance_of, None)
         if undecided is None:
-            return self._choose(cards, amount, chance_of, self._short_of)
-        with undecided.beside(self._beside) as assignment:
-            # Most that ask in vain do so for any of their cards: one question instead of many.
-            alike = len(cards) > 1 and not any(self._covered(card, amount) for card in cards)
-            some = not alike or _has_place(assignment, claim_of(tuple(cards), amount))
-
-            def short_of(card: str, amount: int) -> Shortfall | None:
-                needed = amount - self._covered(card, amount)
-                if needed <= 0 or (some and _has_place(assignment, Claim((card,), needed))):
-                    return None
-                limit = self._account.quota.get(card, 0)
-                return Shortfall(card, amount, undecided.held(card) + needed, limit)
-
-            return self._choose(cards, amount, chance_of, short_of)
+            undecided = self._account.nobody_undecided()
+        with undecided.beside(self._beside, self._claims) as others:
+            return self._choose(cards, amount, chance_of, others)
 
     def _choose(
         self,
         cards: Sequence[str],
         amount: int,
         chance_of: Preference | None,
-        short_of: Callable[[str, int], Shortfall | None],
+        others: Others | None,
     ) -> tuple[Charge, list[Shortfall]]:
+        # Most that ask in vain do so for any of their cards: one question instead of many.
+        hopeless = (
+            others is not None
+            and len(cards) > 1
+            and not any(self._covered(card, amount) for card in cards)
+            and not others.leave_room_for(claim_of(tuple(cards), amount))
+        )
         shorts: list[Shortfall] = []
         best, found = "", Chance.NONE
         for card in cards:
-            short = short_of(card, amount)
+            short = self._short_of(card, amount, others, hopeless=hopeless)
             if short is not None:
                 shorts.append(short)
                 continue
@@ -98,6 +99,27 @@ class Asking:
                 best, found = card, chance
         return (((best, amount),), []) if best else ((), shorts)
 
+    def _short_of(
+        self, card: str, amount: int, others: Others | None, *, hopeless: bool
+    ) -> Shortfall | None:
+        """What is short of a card. The limit is looked at in every case, also for what is covered
+        by a reservation: it may have been lowered since (Q7).
+
+        It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
+        of those can indeed be assigned beside it.
+        """
+        limit, needed = self._account.quota.get(card, 0), amount - self._covered(card, amount)
+        would_be = self._decided(card) + needed
+        if others is None:
+            fits = would_be <= limit
+        else:
+            fits = would_be <= limit and not hopeless and others.leave_room(card, needed)
+        if fits:
+            return None
+        if others is not None:
+            would_be = others.held(card) + needed
+        return Shortfall(card, amount, would_be, limit)
+
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
         """What is short of cpu and memory."""
         facts = self._account.facts
@@ -107,34 +129,23 @@ class Asking:
         for dimension, amount in request.cpu_memory:
             limit = limits.get(dimension)
             if limit is not None:
-                would_be = self._would_be(dimension, amount)
+                would_be = self._decided(dimension) + amount - self._covered(dimension, amount)
                 if would_be > limit:
                     shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _short_of(self, card: str, amount: int) -> Shortfall | None:
-        """What is short of a card by the totals alone: everybody else has a card."""
-        would_be, limit = self._would_be(card, amount), self._account.quota.get(card, 0)
-        return Shortfall(card, amount, would_be, limit) if would_be > limit else None
-
-    def _would_be(self, dimension: str, amount: int) -> int:
-        row, would_be = self._account.rows.get(dimension), amount
+    def _decided(self, dimension: str) -> int:
+        """What is charged whatever others choose, and what is asked for beside it."""
+        row, found = self._account.rows.get(dimension), self._beside.get(dimension, 0)
         if row is not None:
-            would_be += row.expected if self._at_create else row.charged
-        if self._beside:
-            would_be += self._beside.get(dimension, 0)
-        return would_be - self._covered(dimension, amount)
+            found += row.charged
+            if self._account.undecided is not None:
+                found -= self._account.undecided.shown(dimension)
+        return found
 
     def _covered(self, dimension: str, amount: int) -> int:
         """What of it the pod's group has reserved: it takes the place of that (E2)."""
         if self._book is None:
             return 0
-        together = amount + self._beside.get(dimension, 0)
+        together = amount + self._together.get(dimension, 0)
         return self._book.covers(self._account.name, dimension, together)
-
-
-def _has_place(assignment: Assignment, claim: Claim) -> bool:
-    placed = assignment.place(claim)
-    if placed:
-        assignment.give_back(claim)
-    return placed

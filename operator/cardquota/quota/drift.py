@@ -37,6 +37,7 @@ def recounted(ledger: Ledger) -> Recount:
                 book.facts.min_member if book.facts else None,
                 book.reservation.queue if book.reservation else "",
                 book.reservation.amounts if book.reservation else (),
+                book.judged,
             )
             for book in ledger.groups.values()
         ),

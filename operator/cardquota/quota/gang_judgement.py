@@ -16,7 +16,6 @@ from .over_quota import over_quota
 from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .stamp import Charge
-from .undecided import Undecided
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY
 
@@ -76,11 +75,8 @@ def _assigned(ledger: Ledger, members: Sequence[PodRecord]) -> list[Charge]:
     account = ledger.account(members[0].queue)
     if account is None or not any(len(_cards(record)) > 1 for record in members):
         return []
-    none = Undecided(
-        lambda card: account.row(card).charged, lambda card: account.quota.get(card, 0)
-    )
-    with (account.undecided() or none).beside({}) as assignment:
-        cards = _cards_of(ledger, members, assignment)
+    with (account.undecided or account.nobody_undecided()).beside() as others:
+        cards = _cards_of(ledger, members, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
     together = Together()
     for record, card in zip(members, cards, strict=False):
@@ -127,7 +123,7 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
     if not verdict.shortfalls:
         return verdict
     account = ledger.account(verdict.queue)
-    undecided = account.undecided() if account else None
+    undecided = account.undecided if account else None
     shorts = []
     for short in verdict.shortfalls:
         asked = sum(_asks(record.request, short.dimension) for record in members)

@@ -8,7 +8,8 @@ from .account import Account
 from .gang import Line
 from .group_facts import GroupFacts
 from .pod_record import PodRecord
-from .stamp import Charge, Reservation
+from .quantity import LARGEST
+from .stamp import Charge, Reservation, canonical
 
 _UNKNOWN_MINIMUM = 2**62
 """Of a group that has not been seen: nothing of it can be called elastic."""
@@ -24,6 +25,7 @@ class GroupBook:
         "_bound_charges",
         "_held",
         "_held_members",
+        "_judged",
         "_posted",
         "assumed",
         "facts",
@@ -52,6 +54,7 @@ class GroupBook:
         """Bound members in the order bound: the first `minMember` are the minimum."""
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
         self._posted: tuple[str, Charge] = ("", ())
+        self._judged: tuple[Reservation, Charge] | None = None
 
     @property
     def reservation(self) -> Reservation | None:
@@ -69,9 +72,27 @@ class GroupBook:
         return self.facts is not None and self.facts.min_member > 1
 
     @property
+    def reserved_elsewhere(self) -> bool:
+        """Whether its reservation stands in a queue that is not the group's any more."""
+        reservation = self.reservation
+        if reservation is None or self.facts is None:
+            return False
+        return self.facts.queue not in ("", reservation.queue)
+
+    @property
+    def judged(self) -> Charge | None:
+        """What the group may hold in its reservation's queue, as it was judged when that was made
+        here; None: there is none, or another replica made it.
+        """
+        if self._judged is None or self._judged[0] != self.reservation:
+            return None
+        return self._judged[1]
+
+    @property
     def started(self) -> bool:
         """Whether its minimum is reserved or held: what comes now comes one by one."""
-        return self.reservation is not None or self.missing <= 0
+        reserved = self.reservation is not None and not self.reserved_elsewhere
+        return reserved or self.missing <= 0
 
     @property
     def missing(self) -> int:
@@ -106,6 +127,25 @@ class GroupBook:
         if reservation is None or reservation.queue != queue:
             return 0
         return max(0, min(self.outstanding(dimension), amount))
+
+    def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
+        """The reservation for members that start and ask for so much, which was just judged (E2).
+
+        It holds that and what members hold *in this queue* already, never what they hold elsewhere:
+        so what is charged for the group in the queue grows by what was judged, and by no more.
+        """
+        total, judged = dict(asked), dict(asked)
+        for (name, dimension), amount in self._held.items():
+            if name == queue:
+                total[dimension] = total.get(dimension, 0) + amount
+        for record in self.members.values():
+            for dimension, amount in record.charge if record.held and record.queue == queue else ():
+                judged[dimension] = judged.get(dimension, 0) + amount
+        # What nothing limits may be more than an annotation can say, and be read again.
+        amounts = canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
+        self.assumed = Reservation(queue, term, amounts)
+        self._judged = self.assumed, canonical(judged)
+        return self.assumed
 
     def succeed(self, uid: str) -> None:
         """A member has succeeded; it is no longer among the unfinished."""

@@ -13,6 +13,7 @@ from .asking import Asking, Chance, Preference
 from .assignment import Assignment
 from .claim import Claim, claim_of
 from .ledger import Ledger
+from .on_the_way import NOBODY, OnTheWay
 from .over_quota import over_quota, reason_of
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
@@ -33,17 +34,17 @@ _FITS: Final = Outcome.FITS
 _NEVER: Final = Outcome.NEVER
 
 
-def judge_create(
+def judge_new(
     ledger: Ledger,
     facts: PodFacts,
     *,
     require_queue: bool = False,
     beside: Mapping[str, int] = _NOTHING,
+    on_the_way: OnTheWay = NOBODY,
 ) -> Verdict:
-    """The verdict on a pod that is being created.
+    """The verdict on a pod that is being created; `create_judgement` knows who is on the way.
 
-    Gated Deny pods that have been seen count as let through: they are on their way (E2). `beside`
-    is what else the caller wants counted, by dimension.
+    `beside` is what else the caller wants counted, by dimension.
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)
@@ -58,7 +59,7 @@ def judge_create(
         return _objected(ledger, facts, certain, Reason.NODE_NAMED, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
-    verdict = judge(ledger, facts, queue, at_create=True, beside=beside)
+    verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
     if unseen and verdict.outcome is not _NEVER:
         return _group_not_seen(facts, queue)
     return verdict
@@ -199,16 +200,16 @@ def judge(
     facts: PodFacts,
     queue: str,
     *,
-    at_create: bool = False,
     beside: Mapping[str, int] = _NOTHING,
+    on_the_way: OnTheWay = NOBODY,
     only: str = "",
     chance_of: Preference | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
-    `beside`: what is asked for together with it, by dimension. `at_create`: gated Deny pods that
-    have been seen count as let through. Of several alternatives it says the first that fits and of
-    which a node has enough free, or else has any (E7); `only` is the one asked about.
+    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as let
+    through. Of several alternatives it says the first that fits and of which a node has enough
+    free, or else has any (E7); `only` is the one asked about.
     """
     account = ledger.account(queue)
     barred = _barred(ledger, account, queue, facts)
@@ -222,7 +223,7 @@ def judge(
     if wrong is not None:
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)
     book = ledger.groups.get(facts.group) if facts.group else None
-    asking = Asking(account, book, beside, at_create=at_create)
+    asking = Asking(account, book, beside, on_the_way=on_the_way)
     cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:

@@ -63,8 +63,8 @@ class LedgerCharges(LedgerView):
         if record.offline:
             for dimension, amount in record.charge:
                 account.set_apart(dimension, sign * amount)
-        if record.claim is not None and queue != OUTSIDE:
-            account.claim(*record.claim, bucket, sign)
+        if record.claim is not None and bucket is Bucket.OPEN and queue != OUTSIDE:
+            account.claim(*record.claim, sign)
         if bucket is Bucket.OPEN and record.facts.devices:
             for dimension, amount in record.charge:
                 if dimension not in (CPU, MEMORY):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from .group_book import GroupBook
 from .ledger_charges import LedgerCharges
 from .pod_record import PodRecord
-from .stamp import Reservation, Stamp
+from .stamp import Charge, Reservation, Stamp
 
 
 class LedgerDecisions(LedgerCharges):
@@ -75,9 +75,15 @@ class LedgerDecisions(LedgerCharges):
         sent = [(book, key) for book in books for key, thing in book.items() if thing.assumed]
         return lambda: not any(key in book and book[key].assumed for book, key in sent)
 
-    def reserve(self, key: str, reservation: Reservation) -> None:
-        """Charge a gang's minimum before its reservation is written (T2)."""
-        self._set_assumed(self.groups[key], reservation)
+    def reserve(self, key: str, queue: str, term: str, asked: Charge) -> Reservation:
+        """Charge a gang's minimum before its reservation is written (T2).
+
+        `asked`: what the members that start are charged together, which was just judged to fit.
+        """
+        book = self.groups[key]
+        reservation = book.reserve(queue, term, asked)
+        self._posted_anew(book)
+        return reservation
 
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
         """The reservation that was charged last was written at `revision`.
@@ -92,15 +98,14 @@ class LedgerDecisions(LedgerCharges):
         """The reservation was not written and cannot be any more; another one is left alone."""
         book = self.groups.get(key)
         if book is not None and book.assumed is reservation:
-            book.settled_revision = 0
-            self._set_assumed(book, None)
+            book.assumed, book.settled_revision = None, 0
+            self._posted_anew(book)
 
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
         self.news.clear()
         self.nodes.take_reports()
 
-    def _set_assumed(self, book: GroupBook, reservation: Reservation | None) -> None:
-        book.assumed = reservation
+    def _posted_anew(self, book: GroupBook) -> None:
         self._stir(book)
         self._settle(book.repost(self._account))

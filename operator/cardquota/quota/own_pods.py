@@ -2,29 +2,27 @@
 
 from collections.abc import Iterable
 
-from .bucket import Bucket
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 
 
 class OwnPods:
-    """A workload's pods that count against the quota when the next one is created.
-
-    Exact, from the ledger. Those that wait their turn at the gate (Gate) hold nothing and are not
-    among them.
-    """
+    """A workload's pods, exact, from the ledger."""
 
     def __init__(self, records: Iterable[PodRecord] = ()) -> None:
         self.holding: list[PodRecord] = []
         """Let through or bound, and there to stay."""
+        self.waiting: list[PodRecord] = []
+        """At the gate: those get what room is left. They hold nothing."""
         self._leaving: list[PodRecord] = []
-        """Being deleted; or on their way through the gate (Deny): those get what room is left, and
-        some may have been made when the policy was another one."""
+        """Held, and being deleted."""
         for record in records:
-            if record.held and not record.facts.terminating:
-                self.holding.append(record)
-            elif record.bucket is not Bucket.GATED_GATE:
+            if not record.held:
+                self.waiting.append(record)
+            elif record.facts.terminating:
                 self._leaving.append(record)
+            else:
+                self.holding.append(record)
 
     def kept(self, template: PodFacts | None) -> tuple[int, dict[str, int]]:
         """How many hold what a pod of this template asks for, and, by dimension, what all others
@@ -40,7 +38,7 @@ class OwnPods:
         return alike, charged(others)
 
     def leaving(self) -> dict[str, int]:
-        """What those hold, by dimension, that do not stay, or have no place yet."""
+        """What those hold, by dimension, that do not stay."""
         return charged(self._leaving)
 
 

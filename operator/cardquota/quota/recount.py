@@ -41,12 +41,16 @@ class CountedPod:
 
 @dataclass(slots=True, frozen=True)
 class CountedGroup:
-    """One pod group as a recount sees it; `minimum` None: not seen, nothing of it is elastic."""
+    """One pod group as a recount sees it; `minimum` None: not seen, nothing of it is elastic.
+
+    `judged`: what it may hold in the queue of its reservation, as far as that is known here.
+    """
 
     key: str
     minimum: int | None = None
     reservation_queue: str = ""
     reservation: Charge = field(default=())
+    judged: Charge | None = None
 
 
 Recount = dict[tuple[str, str], Totals]
@@ -74,7 +78,10 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Recou
 def _count_group(
     found: defaultdict[tuple[str, str], Totals], group: CountedGroup, members: list[CountedPod]
 ) -> None:
-    for dimension, reserved in group.reservation:
+    judged = None if group.judged is None else dict(group.judged)
+    for dimension, written in group.reservation:
+        # Whatever was written: nothing is reserved that was not judged in that queue (I1).
+        reserved = written if judged is None else min(written, judged.get(dimension, 0))
         held = sum(
             amount
             for pod in members

@@ -13,7 +13,6 @@ from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
 from .pod_record import PodRecord
-from .quantity import LARGEST
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode
@@ -26,13 +25,14 @@ _ENDLESS: Final = 2**62
 class Opening:
     """Gates that open together, each with the cards its pod is charged for.
 
-    With `gang` the group's minimum must be reserved first (T2); `reservation` is how much.
+    With `gang` the group's minimum must be reserved first (T2); `asked` is what these members will
+    be charged together, as it was judged.
     """
 
     queue: str
     pods: tuple[tuple[PodRecord, Charge], ...]
     gang: GroupBook | None = None
-    reservation: Charge = ()
+    asked: Charge = ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -87,8 +87,7 @@ class ReleaseJudge:
         if not verdict.fits and runs_already:
             chosen = self._others(candidate, book.missing)
         if len(chosen) == book.missing:
-            reservation = self._reservation(book, chosen)
-            return Opening(first.queue, tuple(chosen), book, reservation)
+            return Opening(first.queue, tuple(chosen), book, self._asked(chosen))
         if runs_already:
             # Whatever the first of them lacks, others may fit once anything is free.
             needs = self._more(self._members(candidate, len(book.members)))
@@ -120,16 +119,13 @@ class ReleaseJudge:
                 charges = found
         return list(zip(chosen, charges, strict=True))
 
-    def _reservation(self, book: GroupBook, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
-        """What the members that start, and those that are let through already, ask for."""
+    def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
+        """What the members that start will be charged together."""
         total: dict[str, int] = {}
-        charges = [self._ledger.charge_of(record, cards) for record, cards in chosen]
-        charges += [record.charge for record in book.members.values() if record.held]
-        for charge in charges:
-            for dimension, amount in charge:
+        for record, cards in chosen:
+            for dimension, amount in self._ledger.charge_of(record, cards):
                 total[dimension] = total.get(dimension, 0) + amount
-        # What nothing limits may be more than an annotation can say, and be read again.
-        return canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
+        return canonical(total)
 
     # --- room ---------------------------------------------------------------------------------
 
@@ -150,7 +146,7 @@ class ReleaseJudge:
         """How much must be free before it could fit; never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
-        row, undecided = self._account.row, self._account.undecided()
+        row, undecided = self._account.row, self._account.undecided
         needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
         cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
         if cards and undecided is not None:
@@ -161,7 +157,7 @@ class ReleaseJudge:
         """Where members have a choice, anything more than is free now may let them fit."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
-        undecided = self._account.undecided()
+        undecided = self._account.undecided
         if undecided is not None:
             wanted = undecided.reach(tuple(wanted))
         return self._more_of(wanted | {CPU, MEMORY})

@@ -5,8 +5,9 @@ that has a quota. Whether there is room for one more is another question: it may
 its cards, so all such claims are assigned together. Whose gate we opened has one card (E10).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from .assignment import Assignment
 from .claim import Claim
@@ -14,6 +15,7 @@ from .vocabulary import CPU, MEMORY
 
 Amounts = Mapping[str, int]
 """By dimension."""
+_NOTHING: Final[Amounts] = {}
 
 
 class Undecided:
@@ -51,18 +53,31 @@ class Undecided:
             del self._shown[shown]
 
     @contextmanager
-    def beside(self, amounts: Amounts) -> Iterator[Assignment]:
-        """The assignment with so many cards taken by somebody else, as far as there are any."""
-        taken = []
+    def beside(
+        self, amounts: Amounts = _NOTHING, claims: Iterable[tuple[Claim, int]] = ()
+    ) -> Iterator["Others"]:
+        """These claims, with so many cards taken by somebody else, and further claims beside them,
+        as far as there is room for those.
+        """
+        taken, without = [], dict[str, int]()
         for dimension, amount in amounts.items():
             if amount and dimension not in (CPU, MEMORY):
                 one = Claim((dimension,), 1)
-                taken.append((one, self._assignment.place_many(one, amount)))
+                number = self._assignment.place_many(one, amount)
+                taken.append((one, number))
+                if number < amount:
+                    without[dimension] = amount - number
+        for claim, number in claims:
+            taken.append((claim, self._assignment.place_many(claim, number)))
         try:
-            yield self._assignment
+            yield Others(self, self._assignment, without)
         finally:
-            for one, number in taken:
-                self._assignment.give_back(one, number)
+            for claim, number in taken:
+                self._assignment.give_back(claim, number)
+
+    def shown(self, card: str) -> int:
+        """What the totals hold of a card for these claims."""
+        return self._shown.get(card, 0)
 
     def held(self, card: str) -> int:
         """What is held of a card as these claims were assigned for the last question, at least.
@@ -88,3 +103,35 @@ class Undecided:
 
     def _decided(self, card: str) -> int:
         return self._counted(card) - self._shown.get(card, 0)
+
+
+class Others:
+    """Everybody with a choice of cards, while something is asked beside them."""
+
+    __slots__ = ("_undecided", "_without", "assignment")
+
+    def __init__(
+        self, undecided: Undecided, assignment: Assignment, without: Mapping[str, int]
+    ) -> None:
+        """`without`: what is taken beside them and found no place, by card."""
+        self._undecided = undecided
+        self._without = without
+        self.assignment = assignment
+
+    def leave_room(self, card: str, amount: int) -> bool:
+        """Whether they can all be assigned beside so much more of a card; also of no more at all:
+        they may be short of it already.
+        """
+        more = amount + self._without.get(card, 0)
+        return self.leave_room_for(Claim((card,), max(0, more)))
+
+    def leave_room_for(self, claim: Claim) -> bool:
+        """Whether they can all be assigned beside one more claim."""
+        placed = self.assignment.place(claim)
+        if placed:
+            self.assignment.give_back(claim)
+        return placed
+
+    def held(self, card: str) -> int:
+        """What is held of a card, at least, with what is taken beside them."""
+        return self._undecided.held(card) + self._without.get(card, 0)

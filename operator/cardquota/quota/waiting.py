@@ -10,12 +10,14 @@ import heapq
 from collections.abc import Hashable, Iterator
 from typing import Final
 
+from .bucket import Bucket
 from .candidate import Candidate, Lane, Needs, Shelf, Turn
 from .gang import Gang
 from .pod_record import PodRecord
 from .shelves import Shelves
 from .vocabulary import Reason
 
+_DENY: Final = Bucket.GATED_DENY
 _ANYTHING: Final[Needs] = {"": -(2**62)}
 """Room that there always is."""
 _SLACK: Final = 64
@@ -35,12 +37,15 @@ class WaitingLine:
         "_order",
         "_parked",
         "_stale",
+        "deny_lanes",
         "lanes",
         "shelves",
     )
 
     def __init__(self) -> None:
         self.lanes: dict[Hashable, Lane] = {}
+        self.deny_lanes: dict[Hashable, int] = {}
+        """Keys of the lanes in which pods with policy Deny wait, and how many do."""
         self.shelves = Shelves()
         self._count = 0
         self._awake: dict[Candidate, int] = {}
@@ -63,6 +68,10 @@ class WaitingLine:
         """Whether somebody waits for something else than room."""
         return bool(self._parked)
 
+    def turns_of(self, gang: Gang) -> Iterator[Turn]:
+        """Of the members of a gang that wait here, in the order of release."""
+        return heapq.merge(*(lane.turns for lane in self._by_gang.get(gang, {}).values()))
+
     def uids(self) -> Iterator[str]:
         """All that wait."""
         return (turn[-1] for lane in self.lanes.values() for turn in lane.turns)
@@ -75,6 +84,8 @@ class WaitingLine:
         record.lane = key
         lane.join(record.turn)
         self._count += 1
+        if record.bucket is _DENY:
+            self.deny_lanes[key] = self.deny_lanes.get(key, 0) + 1
         if gang is None:
             self._wake(lane.candidate or Candidate([lane]))
             return
@@ -90,6 +101,10 @@ class WaitingLine:
         lane = self.lanes[key]
         lane.leave(record.turn)
         self._count -= 1
+        if record.bucket is _DENY:
+            self.deny_lanes[key] -= 1
+            if not self.deny_lanes[key]:
+                del self.deny_lanes[key]
         if not lane.turns:
             del self.lanes[key]
         if lane.gang is not None:

@@ -8,6 +8,7 @@ from builders.pod import PodBody
 from cardquota.control import groups as module
 from cardquota.control.groups import GroupKeeper
 from cardquota.quota import vocabulary as v
+from cardquota.quota.group_facts import GroupFacts
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.stamp import Reservation
 
@@ -118,16 +119,17 @@ async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
     assert script.calls == []
 
 
-RESERVATION = Reservation("queue", TERM, ((H200, 2),))
+def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:
+    """The ledger has charged it, and it is to be written."""
+    facts = ledger.groups[KEY].facts
+    assert facts is not None
+    return facts, ledger.reserve(KEY, "queue", TERM, ((H200, 2),))
 
 
 async def test_reserving_confirms_what_was_charged() -> None:
     ledger = world(GANG)
-    ledger.reserve(KEY, RESERVATION)
     keep, script = keeper(ledger, stored(5))
-    facts = ledger.groups[KEY].facts
-    assert facts is not None
-    assert await keep.reserve(facts, RESERVATION)
+    assert await keep.reserve(*reserved(ledger))
     assert script.calls[0].body["status"]["phase"] == v.GroupPhase.INQUEUE
     assert charged(ledger, H200) == 2
 
@@ -155,13 +157,10 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
 ) -> None:
     """I1: it is taken back only once nothing of ours can land any more."""
     ledger = world(GANG)
-    ledger.reserve(KEY, RESERVATION)
     keep, script = keeper(ledger, *answers)
     held: list[int] = []
     script.on_call = lambda _: held.append(charged(ledger, H200))
-    facts = ledger.groups[KEY].facts
-    assert facts is not None
-    assert not await keep.reserve(facts, RESERVATION)
+    assert not await keep.reserve(*reserved(ledger))
     assert held == [2] * len(answers)
     assert no_charge_is_left(ledger)
 
@@ -178,10 +177,7 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
 async def test_reserving_in_vain_leaves_nothing(answers: tuple[Answer, ...], left: float) -> None:
     """No gate will open, and the charge is taken back."""
     ledger = world(GANG)
-    ledger.reserve(KEY, RESERVATION)
     keep, _ = keeper(ledger, *answers, left=left)
-    facts = ledger.groups[KEY].facts
-    assert facts is not None
-    assert not await keep.reserve(facts, RESERVATION)
+    assert not await keep.reserve(*reserved(ledger))
     assert charged(ledger, H200) == 0
     assert no_charge_is_left(ledger)

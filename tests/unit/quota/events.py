@@ -16,7 +16,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.recount import Totals
 from cardquota.quota.release_order import queue_order
 from cardquota.quota.release_pass import Refusal, openings
-from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.stamp import Stamp
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 CARDS = (H200, H800, XPU)
@@ -148,10 +148,10 @@ def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:
                 refused |= {record.facts.uid: words for record in found.pods}
                 continue
             if found.gang is not None:
-                ledger.reserve(found.gang.key, Reservation(queue, "t", found.reservation))
+                ledger.reserve(found.gang.key, queue, "t", found.asked)
             for record, cards in found.pods:
                 ledger.assume(record.facts.uid, Stamp(queue, cards, "t"))
             pods = [(record.facts.uid, cards) for record, cards in found.pods]
-            opened.append((queue, pods, found.reservation))
+            opened.append((queue, pods, found.asked))
     assert drift(ledger) == {}
     return opened, refused

@@ -4,7 +4,7 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_pass import Refusal, openings
-from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.stamp import Stamp
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
 FIVE = QUEUE.with_quota({H200: 5})
@@ -27,7 +27,7 @@ def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[R
             refusals.append(found)
             continue
         if found.gang is not None:
-            ledger.reserve(found.gang.key, Reservation(found.queue, "t", found.reservation))
+            ledger.reserve(found.gang.key, found.queue, "t", found.asked)
         for record, cards in found.pods:
             ledger.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
         opened.append([record.facts.name for record, _ in found.pods])

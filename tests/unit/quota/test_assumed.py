@@ -3,7 +3,7 @@
 from builders import H200, H800, a_group, see
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.stamp import Stamp
 
 from .red_queue import POD, a_cluster, totals, waiting
 
@@ -31,7 +31,7 @@ def test_an_assumed_pod_is_charged_at_once() -> None:
 def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     ledger = assumed()
     see(ledger, a_group("gang").in_queue("red").of(2))
-    ledger.reserve("team/gang", Reservation("red", "term-1", ((H200, 1),)))
+    ledger.reserve("team/gang", "red", "term-1", ((H200, 1),))
     seen = ledger.decisions_seen()
     ledger.confirm(POD.uid, 7)
     assert not seen()
@@ -105,7 +105,7 @@ def test_held_back_it_is_tried_when_it_changes() -> None:
 
 def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     ledger = a_cluster(a_group().in_queue("red").of(2), POD.gated().in_group("gang"))
-    ledger.reserve("team/gang", Reservation("red", "t", ((H200, 3),)))
+    ledger.reserve("team/gang", "red", "t", ((H200, 3),))
     ledger.assume(POD.uid, STAMP)
     assert totals(ledger) == (2, 3, 0, 0)
     ledger.end_term()

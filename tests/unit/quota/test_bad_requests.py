@@ -11,7 +11,7 @@ import pytest
 
 from builders import CARDS, GPU, H200, H800, SHARED, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.quantity import LARGEST
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason

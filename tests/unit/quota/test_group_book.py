@@ -4,7 +4,6 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.stamp import Reservation
 
 GANG = a_group().in_queue("red").of(2)
 KEY = "team/gang"
@@ -65,8 +64,8 @@ def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
 
 
 def test_a_reservation_is_charged_before_it_is_written() -> None:
-    ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
-    ledger.reserve(KEY, reservation)
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
     assert inqueue(ledger) == 2
     ledger.confirm_reservation(KEY, reservation, 5)
     see(ledger, GANG.of(3).at_revision(4))
@@ -77,8 +76,8 @@ def test_a_reservation_is_charged_before_it_is_written() -> None:
 
 
 def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
-    ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
-    ledger.reserve(KEY, reservation)
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
     ledger.confirm_reservation(KEY, reservation, 5)
     assert inqueue(ledger) == 2
@@ -87,20 +86,19 @@ def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
 
 
 def test_a_reservation_that_was_not_written_is_taken_back() -> None:
-    ledger, reservation = a_cluster(GANG), Reservation("red", "term-1", ((H200, 2),))
-    ledger.reserve(KEY, reservation)
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
     ledger.retract_reservation(KEY, reservation)
     assert inqueue(ledger) == 0
 
 
 def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
     """A group made again under its name, while the write for the old one is not answered yet."""
-    old, new = (Reservation("red", "term-1", ((H200, 2),)) for _ in range(2))
     ledger = a_cluster(GANG)
-    ledger.reserve(KEY, old)
+    old = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
     ledger.group_gone(KEY)
     see(ledger, GANG.with_uid("another").at_revision(2))
-    ledger.reserve(KEY, new)
+    ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
     ledger.retract_reservation(KEY, old)
     ledger.confirm_reservation(KEY, old, 9)
     assert inqueue(ledger) == 2

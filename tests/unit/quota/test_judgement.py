@@ -19,10 +19,10 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota import messages
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.judgement import (
-    judge_create,
     judge_presence,
     judge_release,
     queue_on_its_way,

@@ -20,11 +20,13 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.asking import Asking
 from cardquota.quota.claim import Claim
+from cardquota.quota.create_judgement import on_the_way
 from cardquota.quota.drift import drift, ledger_totals
+from cardquota.quota.on_the_way import NOBODY
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.reading import read
 from cardquota.quota.release_pass import Refusal, openings
-from cardquota.quota.stamp import Reservation, Stamp, canonical
+from cardquota.quota.stamp import Stamp, canonical
 
 from .any_cluster import (
     BROKEN,
@@ -46,7 +48,7 @@ from .any_cluster import (
     reservations,
     shapes,
 )
-from .brute_force import claims_and_room, fits
+from .brute_force import a_gang_is_on_the_way, claims_and_room, fits
 from .open_books import left_over, next_opening, sums_of, with_nothing_noted
 
 
@@ -291,6 +293,7 @@ class Histories(RuleBasedStateMachine):
     def a_queues_capability_changes(self, name: str, cpu: str | None) -> None:
         if name in self.queue_bodies:
             self.queue_bodies[name] = self.queue_bodies[name].limited_to(cpu=cpu)
+            self.plain.queues[name].limits = {} if cpu is None else {"cpu": int(cpu) * 1_000}
             see(self.ledger, self.queue_bodies[name])
 
     @rule(name=st.sampled_from(QUEUES))
@@ -354,9 +357,9 @@ class Histories(RuleBasedStateMachine):
         key = f"team/{name}"
         group = self.plain.groups.get(key)
         if group is not None and group.assumed is None:
-            group.assumed = reservation
-            queue, amounts = reservation
-            self.ledger.reserve(key, Reservation(queue, "term-1", canonical(amounts)))
+            queue, asked = reservation
+            group.assumed = queue, self.plain.reservation_for(key, queue, asked)
+            self.ledger.reserve(key, queue, "term-1", canonical(asked))
 
     @rule(name=st.sampled_from(GROUPS), confirmed=st.sampled_from(("before", "after", "never")))
     def the_reservation_of_a_gang_lands(self, name: str, confirmed: str) -> None:
@@ -451,10 +454,12 @@ class Histories(RuleBasedStateMachine):
     def there_is_room_for_what_can_be_assigned(self) -> None:
         """T3, against brute force over the pods that may use several cards."""
         for account in self.ledger.accounts():
-            for at_create in (False, True):
+            gang = a_gang_is_on_the_way(self.ledger, account)
+            for at_create in (False,) if gang else (False, True):
                 claims, room = claims_and_room(self.ledger, account, at_create=at_create)
                 if account.name and len(claims) < 7 and fits(room, *claims):
-                    asking = Asking(account, None, {}, at_create=at_create)
+                    way = on_the_way(self.ledger, account) if at_create else NOBODY
+                    asking = Asking(account, None, {}, on_the_way=way)
                     for card, amount in product(account.quota, (1, 2)):
                         one = PodRequest((card,), "", amount, 0, 0)
                         expected = fits(room, *claims, Claim((card,), amount))
@@ -478,16 +483,38 @@ class Histories(RuleBasedStateMachine):
         for found in openings(self.ledger, queue):
             if isinstance(found, Refusal):
                 continue
+            before = self.plain.charged()
             if found.gang is not None:
-                group = self.plain.groups[found.gang.key]
-                group.assumed = found.queue, dict(found.reservation)
-                self.ledger.reserve(
-                    found.gang.key, Reservation(found.queue, "term-1", found.reservation)
-                )
+                key = found.gang.key
+                reserved = self.plain.reservation_for(key, queue, dict(found.asked))
+                self.plain.groups[key].assumed = queue, reserved
+                self.ledger.reserve(key, queue, "term-1", found.asked)
+            enforced = False
             for record, cards in found.pods:
                 pod = self.plain.pods[record.facts.uid]
+                enforced = enforced or self.plain.namespaces.get(pod.namespace, "")[1:] != ("off",)
                 pod.assumed = found.queue, dict(cards)
                 self.ledger.assume(pod.uid, Stamp(found.queue, cards, "term-1"))
+            if enforced:
+                self.nothing_is_over_its_limit_that_grew(before)
+
+    def nothing_is_over_its_limit_that_grew(self, before: dict[tuple[str, str], int]) -> None:
+        """I1, by a count of its own: what was let through, reservations included, fits.
+
+        A pod that may use several cards is counted with the first of them: where there are such,
+        the rooms that they leave are looked at instead.
+        """
+        for (queue, dimension), charged in self.plain.charged().items():
+            if charged <= before.get((queue, dimension), 0):
+                continue
+            account = self.ledger.account(queue)
+            limit = self.plain.limit(queue, dimension)
+            assert account is not None
+            if account.undecided is None:
+                assert limit is None or charged <= limit, (queue, dimension, charged, limit)
+            elif dimension not in ("cpu", "memory"):
+                _, room = claims_and_room(self.ledger, account, at_create=False)
+                assert room[dimension] >= 0, (queue, dimension, room)
 
     @invariant()
     def the_cluster_is_counted(self) -> None:

@@ -10,7 +10,7 @@ from builders import CARDS, GPU, H200, H800, R4090, SHARED, a_ledger, a_node, a_
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.catalog import Catalog
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.node_book import NodeBook
 from cardquota.quota.selector import HOST_NAME, Selector

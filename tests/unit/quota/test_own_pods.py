@@ -2,6 +2,7 @@
 
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota.create_judgement import on_the_way
 from cardquota.quota.first_step import must_go_first
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.own_pods import OwnPods
@@ -83,10 +84,16 @@ def test_let_through_and_bound_ones_hold_and_gated_ones_do_not() -> None:
     assert own(ledger).kept(template) == (2, {})
 
 
-def test_e2_gated_deny_pods_give_back_what_they_are_counted_with_at_create() -> None:
-    ledger = a_cluster(QUEUE.with_policy("Deny"), held("open"), a_member("gated").gated())
-    alike, freed = own(ledger).kept(a_member("new").facts())
-    assert (alike, freed[H200]) == (1, 1)
+def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_the_way() -> None:
+    """Under policy Deny too: they are those that there is room to be found for."""
+    others = a_member("other").owned_by("Job", name="other").gated()
+    ledger = a_cluster(QUEUE.with_policy("Deny"), held("open"), a_member("gated").gated(), others)
+    pods = own(ledger)
+    assert pods.kept(a_member("new").facts()) == (1, {})
+    assert [record.facts.name for record in pods.waiting] == ["gated"]
+    account = ledger.account("red")
+    assert on_the_way(ledger, account).amounts == {H200: 2}
+    assert on_the_way(ledger, account, but=pods.waiting).amounts == {H200: 1}
 
 
 def test_pods_of_another_template_give_back_what_they_are_charged() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason

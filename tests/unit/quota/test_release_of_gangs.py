@@ -2,9 +2,10 @@
 
 import pytest
 
-from builders import H200, H800, R4090, Body, a_group, see
+from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
+from cardquota.quota.drift import drift
 from cardquota.quota.release_pass import Opening, openings
-from cardquota.quota.stamp import Reservation, read_reservation, reservation_text
+from cardquota.quota.stamp import read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
@@ -36,15 +37,16 @@ def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
     assert found.gang is ledger.groups["team/gang"]
-    assert found.reservation == ((H200, 1), (H800, 1), ("cpu", 1_000))
+    assert found.asked == ((H200, 1), (H800, 1), ("cpu", 1_000))
 
 
 def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
     """Of what nothing limits; else the next leader would not know that the gang has begun."""
     huge = [member(name).with_memory(str(2**63 - 1)) for name in "ab"]
-    found = next(openings(a_cluster(GANG, *huge), "red"))
+    ledger = a_cluster(GANG, *huge)
+    found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
-    reservation = Reservation("red", "t", found.reservation)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
     assert reservation.amounts == ((H200, 2), ("memory", 2**63 - 1))
     assert read_reservation(reservation_text(reservation)) == reservation
 
@@ -77,7 +79,36 @@ def test_members_that_run_already_count_for_the_minimum_and_the_reservation() ->
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
     assert [record.facts.name for record, _ in found.pods] == ["a"]
-    assert found.reservation == ((H200, 1), (H800, 1))
+    assert found.asked == ((H200, 1),)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    assert reservation.amounts == ((H200, 1), (H800, 1))
+
+
+def test_t2_what_members_hold_in_another_queue_is_no_part_of_the_reservation() -> None:
+    """I1: two of 4 cards run in `own`; the group goes on in `red` with one that asks for none."""
+    held = [
+        waiting(name, 4).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a")
+        for name in ("a", "b")
+    ]
+    third = a_pod("c").in_group("gang").gated()
+    ledger = a_cluster(a_queue("own").with_quota({H200: 8}), GANG.of(3), *held, third)
+    opened, _ = release(ledger)
+    assert opened == [["c"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).charged == 0
+    assert drift(ledger) == {}
+
+
+def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    assert release(ledger)[0] == [["a", "b"]]
+    book = ledger.groups["team/gang"]
+    assert book.assumed is not None
+    more = book.assumed._replace(amounts=((H200, 9),))
+    book._judged, book.assumed = (more, book.assumed.amounts), more
+    book.repost(ledger._account)
+    assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
 def test_a_member_that_has_succeeded_counts_for_the_minimum_until_it_is_gone() -> None:

@@ -3,6 +3,7 @@
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.account import Account
+from cardquota.quota.create_judgement import on_the_way
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import UNLIMITED, room_for
 
@@ -18,7 +19,8 @@ def room(pod: PodBody, *things: Body, asked: int = 100) -> tuple[int, dict[str, 
     ledger = a_ledger(*CARDS, QUEUE, *things)
     account = ledger.account("red")
     assert account is not None
-    found, charged = room_for(account, ledger.request_of(pod.facts(), "red"), asked)
+    request, way = ledger.request_of(pod.facts(), "red"), on_the_way(ledger, account)
+    found, charged = room_for(account, request, asked, on_the_way=way)
     return found, {dimension: amount for dimension, amount in charged.items() if amount}
 
 
@@ -57,7 +59,19 @@ def test_t3_nothing_is_left_behind() -> None:
     assert account is not None
     request = ledger.request_of(a_request(names=H200).facts(), "red")
     for _ in range(3):
-        assert room_for(account, request, 100)[0] == 3
+        way = on_the_way(ledger, account)
+        assert room_for(account, request, 100, on_the_way=way)[0] == 3
+
+
+def test_where_something_is_given_back_those_on_the_way_go_where_they_come_first() -> None:
+    ledger = a_ledger(*CARDS, QUEUE, a_request("gated").gated())
+    account = ledger.account("red")
+    assert account is not None
+    request, way = (
+        ledger.request_of(a_request(names=H200).facts(), "red"),
+        on_the_way(ledger, account),
+    )
+    assert room_for(account, request, 100, {"cpu": 1}, on_the_way=way)[0] == 2
 
 
 # --- what is given back before: by pods that go ---

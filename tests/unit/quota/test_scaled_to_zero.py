@@ -7,7 +7,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.control.gate import gate_patch
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vendor import counts_form

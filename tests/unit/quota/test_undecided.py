@@ -6,7 +6,8 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.judgement import judge_create, judge_release
+from cardquota.quota.create_judgement import judge_create
+from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 
@@ -108,8 +109,7 @@ def test_what_is_gone_claims_nothing() -> None:
     ledger.pod_gone("uid-y")
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided() is None
-    assert account.undecided(at_create=True) is None
+    assert account.undecided is None
 
 
 def test_e2_what_its_group_has_reserved_is_a_members_own() -> None:
@@ -154,7 +154,7 @@ def test_a_pod_of_two_card_resources_that_came_past_us_is_counted_by_each() -> N
     ledger = a_cluster(pod)
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided() is None
+    assert account.undecided is None
 
 
 def test_a_raised_quota_lets_them_all_go() -> None:
@@ -198,17 +198,22 @@ def test_outside_every_queue_nobody_claims_anything() -> None:
     ledger = a_ledger(*CARDS, a_pod("stock").naming(EITHER).asking_for(1))
     account = ledger.account("")
     assert account is not None
-    assert account.undecided() is None
+    assert account.undecided is None
 
 
-def test_e2_a_member_whose_cards_are_all_reserved_fits_although_the_card_is_over_its_quota() -> (
-    None
-):
-    """Q7: what was promised before the quota was lowered."""
+@pytest.mark.parametrize("names", [H200, EITHER], ids=["with its card", "with a choice"])
+@pytest.mark.parametrize("quota", [2, 3, 6])
+def test_q7_what_is_reserved_does_not_fit_either_once_the_card_is_over_its_quota(
+    quota: int, names: str
+) -> None:
+    """The same question, whether or not somebody has a choice: 7 are held or reserved."""
     group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
     member = on_its_way("a", 1, H200).in_group("gang")
-    ledger = a_cluster(group, past_us("x", 5), member)
-    assert judge_release(ledger, ledger.pods["uid-a"]).fits
+    cluster = QUEUE.with_quota({H200: quota}), group, past_us("x", 5, names), member
+    verdict = judge_release(a_cluster(*cluster), a_cluster(*cluster).pods["uid-a"])
+    assert verdict.shortfalls == (Shortfall(H200, 1, 7, quota),)
+    enough = a_cluster(*cluster, QUEUE.with_quota({H200: 7}))
+    assert judge_release(enough, enough.pods["uid-a"]).fits
 
 
 @pytest.mark.parametrize("seed", range(60))

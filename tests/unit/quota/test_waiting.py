@@ -1,6 +1,7 @@
 """Who waits, in which lane, and who has been told why."""
 
 from builders import a_pod
+from cardquota.quota.bucket import Bucket
 from cardquota.quota.candidate import Lane
 from cardquota.quota.pod_record import PodRecord
 from cardquota.quota.vocabulary import Reason
@@ -8,7 +9,9 @@ from cardquota.quota.waiting import WaitingLine
 
 
 def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:
-    return PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
+    found = PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
+    found.bucket = Bucket.GATED_DENY
+    return found
 
 
 def test_e6_a_lane_stands_by_priority_then_creation_then_name() -> None:
