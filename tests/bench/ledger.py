@@ -8,7 +8,6 @@ machine.
 import gc
 import sys
 import time
-from collections.abc import Callable
 from types import FrameType
 
 import msgspec
@@ -18,6 +17,7 @@ from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
+from cardquota_dev.condition import Condition
 
 from .figure import Figure, Report, median
 
@@ -126,7 +126,7 @@ def _read(wire: list[bytes]) -> None:
         pod_facts(_decode(line))
 
 
-def _rounds(work: Callable[[], None]) -> list[float]:
+def _rounds(work: Condition[None]) -> list[float]:
     found = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -135,7 +135,7 @@ def _rounds(work: Callable[[], None]) -> list[float]:
     return found
 
 
-def _calls(work: Callable[[], None]) -> float:
+def _calls(work: Condition[None]) -> float:
     """How many functions of the domain are called."""
     made = 0
 

@@ -17,8 +17,9 @@ from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.client import Client
 from cardquota.cluster.find_access import find_access
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
+from harness.proxy import Proxy
 
-from .conftest import Proxy, until
+from .conftest import until
 from .mirror import (
     PODS,
     Mirror,
