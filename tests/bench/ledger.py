@@ -8,6 +8,8 @@ machine.
 import gc
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 import msgspec
@@ -17,7 +19,6 @@ from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, pod_facts
-from cardquota_dev.condition import Condition
 
 from .figure import Figure, Report, median
 
@@ -48,7 +49,7 @@ def run(report: Report) -> None:
                     ledger.pod_gone(uid)
         for ledger, size in ((few, FEW), (many, MANY)):
             events, undo = prepared(ledger, ROUNDS)
-            calls[size] = _calls(lambda ledger=ledger, events=events: _tell(ledger, events))
+            calls[size] = _calls(partial(_tell, ledger, events))
             for uid in undo:
                 ledger.pod_gone(uid)
         report(median(what, costs[MANY], "us", bound))
@@ -126,7 +127,7 @@ def _read(wire: list[bytes]) -> None:
         pod_facts(_decode(line))
 
 
-def _rounds(work: Condition[None]) -> list[float]:
+def _rounds(work: Callable[[], None]) -> list[float]:
     found = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -135,7 +136,7 @@ def _rounds(work: Condition[None]) -> list[float]:
     return found
 
 
-def _calls(work: Condition[None]) -> float:
+def _calls(work: Callable[[], None]) -> float:
     """How many functions of the domain are called."""
     made = 0
 

@@ -185,7 +185,8 @@ def running(
     `before`: what is done before it is started.
     """
     folder.mkdir()
-    operator = Operator(folder, cluster.folder.product_kubeconfig, config)  # type: ignore[union-attr]
+    assert cluster.folder is not None
+    operator = Operator(folder, cluster.folder.product_kubeconfig, config)
     apply_webhooks(cluster, operator)
     before()
     operator.start()
