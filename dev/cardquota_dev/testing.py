@@ -7,7 +7,7 @@ a pipe that only the test process holds.
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from kubernetes import client, config
 
+from .condition import Condition
 from .discovery import binary, existing_cluster
 from .failure import PlaneError
 from .folder import Folder
@@ -93,7 +94,7 @@ class Cluster:
 
 
 def eventually(
-    condition: Callable[[], T],
+    condition: Condition[T | None],
     what: str = "condition",
     seconds: float = 15.0,
     *,

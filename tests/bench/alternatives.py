@@ -31,8 +31,8 @@ def run(report: Report) -> None:
         worlds = [_on_their_way(number, room) for number in WAITING]
         rounds = [[_asked(world, turn) for world in worlds] for turn in range(ROUNDS)]
         _report(report, f"create, {what}", rounds)
-    worlds = [_waiting(number) for number in WAITING]
-    rounds = [[_freed(world, turn) for world in worlds] for turn in range(ROUNDS)]
+    held = [_waiting(number) for number in WAITING]
+    rounds = [[_freed(world, turn) for world in held] for turn in range(ROUNDS)]
     _report(report, "a card is freed", rounds)
 
 

@@ -9,6 +9,7 @@ import gc
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 import msgspec
@@ -48,7 +49,7 @@ def run(report: Report) -> None:
                     ledger.pod_gone(uid)
         for ledger, size in ((few, FEW), (many, MANY)):
             events, undo = prepared(ledger, ROUNDS)
-            calls[size] = _calls(lambda ledger=ledger, events=events: _tell(ledger, events))
+            calls[size] = _calls(partial(_tell, ledger, events))
             for uid in undo:
                 ledger.pod_gone(uid)
         report(median(what, costs[MANY], "us", bound))

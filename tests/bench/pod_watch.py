@@ -1,7 +1,6 @@
 """When the pods of a namespace were let through, bound and deleted, by one watch."""
 
 import asyncio
-from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
@@ -9,6 +8,7 @@ import aiohttp
 import msgspec
 
 from cardquota.quota.vocabulary import GATE
+from cardquota_dev.condition import Condition
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -59,7 +59,7 @@ class PodWatch:
         self.running: dict[str, float] = {}
         self.deleted: dict[str, float] = {}
 
-    async def until(self, condition: Callable[[], bool], what: str) -> None:
+    async def until(self, condition: Condition[bool], what: str) -> None:
         """Return once what was seen fulfils a condition."""
         try:
             async with asyncio.timeout(self._patience):

@@ -7,11 +7,13 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 from cardquota.cluster import delivery, takeover
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.wire import decode_identity, revision_of
 from cardquota.control import gate, groups, leadership, release
+from cardquota.control.pod_patch import pod_path, precondition
 from cardquota.quota import vocabulary as v
 
 
@@ -31,17 +33,17 @@ def _no_fence() -> None:
     async def at_once(elector: Any, reflectors: Any, client: Any, **times: Any) -> None:
         await whole(elector, reflectors, client, **{**times, "settle": 0.0, "renew_deadline": 0.0})
 
-    leadership.settle_and_catch_up = at_once  # type: ignore[assignment]
+    patch.object(leadership, whole.__name__, at_once).start()  # fails if it is not there
 
 
 def _no_precondition() -> None:
-    gate._precondition = lambda facts: {}
+    patch.object(gate, precondition.__name__, lambda facts: {}).start()
 
 
 def _uncharged_by_reading() -> None:
     async def settle(self: Any, facts: Any, stamp: Any) -> gate.Opened:
         try:
-            pod = gate._POD.decode(await self._settler.get(gate._path(facts)))
+            pod = gate._POD.decode(await self._settler.get(pod_path(facts)))
         except (ApiError, OutcomeUnknown):
             pod = None
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:

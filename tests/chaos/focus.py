@@ -15,11 +15,11 @@ class Focus:
 
     def lengths(self, lengths: Lengths) -> Lengths:
         """The same run with these faults alone, and kills as soon as they make sense."""
+        shortest, longest = lengths.between_kills
         return replace(
             lengths,
             faults=self.faults,
-            between_kills=tuple(s / 2 for s in lengths.between_kills) if self.kill
-            else lengths.between_kills,
+            between_kills=(shortest / 2, longest / 2) if self.kill else lengths.between_kills,
             releases_before_a_kill=min(lengths.releases_before_a_kill, 50),
         )  # fmt: skip
 

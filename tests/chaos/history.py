@@ -157,7 +157,7 @@ class History:
 
 def slim(thing: dict[str, Any]) -> dict[str, Any]:
     """What a recount reads of an object; the rest is most of it."""
-    found = {name: thing[name] for name in ("spec", "status") if name in thing}
+    found: dict[str, Any] = {name: thing[name] for name in ("spec", "status") if name in thing}
     kept = ("name", "namespace", "uid", "annotations", "deletionTimestamp")
     found["metadata"] = {key: thing["metadata"].get(key) for key in kept}
     if "containers" in found.get("spec", {}):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 from cardquota.cli import main as cardquota
 from cardquota.cli import run
@@ -33,7 +34,7 @@ def main() -> None:
     number = int(found[1]) if found else 0
     way, lease_way = map(int, ways.split(",")[2 * number : 2 * number + 2])
     os.environ["KUBECONFIG"] = str(_through(way, config, number))
-    run.Client = _clients(lease_way)  # type: ignore[misc,assignment]
+    patch.object(run, Client.__name__, _clients(lease_way)).start()  # fails if it is not there
     run._RECOUNT = _RECOUNT  # type: ignore[misc]
     if breakage != "-":
         BREAKAGES[breakage].apply()

@@ -5,11 +5,12 @@ once. What is waited for is what the table, or else the simulation, says;
 what is there when the time is over is what was found.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from cardquota_dev.condition import Condition
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, Reply, ask
 
@@ -191,10 +192,10 @@ class OnPlane:
 
     # --- requests -------------------------------------------------------------------------
 
-    def _until(self, condition: Callable[[], Any], what: str, seconds: float = 30.0) -> None:
+    def _until(self, condition: Condition[object], what: str, seconds: float = 30.0) -> None:
         eventually(condition, what, seconds, every=_EVERY)
 
-    def _wait(self, condition: Callable[[], bool]) -> None:
+    def _wait(self, condition: Condition[bool]) -> None:
         """Until the condition holds or the time is over: what is there then is judged later."""
         with suppress(AssertionError):
             self._until(condition, "as the table says", PATIENCE)

@@ -97,7 +97,7 @@ class Sight:
                 for others in (True, False):
                     start, end = messages.not_counted(node, ["|"], others=others).split("|")
                     if event["message"].startswith(start):
-                        return event["message"].removeprefix(start).removesuffix(end)
+                        return str(event["message"]).removeprefix(start).removesuffix(end)
         return ""
 
     def stored_wrong(self, stage: Stage, namespace: str) -> list[str]:

@@ -36,7 +36,7 @@ def outcomes(
 ) -> Iterator[Mapping[str, Outcome]]:
     """All cases that this session asks for, played together."""
     folder = tmp_path_factory.mktemp("conformance")
-    asked = {item.callspec.params["case"].id for item in _of_this_module(request)}
+    asked = set(_asked(request))
     players = [OnPlane(product_plane, case) for case in _CASES if case.id in asked]
     simulated = [_simulated(player.case, folder) for player in players]
     shared = fresh_namespace(product_plane, SHARED_NAMESPACE)
@@ -47,10 +47,13 @@ def outcomes(
     assert bugs_logged(product_plane) == []
 
 
-def _of_this_module(request: pytest.FixtureRequest) -> Iterator[pytest.Function]:
+def _asked(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The cases of this module's tests."""
     for item in request.session.items:
         if isinstance(item, pytest.Function) and item.function is test_on_the_plane:
-            yield item
+            case = item.callspec.params["case"]
+            assert isinstance(case, Case)
+            yield case.id
 
 
 def _simulated(case: Case, folder: Path) -> tuple[Found, Found]:

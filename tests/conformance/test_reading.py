@@ -56,9 +56,10 @@ def test_a_sentence_may_leave_out_what_is_said_elsewhere() -> None:
 def test_an_expectation_says_how_a_pod_differs() -> None:
     case = next(case for case in cases() if case.id == "cards1-D1")
     (expected,) = case.stages[0].things[0].pods
-    right = {"cards": dict(expected.cards or ()), "node": expected.node or ""}
-    assert expected.wrong(pod_found(ADMITTED, **right)) == ""
-    assert "charged for" in expected.wrong(pod_found(ADMITTED, **(right | {"cards": {}})))
-    assert "on node" in expected.wrong(pod_found(ADMITTED, **(right | {"node": ""})))
+    cards, node = dict(expected.cards or ()), expected.node or ""
+    assert expected.wrong(pod_found(ADMITTED, cards=cards, node=node)) == ""
+    assert "charged for" in expected.wrong(pod_found(ADMITTED, cards={}, node=node))
+    assert "on node" in expected.wrong(pod_found(ADMITTED, cards=cards, node=""))
     assert "denied, not admitted" in expected.wrong(pod_found("denied"))
-    assert "warnings" in expected.wrong(pod_found(ADMITTED, **right, warnings=("a",)))
+    warned = pod_found(ADMITTED, cards=cards, node=node, warnings=("a",))
+    assert "warnings" in expected.wrong(warned)

@@ -19,7 +19,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Schedu
     return Scheduling(config, log)
 
 
-class Scheduling(LoadScopeScheduling):
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Units in the order of collection: by their names the long ones come first, as it happens.
 
     Short ones at the end keep all workers busy until then.

@@ -6,7 +6,7 @@ Objects are those of `builders`; names of queues are the test's own, so that tes
 import json
 import re
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
+from cardquota_dev.condition import Condition
 from cardquota_dev.testing import Cluster, eventually
 
 from .asking import MERGE, Object, Reply, ask, credentials
@@ -205,7 +206,7 @@ class Team:
         assert answer.status == 200
         return list(answer.data.decode().splitlines())
 
-    def until(self, condition: Callable[[], Any], what: str, seconds: float = 15.0) -> Any:
+    def until(self, condition: Condition[Any], what: str, seconds: float = 15.0) -> Any:
         return eventually(condition, what, seconds)
 
     def until_open(self, *names: str) -> None:
@@ -216,7 +217,7 @@ class Team:
         for name in names:
             self.until(lambda n=name: self.pod(n)["spec"].get("nodeName"), f"{name} bound")
 
-    def until_row(self, card: str, name: str = "q", **numbers: int) -> None:
+    def until_row(self, card: str, name: str = "q", **numbers: int | str) -> None:
         """Wait until the queue's status shows these numbers."""
 
         def shown() -> bool:

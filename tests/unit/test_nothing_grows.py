@@ -7,11 +7,12 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import count
-from typing import Any
+from typing import cast
 
 import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
+from cardquota.cluster.client import Client
 from cardquota.cluster.event import ObjectReference
 from cardquota.cluster.events import EventRecorder
 from cardquota.control import release
@@ -94,8 +95,9 @@ class Silent:
 
 @pytest.fixture
 async def recorder() -> AsyncIterator[EventRecorder]:
-    silent: Any = Silent()
-    recorder = EventRecorder(silent, instance="replica-0", queue_size=50, remembered=100)
+    recorder = EventRecorder(
+        cast("Client", Silent()), instance="replica-0", queue_size=50, remembered=100
+    )
     task = asyncio.create_task(recorder.run())
     yield recorder
     task.cancel()
@@ -125,7 +127,7 @@ async def test_nothing_is_left_of_a_queue_in_the_status_writer() -> None:
         assert found is not None
         writer.see(queue.name, {})
         writer.want(found)
-        await until(lambda n=number: writer.writes > n)  # type: ignore[misc]
+        await until(lambda n=number: writer.writes > n)
         writer.drop(queue.name)
     await until(lambda: not writer._tasks, 5)
     assert_nothing_grew(before, containers(writer))

@@ -55,11 +55,10 @@ def test_the_pods_of_a_job_wait_at_the_gate(team: Team) -> None:
     team.until_row(T1000, allocated=2, requested=4)
     pods = team.pods()
     assert sorted(let_through(pod) for pod in pods) == [False, False, True, True]
-    waiting = [pod for pod in pods if not let_through(pod)]
-    for pod in waiting:
-        assert gates(pod) == [v.GATE]
-        assert v.ALLOCATED not in notes(pod)
-        told = team.until_told(pod["metadata"]["name"], v.Reason.INSUFFICIENT_CARD)
+    for waiting in [pod for pod in pods if not let_through(pod)]:
+        assert gates(waiting) == [v.GATE]
+        assert v.ALLOCATED not in notes(waiting)
+        told = team.until_told(waiting["metadata"]["name"], v.Reason.INSUFFICIENT_CARD)
         assert "requested <1>, total would be <3>, but capability is <2>" in told["message"]
     assert refusals(team) == []
 

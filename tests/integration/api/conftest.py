@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from cardquota.api.queue_status import QueueStatus
+from cardquota_dev.testing import Cluster
 
 Kubectl = Callable[..., CompletedProcess[str]]
 
@@ -24,7 +25,7 @@ def manifest(kind: str, name: str, **content: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def kubectl(plane: Any) -> Kubectl:
+def kubectl(plane: Cluster) -> Kubectl:
     """kubectl, on a plane where the committed CRDs are established."""
     run: Kubectl = plane.kubectl
     applied = run("apply", "--server-side", "--force-conflicts", "-k", str(CRDS))

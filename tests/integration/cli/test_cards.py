@@ -78,13 +78,13 @@ def somebody_who_may(team: Team, folder: Path, group: str, resource: str) -> Ite
     assert token.ok, token
     config = json.loads(team.cluster.kubeconfig.read_text())
     config["users"][0]["user"] = {"token": token.body["status"]["token"]}
-    path = folder / name
-    path.write_text(json.dumps(config))
+    kubeconfig = folder / name
+    kubeconfig.write_text(json.dumps(config))
     user = f"system:serviceaccount:{team.namespace}:{name}"
     collection = "/api/v1/nodes" if not group else f"/apis/{group}/{v.VERSION}/{resource}"
     eventually(lambda: ask(team.cluster, "GET", collection, as_user=user).ok, f"{name} may list")
     try:
-        yield path
+        yield kubeconfig
     finally:
         for kind in ("clusterrolebindings", "clusterroles"):
             assert ask(team.cluster, "DELETE", f"{RBAC}/{kind}/{name}").ok

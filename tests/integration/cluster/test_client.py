@@ -5,8 +5,7 @@ import pytest
 
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.client import APPLY_PATCH, JSON_PATCH, Client
-
-from .conftest import Proxy
+from harness.proxy import Proxy
 
 
 def _map(name: str, **data: str) -> dict[str, object]:

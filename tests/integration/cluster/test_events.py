@@ -9,8 +9,9 @@ import pytest
 from cardquota.cluster.client import Client
 from cardquota.cluster.event import ObjectReference, cut
 from cardquota.cluster.events import EventRecorder
+from harness.proxy import Proxy
 
-from .conftest import Proxy, until
+from .conftest import until
 
 
 @pytest.fixture

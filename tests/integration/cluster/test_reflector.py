@@ -1,6 +1,6 @@
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import _AsyncGeneratorContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from cardquota.cluster.find_access import find_access
 from cardquota.cluster.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
+from harness.proxy import Proxy
 
-from .conftest import Proxy, until
+from .conftest import until
 from .mirror import NOT_OURS, reflecting
 
 
@@ -66,12 +67,14 @@ class Odd(Client):
         self.expired_watches = 0
         self.expired_pages = 0
 
-    def watch(self, *args: Any, **options: Any) -> AbstractAsyncContextManager[ClientResponse]:
+    def watch(
+        self, path: str, *, params: Mapping[str, str], read_timeout: float
+    ) -> _AsyncGeneratorContextManager[ClientResponse]:
         self.watches += 1
         if self.expired_watches:
             self.expired_watches -= 1
             raise ApiError(410, "Expired", "too old resource version")
-        return super().watch(*args, **options)
+        return super().watch(path, params=params, read_timeout=read_timeout)
 
     async def get(self, path: str, **options: Any) -> bytes:
         if "continue" in options["params"] and self.expired_pages:
@@ -210,7 +213,7 @@ async def test_an_orderly_end_of_the_watch_is_no_event(
     view = View()
     async with running(odd, namespace, view, watch_seconds=1.0) as reflector:
         for number in range(1, 4):
-            await until(lambda n=number: odd.watches == n, "the next watch")  # type: ignore[misc]
+            await until(lambda n=number: odd.watches == n, "the next watch")
             await create(client, namespace, f"m{number}", size="1")
         await until(lambda: len(view.sizes) == 3, "all objects")
         assert reflector.relists == 0

@@ -12,8 +12,9 @@ from cardquota.cluster.client import Client
 from cardquota.cluster.kubeconfig import from_kubeconfig
 from cardquota.cluster.reflector import Reflector
 from cardquota_dev.testing import Cluster
+from harness.proxy import Proxy
 
-from .conftest import Front, Proxy, until
+from .conftest import Front, until
 from .mirror import (
     Mirror,
     Sized,
@@ -59,7 +60,7 @@ async def test_a_stream_may_die_at_any_byte_of_a_line(
         for round_, cut in enumerate(cuts):
             watches, front.cut_after = len(front.watched_from), cut
             reflector_stream(reflector)
-            await until(lambda n=watches: len(front.watched_from) > n, "a new watch")  # type: ignore[misc]
+            await until(lambda n=watches: len(front.watched_from) > n, "a new watch")
             for number in range(3):
                 await resize(client, namespace, "a", f"{round_}-{number}")
             await create(client, namespace, f"b{round_}", "1")

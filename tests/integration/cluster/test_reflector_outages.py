@@ -8,6 +8,7 @@ import base64
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -17,8 +18,9 @@ from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.client import Client
 from cardquota.cluster.find_access import find_access
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
+from harness.proxy import Proxy
 
-from .conftest import Proxy, until
+from .conftest import until
 from .mirror import (
     PODS,
     Mirror,
@@ -140,7 +142,7 @@ async def test_two_thousand_pods_and_a_revision_that_is_really_too_old(
 ) -> None:
     """Listed in pages; cut; a tenth changes or goes; compacted; then 410, and one list more."""
     names = [f"pod-{number:04}" for number in range(PODS_IN_ALL)]
-    await at_once([lambda n=n: create(client, namespace, n, "1", PODS) for n in names])  # type: ignore[misc]
+    await at_once([partial(create, client, namespace, n, "1", PODS) for n in names])
     await a_few(client, namespace, PODS)
     mirror = Mirror()
     async with mirroring(proxied, namespace, mirror, kind=PODS, page_size=PAGE) as reflector:

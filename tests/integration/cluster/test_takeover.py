@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -114,7 +114,7 @@ async def test_a_term_that_ends_meanwhile_is_said(client: Client, namespace: str
         running.cancel()
 
 
-async def _raises(attempt: "asyncio._CoroutineLike[None]") -> bool:
+async def _raises(attempt: Coroutine[object, object, None]) -> bool:
     with pytest.raises(LeadershipLost):
         await attempt
     return True

@@ -99,7 +99,7 @@ class TestWhenOthersChangeThePod:
             refused(gating.create(pod("p"), dry=True), "born-gated")
 
     def test_a_webhook_that_takes_the_gate_away(self, gating: Stage, tmp_path: Path) -> None:
-        patch = [
+        patch: list[dict[str, Any]] = [
             {"op": "replace", "path": "/spec/schedulingGates", "value": []},
             {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
         ]

@@ -24,7 +24,7 @@ from cardquota_dev.testing import Cluster, eventually
 from integration.asking import Object
 
 CARDQUOTA = (sys.executable, "-m", "cardquota.cli")
-QUICK = {
+QUICK: Mapping[str, Any] = {
     "leaderElection": {"duration": 3, "renewDeadline": 2.5, "retryPeriod": 0.3, "settle": 0.3},
     "release": {"patchTimeout": 1},
 }
@@ -185,7 +185,8 @@ def running(
     `before`: what is done before it is started.
     """
     folder.mkdir()
-    operator = Operator(folder, cluster.folder.product_kubeconfig, config)  # type: ignore[union-attr]
+    assert cluster.folder is not None
+    operator = Operator(folder, cluster.folder.product_kubeconfig, config)
     apply_webhooks(cluster, operator)
     before()
     operator.start()

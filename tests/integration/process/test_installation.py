@@ -17,7 +17,7 @@ from cardquota.install.admission_path import admission_path
 from cardquota.install.manifests import documents
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
-from cardquota.settings import Settings, Webhook
+from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, Object, ask
 
@@ -26,7 +26,7 @@ from .running import apply_webhooks, install_base, json_lines, running, tracebac
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
 SETTINGS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
-BY_POLICY = Settings(webhook=Webhook(url="https://127.0.0.1:1", gate="policy"))
+BY_POLICY = Settings(webhook=Webhook(url="https://127.0.0.1:1", gate=GateSetter.POLICY))
 WANTED = documents(SETTINGS)
 Change = Callable[[Object], object]
 
@@ -217,7 +217,7 @@ async def test_policies_that_set_the_gate_are_looked_at_too(
         assert await by_policy.faults() == []
         for document in ours:
             stored = ask(installed, "GET", admission_path(document)).body
-            spoilt = {"matchConditions": []} if "Binding" not in document["kind"] else {}
+            spoilt: Object = {"matchConditions": []} if "Binding" not in document["kind"] else {}
             spoilt = spoilt or {"matchResources": {"namespaceSelector": {"matchLabels": {"a": ""}}}}
             replace(installed, {**stored, "spec": {**stored["spec"], **spoilt}}, "spec")
             (fault,) = await by_policy.faults()

@@ -263,9 +263,9 @@ def test_a_crash_in_the_middle_of_gangs_loses_nothing(
             operator.review(bare, "/validate", a_review("nobody-s"))
             team.until_row(T1000, allocated=6, inqueue=0, requested=10)
             by_gang: dict[str, set[bool]] = {}
-            for pod in team.pods():
-                name = pod["metadata"]["name"].split("-")[0]
-                by_gang.setdefault(name, set()).add(let_through(pod))
+            for stored in team.pods():
+                name = stored["metadata"]["name"].split("-")[0]
+                by_gang.setdefault(name, set()).add(let_through(stored))
             assert sorted(len(states) for states in by_gang.values()) == [1] * 5
             team.set_quota({T1000: 10})
             team.until_row(T1000, allocated=10, inqueue=0, requested=10)

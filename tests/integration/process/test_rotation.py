@@ -132,7 +132,7 @@ def two_replicas(
             stack.callback(one.kill)
             one.start()
         for one in operators:
-            eventually(lambda one=one: one.get("/readyz")[0] == 200, "ready", 60)  # type: ignore[misc]
+            eventually(lambda one=one: one.get("/readyz")[0] == 200, "ready", 60)
         eventually(lambda: published_ca(cluster), "caBundle")
         yield operators
 

@@ -55,7 +55,10 @@ def test_foreign_gates_stay(team: Team) -> None:
 def test_the_pods_own_affinity_is_kept(team: Team) -> None:
     """P5: the card is an addition to every term of the pod's own."""
     team.has_queue({T1000: 3})
-    own = [("kubernetes.io/hostname", "NotIn", ["nowhere"])], [("zone", "Exists", [])]
+    own: tuple[list[tuple[str, str, list[str]]], ...] = (
+        [("kubernetes.io/hostname", "NotIn", ["nowhere"])],
+        [("zone", "Exists", [])],
+    )
     assert team.create(team.a_pod("a", 1, T1000).requiring(*own)).ok
     team.until_bound("a")
     terms = node_terms(team.pod("a"))

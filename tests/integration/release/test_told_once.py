@@ -83,6 +83,6 @@ def test_a_thousand_tries_are_one_event_and_another_reason_is_one_more(team: Tea
     for name in WAITING:
         team.until_told(name, v.RELEASED)
 
-    waited = {v.Reason.INSUFFICIENT_CARD: 1, v.Reason.QUEUE_NOT_OPEN: 1}
+    waited: dict[str, int] = {v.Reason.INSUFFICIENT_CARD: 1, v.Reason.QUEUE_NOT_OPEN: 1}
     released = {**waited, v.RELEASED: 1}
     assert told(team) == {"gang": waited, **dict.fromkeys(WAITING, released)}

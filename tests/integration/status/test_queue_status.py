@@ -237,9 +237,9 @@ def test_the_metrics_say_the_same(team: Team) -> None:
         assert metric(team.cluster, name, queue=queue, card=T1000) == value, total
     deserved = metric(team.cluster, "cardquota_queue_card_deserved", queue=queue, card=T1000)
     assert deserved == team.row(T1000)["deserved"]
-    for total, value in {"quota": 4, "allocated": 1, "requested": 1.5, "inqueue": 0}.items():
+    for total, cpus in {"quota": 4, "allocated": 1, "requested": 1.5, "inqueue": 0}.items():
         name = f"cardquota_queue_resource_{total}"
-        assert metric(team.cluster, name, queue=queue, resource="cpu") == value, total
+        assert metric(team.cluster, name, queue=queue, resource="cpu") == cpus, total
     assert resource(team, "memory")["guarantee"] == "1Gi"
     assert metric(team.cluster, "cardquota_gated_pods", queue=queue) == 1
     assert metric(team.cluster, "cardquota_unadmitted_pods", queue=queue) == 0

@@ -9,7 +9,7 @@ from aiohttp import web
 from cardquota.cli import run
 from cardquota.cluster import client as module
 from cardquota.cluster.access import Access
-from cardquota.settings import Settings
+from cardquota.settings import LeaderElection, Settings
 
 
 class Server:
@@ -71,8 +71,8 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
         return 0
 
     monkeypatch.setattr(module, "_CONNECTIONS", 2)
-    monkeypatch.setattr(run, "find_access", access, raising=False)
+    monkeypatch.setattr(run, "find_access", access)
     monkeypatch.setattr(module, "find_access", access)
     monkeypatch.setattr(run.Operator, "main", main)
-    assert await run._run(Settings(leader_election={"retry_period": 0.05})) == 0  # type: ignore[arg-type]
+    assert await run._run(Settings(leader_election=LeaderElection(retry_period=0.05))) == 0
     assert seen == [True]

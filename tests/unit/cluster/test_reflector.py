@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
@@ -98,7 +98,7 @@ async def _play(
     *streams: list[bytes] | Exception,
     backoff: Backoff | None = None,
     **more: Any,
-) -> tuple[Any, Names, Scripted]:
+) -> tuple[Reflector[Thing], Names, Scripted]:
     client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
     sink = Names()
     reflector = Reflector(
@@ -298,9 +298,8 @@ async def test_passed_is_told_by_a_bookmark() -> None:
     bookmark = b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}\n'
     reflector, _, _ = await _play([5], [bookmark])
     await asyncio.wait_for(reflector.passed(12), 1)
-    waiting: Callable[[], Any] = lambda: asyncio.wait_for(reflector.passed(13), 0.01)  # noqa: E731
     with pytest.raises(TimeoutError):
-        await waiting()
+        await asyncio.wait_for(reflector.passed(13), 0.01)
 
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"watch_seconds": 60, "stall_timeout": 70}])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -147,10 +148,10 @@ def test_a_secret_that_is_gone_is_made_anew_from_what_is_served() -> None:
     ],
 )
 @pytest.mark.parametrize("remembers", [True, False])
-def test_nonsense_of_any_kind_ends_in_order(spoilt: dict[str, object], remembers: bool) -> None:
+def test_nonsense_of_any_kind_ends_in_order(spoilt: dict[str, Any], remembers: bool) -> None:
     shelf = Shelf()
     before = shelf.held
-    shelf.held = replace(shelf.held, **spoilt)  # type: ignore[arg-type]
+    shelf.held = replace(shelf.held, **spoilt)
     shelf.known = True
     for _ in range(4):
         shelf.step(served=before if remembers else None)

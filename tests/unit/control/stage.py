@@ -21,6 +21,7 @@ from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.stamp import Stamp
+from cardquota_dev.condition import Condition
 
 TERM = "replica-1_abc"
 Answer = bytes | Exception
@@ -181,13 +182,12 @@ def charged(ledger: Ledger, card: str, queue: str = "queue") -> int:
 
 def no_charge_is_left(ledger: Ledger) -> bool:
     """Nothing that was assumed is still charged: no pod, no reservation."""
-    return drift(ledger) == {} and not any(
-        [r for r in ledger.pods.values() if r.assumed]
-        + [b for b in ledger.groups.values() if b.assumed]  # type: ignore[operator]
-    )
+    pods = [one for one in ledger.pods.values() if one.assumed]
+    groups = [one for one in ledger.groups.values() if one.assumed]
+    return drift(ledger) == {} and not pods and not groups
 
 
-async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
+async def until(condition: Condition[object], seconds: float = 2.0) -> None:
     """Return once the condition holds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import msgspec
 import pytest
@@ -113,7 +114,7 @@ async def test_the_pod_is_charged_before_anything_is_sent() -> None:
     assert seen == [2]
 
 
-def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, object]:
+def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, Any]:
     nodes = (
         a_node("mig").showing("NVIDIA-H200").with_slices("1g.18gb", 4),
         a_node("mps").sharing("NVIDIA-H800", 4, memory="81559"),
@@ -121,12 +122,12 @@ def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, object]:
     ledger = a_world(QUEUE, *nodes, pod)
     stamp = Stamp("queue", ((card, 2),), TERM)
     patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
-    found: dict[str, object] = json.loads(msgspec.json.encode(patch))
+    found: dict[str, Any] = json.loads(msgspec.json.encode(patch))
     return found
 
 
-def terms_of(patch: dict[str, object]) -> list[list[tuple[str, str, list[str]]]]:
-    terms = patch["spec"]["affinity"]["nodeAffinity"][  # type: ignore[index]
+def terms_of(patch: dict[str, Any]) -> list[list[tuple[str, str, list[str]]]]:
+    terms = patch["spec"]["affinity"]["nodeAffinity"][
         "requiredDuringSchedulingIgnoredDuringExecution"
     ]["nodeSelectorTerms"]
     return [
@@ -136,7 +137,7 @@ def terms_of(patch: dict[str, object]) -> list[list[tuple[str, str, list[str]]]]
 
 
 def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> None:
-    annotations = patch_of(POD, H200)["metadata"]["annotations"]  # type: ignore[index]
+    annotations = patch_of(POD, H200)["metadata"]["annotations"]
     assert json.loads(annotations.pop(v.ALLOCATED)) == {H200: 2}
     assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
 
@@ -144,9 +145,9 @@ def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> N
 def test_foreign_gates_are_kept() -> None:
     """A merge patch replaces lists: the others have to be in it."""
     patch = patch_of(POD.gated("example.com/a", "example.com/b"), H200)
-    gates = patch["spec"]["schedulingGates"]  # type: ignore[index]
+    gates = patch["spec"]["schedulingGates"]
     assert [gate["name"] for gate in gates] == ["example.com/a", "example.com/b"]
-    assert patch_of(POD, H200)["spec"]["schedulingGates"] == []  # type: ignore[index]
+    assert patch_of(POD, H200)["spec"]["schedulingGates"] == []
 
 
 @pytest.mark.parametrize(

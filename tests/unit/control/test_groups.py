@@ -1,11 +1,12 @@
 """The phase that people see and the end of a reservation (T2)."""
 
+import asyncio
+
 import pytest
 
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control import groups as module
 from cardquota.control.groups import GroupKeeper
 from cardquota.quota import vocabulary as v
 from cardquota.quota.group_facts import GroupFacts
@@ -140,7 +141,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def no_wait(_: float) -> None: ...
 
-    monkeypatch.setattr(module.asyncio, "sleep", no_wait)
+    monkeypatch.setattr(asyncio, "sleep", no_wait)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from cardquota.cluster.pulse import Pulse
+from cardquota.cluster.takeover import LeadershipLost
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
@@ -68,7 +69,7 @@ class Replica:
 
     @property
     def leads(self) -> float:
-        return self.metrics.leader._value.get()
+        return float(self.metrics.leader._value.get())
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
     replica: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Renewed and unused, it would keep all others from leading."""
-    monkeypatch.setattr(module, "settle_and_catch_up", failing(module.LeadershipLost("flickered")))
+    monkeypatch.setattr(module, "settle_and_catch_up", failing(LeadershipLost("flickered")))
     replica.elector.term = "term"
     replica.leadership.acquired("term")
     await until(lambda: replica.failures)
@@ -166,7 +167,7 @@ async def test_a_term_that_is_lost_ends_nothing_else(
     await until(lambda: replica.leads == 1)
     replica.leadership.lost("one")
     await until(lambda: replica.leads == 0)
-    monkeypatch.setattr(module, "settle_and_catch_up", failing(module.LeadershipLost("slept")))
+    monkeypatch.setattr(module, "settle_and_catch_up", failing(LeadershipLost("slept")))
     replica.leadership.acquired("two")
     await asyncio.sleep(0.01)
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)

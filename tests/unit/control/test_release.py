@@ -236,7 +236,7 @@ async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -
             except TimeoutError:
                 raise refused(500) from None
 
-        leader.script.patch = slowly  # type: ignore[assignment]
+        leader.script.patch = slowly  # type: ignore[method-assign]
         await until(lambda: len(sent) > 12)
         leader.see(*(waiting(f"good-{n}").in_queue("good") for n in range(8)))
         before = len(sent)

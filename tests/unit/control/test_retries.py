@@ -17,7 +17,7 @@ async def test_later_each_time() -> None:
     began = now()
     for number in range(1, 5):
         retries.failed("a")
-        await until(lambda n=number: len(tries) == n)  # type: ignore[misc]
+        await until(lambda n=number: len(tries) == n)
     assert tries[0] - began >= 0.01
     assert tries[3] - tries[2] >= 0.08
 

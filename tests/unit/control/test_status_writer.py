@@ -303,8 +303,8 @@ async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
         await asyncio.sleep(0)
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["uid"] == NEW
-    for end in (lambda: writer.drop("queue", NEW), lambda: writer.drop("queue")):
-        end()
+    writer.drop("queue", NEW)
+    writer.drop("queue")
     await until(lambda: not writer._tasks)
     assert writer._entries == {}
 

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where pip would put Go; PATH has none, and pip always fails."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
-    monkeypatch.setattr(toolchain.sysconfig, "get_path", lambda _: str(tmp_path / "site"))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "site"))
     return tmp_path / "site" / "go" / "bin" / "go"
 
 

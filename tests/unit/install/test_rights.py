@@ -7,7 +7,7 @@ import yaml
 
 from cardquota.install.admission_path import plural
 from cardquota.install.manifests import documents as rendered
-from cardquota.settings import Settings
+from cardquota.settings import GateSetter, Settings, Webhook
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -35,8 +35,8 @@ EVERYWHERE = {
     # whether the policies are those that were rendered, whoever sets the gate
     *(
         ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")
-        for gate in ("webhook", "policy")
-        for one in rendered(Settings(webhook={"gate": gate}))
+        for gate in GateSetter
+        for one in rendered(Settings(webhook=Webhook(gate=gate)))
         if not one["kind"].endswith("WebhookConfiguration")
     ),
 }

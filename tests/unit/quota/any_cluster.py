@@ -75,7 +75,7 @@ NODE_KINDS: dict[str, tuple[NodeBody, list[PlainCard]]] = {
     "no cards": (a_node(), []),
 }
 
-QUOTAS = (
+QUOTAS: tuple[dict[str, int], ...] = (
     {},
     {H200: 3},
     {H200: 2, H800: 2},
@@ -98,7 +98,7 @@ CARD_TEXTS = (
     "Never-Seen",
 )
 
-DEVICES = (
+DEVICES: tuple[dict[str, int], ...] = (
     {},
     {GPU: 1},
     {GPU: 2},

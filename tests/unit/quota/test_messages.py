@@ -1,6 +1,7 @@
 """Section 9, I4: what people read names the queue, the card and the amounts, and fits a line."""
 
 import inspect
+from collections.abc import Callable
 
 import pytest
 
@@ -169,7 +170,9 @@ TAKES_A_NAME = [
 
 
 @pytest.mark.parametrize("function", TAKES_A_NAME, ids=lambda f: f.__name__)
-def test_whatever_users_name_things_a_message_is_short_and_printable(function) -> None:
+def test_whatever_users_name_things_a_message_is_short_and_printable(
+    function: Callable[..., str],
+) -> None:
     names = ["x" * 10_000 + "\x1b\n"] * len(inspect.signature(function).parameters)
     assert function(*names).isprintable()
     assert len(function(*names)) < 600

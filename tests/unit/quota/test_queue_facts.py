@@ -124,7 +124,7 @@ def test_q6_a_queue_is_closed_by_annotation_or_status(
 
 
 def ours(queue: QueueBody, manager: str = v.FIELD_MANAGER) -> QueueBody:
-    fields = {"f:status": {"f:state": {}}}
+    fields: dict[str, object] = {"f:status": {"f:state": {}}}
     return queue.put([{"manager": manager, "fieldsV1": fields}], "metadata", "managedFields")
 
 

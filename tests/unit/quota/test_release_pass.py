@@ -3,7 +3,8 @@
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
-from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.candidate import Candidate
+from cardquota.quota.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
@@ -195,9 +196,12 @@ def test_a_decision_looks_at_those_alone_for_whom_there_is_room(
     assert len(release(ledger)[1]) == 200
     looked: list[object] = []
     judge = ReleaseJudge.judge
-    monkeypatch.setattr(
-        ReleaseJudge, "judge", lambda self, one: (looked.append(one), judge(self, one))[1]
-    )
+
+    def noted(self: ReleaseJudge, one: Candidate) -> Opening | Wait:
+        looked.append(one)
+        return judge(self, one)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
     assert release(ledger) == ([], [])
     assert looked == []
     see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))

@@ -202,5 +202,6 @@ def test_what_is_kept_is_read_back(
 def test_p3_an_empty_term_names_no_node() -> None:
     """So beside one that names a node, that node alone can be selected."""
     named = Term(match_expressions=(in_("kubernetes.io/hostname", "node-1"),))
-    assert Selector(terms=(Term(), named)).places() == {("kubernetes.io/hostname", "node-1")}
+    node = ("kubernetes.io/hostname", "node-1")
+    assert Selector(terms=(Term(), named)).places() == frozenset({node})
     assert Selector(terms=(Term(),)).places() == frozenset()

@@ -116,7 +116,7 @@ class Door:
         queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger, self.settings, self.pulse, self._exists)
         self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
-        self._client = TestClient(_Listening(self.server.http()))
+        self._client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
     async def _exists(self, queue: str) -> bool | None:
         self.asked.append(queue)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cardquota.install.webhook_objects import mutating, validating
-from cardquota.settings import Settings
+from cardquota.settings import Settings, Webhook
 
 from .door import Door
 
@@ -15,7 +15,7 @@ from .door import Door
 def sent_to_us() -> list[tuple[str, str, str]]:
     """Path, API group and resource of every rule that an administrator applies."""
     found = []
-    settings = Settings(webhook={"url": "https://127.0.0.1:1"})
+    settings = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
     for configuration in (mutating(settings), validating(settings)):
         webhook: dict[str, Any]
         for webhook in configuration["webhooks"]:

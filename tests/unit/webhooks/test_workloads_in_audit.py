@@ -1,5 +1,7 @@
 """Workloads where nothing is refused and nothing waits: what is said of them."""
 
+from typing import Any
+
 import pytest
 
 from builders import H200, a_namespace
@@ -15,14 +17,16 @@ AUDIT = "audit: would not be let through: "
 async def test_of_those_that_do_not_fit(resource: str) -> None:
     """Not that they are refused, nor that they wait."""
     size = "parallelism" if resource == "jobs" else "replicas"
+    four: dict[str, Any] = {size: 4}
+    three: dict[str, Any] = {size: 3}
     async with Door(THREE, AUDITED) as door:
-        how_many, why = await warned(door, resource, pod(), **{size: 4})
+        how_many, why = await warned(door, resource, pod(), **four)
         assert how_many == f"{AUDIT}web, 1 of 4 pods: 3 fit the quota now"
         assert why == (
             f"{AUDIT}Queue <queue> has insufficient <{H200}> quota: "
             "requested <1>, total would be <4>, but capability is <3>"
         )
-        assert await warned(door, resource, pod(), **{size: 3}) == []
+        assert await warned(door, resource, pod(), **three) == []
 
 
 async def test_of_a_whole_installation() -> None:
