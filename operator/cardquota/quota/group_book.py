@@ -207,14 +207,16 @@ class GroupBook:
 
     def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
         """Take in new facts; the queues whose elastic part changed by another minimum."""
-        before = self._bound[self.minimum :]
+        minimum = self.minimum
         self.facts = facts
-        after = self._bound[self.minimum :]
-        if before == after:
+        if minimum == self.minimum:
             return set()
-        self._stretch(before, -1, account_of)
-        self._stretch(after, 1, account_of)
-        return {self._bound_charges[key][0] for key in (*before, *after)}
+        less, more = sorted((minimum, self.minimum))
+        moved = self._bound[less:more]
+        if not moved:
+            return set()
+        self._stretch(moved, -1 if minimum < self.minimum else 1, account_of)
+        return {self._bound_charges[key][0] for key in moved}
 
     @property
     def unused(self) -> bool:

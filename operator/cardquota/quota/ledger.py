@@ -18,6 +18,8 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
+from collections.abc import Hashable
+
 from .account import Account
 from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
@@ -172,13 +174,20 @@ class Ledger(LedgerDecisions):
     # --- what more than one of them does ----
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
-        self._stir(book)
-        members, gang = list(book.members.values()), book.gang
+        """Costs in proportion to the members only where something that they are read by changed:
+        not for a phase or a count, which we write ourselves while a gang binds.
+        """
+        self.news.stir_group(book.key)
+        before, gang = _as_read(book), book.gang
+        start = book.minimum, book.reservation
         self._settle(book.see(facts, self._account) | book.repost(self._account))
-        # Whether it is a gang says of those that run, too, whether they are off-line.
-        uids = sorted(record.facts.uid for record in members)
-        self._reassess(uids, stamped=gang != book.gang)
-        self.news.touch(*(record.queue for record in members))
+        if _as_read(book) == before and start == (book.minimum, book.reservation):
+            return
+        self._stir(book)
+        self.news.touch(*{record.queue for record in book.members.values()})
+        if _as_read(book) != before:
+            # Whether it is a gang says of those that run, too, whether they are off-line.
+            self._reassess(sorted(book.members), stamped=gang != book.gang)
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
@@ -221,6 +230,14 @@ class Ledger(LedgerDecisions):
         for account in self._accounts.values():
             if account.waiting.parked:
                 self.news.stir(account.name)
+
+
+def _as_read(book: GroupBook) -> Hashable:
+    """What of a group its members are read by: queue, policy, priority, lane."""
+    facts = book.facts
+    if facts is None:
+        return None
+    return facts.queue, book.gang, facts.priority_class, book.reservation is None
 
 
 def _quota_in_force(

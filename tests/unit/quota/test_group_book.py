@@ -1,9 +1,15 @@
 """T2 and elastic: what a pod group reserves, and what it holds beyond its minimum."""
 
+from collections.abc import Callable
+
+import pytest
+
 from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_record import PodRecord
 
 GANG = a_group().in_queue("red").of(2)
 KEY = "team/gang"
@@ -61,6 +67,37 @@ def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
     ledger.group_gone(KEY)
     assert inqueue(ledger) == 0
     assert ledger.groups == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "reads"),
+    [
+        (lambda gang: gang.in_phase("Running").put(2, "status", "running"), 0),
+        (lambda gang: gang.put([{"type": "Scheduled"}], "status", "conditions"), 0),
+        (lambda gang: gang.of(3), 0),
+        (lambda gang: gang.reserving("red", {H200: 2}), 3),
+        (lambda gang: gang.in_queue("blue"), 3),
+        (lambda gang: gang.of(1), 3),
+        (lambda gang: gang.put("high", "spec", "priorityClassName"), 3),
+    ],
+    ids=["phase", "condition", "minimum", "reservation", "queue", "no gang any more", "priority"],
+)
+def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
+    change: Callable[[GroupBody], GroupBody], reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """We write phases ourselves, again and again while a gang binds."""
+    members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
+    ledger = a_cluster(GANG.at_revision(2), *members)
+    read: list[str] = []
+    lay = Ledger._lay
+
+    def counted(self: Ledger, record: PodRecord) -> None:
+        read.append(record.facts.name)
+        lay(self, record)
+
+    monkeypatch.setattr(Ledger, "_lay", counted)
+    see(ledger, change(GANG.at_revision(3)))
+    assert len(read) == reads
 
 
 def test_a_reservation_is_charged_before_it_is_written() -> None:
