@@ -156,6 +156,8 @@ class Settings(BaseSettings):
     """Rows added to the vendor table."""
     webhook: Webhook = Webhook()
     leader_election: LeaderElection = LeaderElection()
+    reservation_timeout: Seconds = 300.0
+    """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     release: Release = Release()
     metrics: Metrics = Metrics()
     log: Log = Log()

@@ -65,10 +65,10 @@ def _no_catch_up() -> None:
 def _charged_after() -> None:
     send, opened = release.ReleaseDoor._send, gate.GateOpener.open
 
-    def send_uncharged(self: Any, pods: Any, since: float) -> Any:
+    def send_uncharged(self: Any, pods: Any) -> Any:
         for facts, _, _ in pods:
             self._ledger.retract(facts.uid, hold_back=True)
-        return send(self, pods, since)
+        return send(self, pods)
 
     async def charge_what_landed(self: Any, facts: Any, stamp: Any, resource: str) -> gate.Opened:
         answer = await opened(self, facts, stamp, resource)

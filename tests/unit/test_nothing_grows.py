@@ -153,6 +153,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         Metrics(),
         term="term",
         in_flight=32,
+        reservation_timeout=300.0,
         clock=asyncio.get_running_loop().time,
     )
     feed.pulse.listen(door.wake)

@@ -20,6 +20,7 @@ class Where(StrEnum):
     AGAIN = "answer 429, upon which clients try again by themselves"
     POD_EVENT = "event on a pod at the gate, and the leader's log"
     GANG_EVENT = "event on the PodGroup and on its pods"
+    GROUP_EVENT = "event on the PodGroup, and the leader's log"
     EVENT = "event on the pod"
     QUEUE_EVENT = "event on the Queue"
     NODE_EVENT = "event on the Node, and the leader's log"

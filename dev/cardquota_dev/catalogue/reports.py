@@ -44,6 +44,34 @@ EVENTS: Final = (
         do="See whose the refusal is; the pod is charged only when its gate opens.",
     ),
     Entry(
+        under=v.GATE_REFUSED,
+        when="The same of a pod of a gang: nothing of the gang is started.",
+        says=say(
+            m.gang_refused,
+            "train-0",
+            'admission webhook "pods.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="E2",
+        do="See whose the refusal is. No pod of the gang is charged.",
+    ),
+    Entry(
+        under=v.GATE_REFUSED,
+        when="A pod of a gang is refused though nobody had objected when all of them were asked.",
+        says=say(m.gang_in_part, "train-0", 3, 4, 300.0),
+        where=(Where.GROUP_EVENT,),
+        rule="E2, E8",
+        do="Correct what is refused; or delete the pods that run without the others.",
+    ),
+    Entry(
+        under=v.RESERVATION_EXPIRED,
+        when="A gang did not run within `reservationTimeout` of its reservation.",
+        says=say(m.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]),
+        where=(Where.GROUP_EVENT,),
+        rule="E8",
+        do="Find out why the missing members are not there, or find no node.",
+    ),
+    Entry(
         under=v.NOT_COUNTED,
         when="Labels or amounts of a node cannot be read, or contradict another node.",
         says=say(

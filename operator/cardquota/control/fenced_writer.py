@@ -59,18 +59,22 @@ class FencedWriter:
         """Whether a patch sent now would be answered before the renew deadline."""
         return self._time_left() >= self._timeout + ANSWER_MARGIN
 
-    async def patch(self, path: str, body: object) -> bytes:
+    async def patch(self, path: str, body: object, *, dry_run: bool = False) -> bytes:
         """A merge patch, when its turn has come; the object's metadata.
 
-        Raises ApiError, OutcomeUnknown, TooLateError.
+        `dry_run`: everybody who may refuse it is asked, and nothing is written. Raises ApiError,
+        OutcomeUnknown, TooLateError.
         """
+        params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
+        if dry_run:
+            params["dryRun"] = "All"
         async with self._slots:
             if not self.in_time():
                 raise TooLateError(f"PATCH {path}: too near to the renew deadline")
             return await self._client.patch(
                 path,
                 body,
-                params={"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER},
+                params=params,
                 timeout=self._timeout + ANSWER_MARGIN,
                 metadata_only=True,
             )

@@ -92,6 +92,28 @@ class GateOpener:
         """Whether it is worth asking for a gate to be opened now."""
         return self._writer.in_time()
 
+    async def would_open(self, facts: PodFacts, stamp: Stamp, resource: str) -> tuple[Opened, str]:
+        """Whether everybody who is asked would let this gate be opened now; if not, their words.
+
+        Nothing is written, and the ledger's charge stays as it is. Not guaranteed: that they say
+        the same a moment later.
+        """
+        body = gate_patch(self._ledger, facts, stamp, resource)
+        try:
+            await self._writer.patch(pod_path(facts), body, dry_run=True)
+        except TooLateError:
+            return Opened.TOO_LATE, ""
+        except ApiError as error:
+            if error.status in (404, 409):
+                return Opened.NO, ""
+            if error.status != 429:
+                self._refused(facts, error.message)
+            return Opened.REFUSED, error.message
+        except OutcomeUnknown as error:
+            _LOG.warning("asking about %s/%s: %s", facts.namespace, facts.name, error)
+            return Opened.UNKNOWN, ""
+        return Opened.YES, ""
+
     async def open(self, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         """Open the gate of a pod that the ledger has charged, and tell the ledger how it went.
 

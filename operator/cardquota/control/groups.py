@@ -85,16 +85,18 @@ class GroupKeeper:
         self._ledger.retract_reservation(facts.key, reservation)
         return False
 
-    async def keep(self, key: str) -> bool:
+    async def keep(self, key: str, *, expired: bool = False) -> bool:
         """End a reservation that is over and bring the phase up to date, if that is needed.
 
-        Whether there is nothing left to do until the group or its members change.
+        `expired`: whether its time is over, too (E8). Returns whether there is nothing left to do
+        until the group or its members change.
         """
         book = self._ledger.groups.get(key)
         if book is None or book.facts is None or book.assumed is not None:
             return True
-        facts, over = book.facts, reservation_over(book)
-        phase = phase_of(book)
+        facts = book.facts
+        over = facts.reservation is not None and (reservation_over(book) or expired)
+        phase = phase_of(book, reserved=book.reservation is not None and not over)
         stale = self._phases and (facts.phase != phase or facts.running != book.bound)
         if not over and not stale:
             return True
@@ -151,18 +153,21 @@ class GroupKeeper:
 
 
 def reservation_over(book: GroupBook) -> bool:
-    """A reservation ends when the minimum is bound, and when no member is left (T2)."""
+    """A reservation ends when the minimum is bound, when no member is left, and when the group has
+    another queue: there it serves nobody (T2).
+    """
     if book.facts is None or book.facts.reservation is None:
         return False
-    return not book.members or book.bound + len(book.succeeded) >= book.minimum
+    complete = book.bound + len(book.succeeded) >= book.minimum
+    return complete or not book.members or book.reserved_elsewhere
 
 
-def phase_of(book: GroupBook) -> v.GroupPhase:
-    """The phase that people see."""
+def phase_of(book: GroupBook, *, reserved: bool) -> v.GroupPhase:
+    """The phase that people see. `reserved`: whether its reservation goes on."""
     done = len(book.succeeded)
     if book.bound + done >= max(1, book.minimum):
         return v.GroupPhase.RUNNING if book.members else v.GroupPhase.COMPLETED
-    return v.GroupPhase.INQUEUE if book.reservation is not None else v.GroupPhase.PENDING
+    return v.GroupPhase.INQUEUE if reserved else v.GroupPhase.PENDING
 
 
 def _path(facts: GroupFacts) -> str:

@@ -185,6 +185,7 @@ class Leadership:
             self._metrics,
             term=term,
             in_flight=release.in_flight,
+            reservation_timeout=self._settings.reservation_timeout,
             clock=self._clock,
         )
 

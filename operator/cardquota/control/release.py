@@ -6,9 +6,9 @@ than it was let through for, the stamp is put right.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..cluster.events import EventRecorder
 from ..metrics import Metrics
@@ -20,10 +20,12 @@ from ..quota.pod_facts import PodFacts
 from ..quota.release_order import queue_order
 from ..quota.release_pass import Opening, Refusal, openings
 from ..quota.stamp import Reservation, Stamp
+from .gang_reports import GangReports
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .references import pod_reference
 from .refusals import Refusals
+from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .stamp_keeper import StampKeeper
 from .suspects import Suspects
@@ -34,6 +36,16 @@ _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
 _AT_A_TIME: Final = 64
 """Answers worked out before the loop gets a breath."""
+
+
+class _Sending(NamedTuple):
+    """A gate whose first patch is not answered yet."""
+
+    facts: PodFacts
+    stamp: Stamp
+    resource: str
+    suspect: bool
+    """What `Suspects.begin` said."""
 
 
 class ReleaseDoor:
@@ -50,6 +62,7 @@ class ReleaseDoor:
         *,
         term: str,
         in_flight: int,
+        reservation_timeout: float,
         clock: Callable[[], float],
     ) -> None:
         self._ledger = ledger
@@ -58,13 +71,15 @@ class ReleaseDoor:
         self._stamps = stamps
         self._events = events
         self._metrics = metrics
+        self._timeouts = ReservationTimeouts(reservation_timeout, self._expired)
+        self._reports = GangReports(ledger, events, timeout=reservation_timeout)
         self._term = term
         self._in_flight = in_flight
         self._clock = clock
         self._refusals = Refusals(ledger, events)
         self._wake = asyncio.Event()
         self._woken_at = clock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._sending = 0
         """Gates whose first patch is not answered yet."""
@@ -109,6 +124,7 @@ class ReleaseDoor:
             self._pods.stop()
             self._keeps.stop()
             self._corrections.stop()
+            self._timeouts.stop()
             self._ledger.end_term()
 
     async def drain(self, timeout: float) -> bool:
@@ -163,52 +179,76 @@ class ReleaseDoor:
             resource = record.request.resource if record.request else ""
             self._ledger.assume(record.facts.uid, stamp)
             pods.append((record.facts, stamp, resource))
+        sendings = self._send(pods)
         if opening.gang is None or reservation is None:
-            for work in self._send(pods, since):
-                self._start(work)
+            for sending in sendings:
+                self._start(self._open_one(sending, since))
         else:
-            self._start(self._open_gang(opening.gang, reservation, pods, since))
+            self._start(self._open_gang(opening.gang, reservation, sendings, since))
 
     async def _open_gang(
-        self,
-        gang: GroupBook,
-        reservation: Reservation,
-        pods: list[tuple[PodFacts, Stamp, str]],
-        since: float,
+        self, gang: GroupBook, reservation: Reservation, sendings: list[_Sending], since: float
     ) -> None:
-        facts = gang.facts
-        if facts is None or not await self._groups.reserve(facts, reservation):
-            for pod, _, _ in pods:
-                self._ledger.retract(pod.uid, hold_back=True)
-                self._pods.failed((pod.namespace, pod.uid))
-            self._ledger.retract_reservation(gang.key, reservation)
+        """A gang starts whole or not at all. So everybody is asked first whether all of its gates
+        may be opened: what somebody's webhook refuses for one pod must not leave the others
+        running without it for ever.
+        """
+        answers = await asyncio.gather(
+            *(self._gate.would_open(s.facts, s.stamp, s.resource) for s in sendings)
+        )
+        facts, all_may = gang.facts, all(found is Opened.YES for found, _ in answers)
+        if facts is not None and all_may and await self._groups.reserve(facts, reservation):
+            self._events.forget(facts.uid)
+            opened = await asyncio.gather(*(self._open_one(s, since) for s in sendings))
+            self._look_at_start(gang, sendings, opened)
             return
-        self._events.forget(facts.uid)
-        await asyncio.gather(*self._send(pods, since))
+        for sending, (found, _) in zip(sendings, answers, strict=True):
+            self._answered(sending, found)
+            held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
+            self._ledger.retract(sending.facts.uid, hold_back=held_back)
+            if held_back:
+                self._pods.failed((sending.facts.namespace, sending.facts.uid))
+        self._ledger.retract_reservation(gang.key, reservation)
+        for sending, (found, answer) in zip(sendings, answers, strict=True):
+            if found is Opened.REFUSED:
+                self._reports.not_started(gang, sending.facts, answer)
+                break
 
-    def _send(
-        self, pods: list[tuple[PodFacts, Stamp, str]], since: float
-    ) -> list[Coroutine[Any, Any, None]]:
+    def _look_at_start(
+        self, gang: GroupBook, sendings: list[_Sending], opened: Sequence[Opened]
+    ) -> None:
+        """Somebody may have refused a gate after all."""
+        number = opened.count(Opened.YES)
+        shut = [s.facts for s, o in zip(sendings, opened, strict=True) if o is Opened.REFUSED]
+        if shut and number:
+            self._reports.in_part(gang, shut[0], number)
+        elif len(shut) == len(sendings):
+            self._timeouts.give_up(gang.key, gang)
+            self._look_again(gang.key)
+
+    def _send(self, pods: list[tuple[PodFacts, Stamp, str]]) -> list[_Sending]:
         """Take the slots now: the rest of this pass must see them taken."""
         self._sending += len(pods)
         self._events.give_way()
-        begun = [self._suspects.begin(facts.namespace) for facts, _, _ in pods]
-        return [self._open_one(*pod, since, begun=b) for pod, b in zip(pods, begun, strict=True)]
+        return [_Sending(*pod, self._suspects.begin(pod[0].namespace)) for pod in pods]
 
-    async def _open_one(
-        self, facts: PodFacts, stamp: Stamp, resource: str, since: float, *, begun: bool
-    ) -> None:
+    def _answered(self, sending: _Sending, opened: Opened | None) -> None:
+        """Give back a slot. None: nobody answered."""
         worked = None
+        if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
+            worked = opened is Opened.YES
+        self._suspects.end(sending.facts.namespace, begun=sending.suspect, worked=worked)
+        self._sending -= 1
+        if not self._sending:
+            self._events.go_on()
+        self.wake()
+
+    async def _open_one(self, sending: _Sending, since: float) -> Opened:
+        facts, stamp, opened = sending.facts, sending.stamp, None
         try:
-            opened = await self._gate.open(facts, stamp, resource)
-            if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
-                worked = opened is Opened.YES
+            opened = await self._gate.open(facts, stamp, sending.resource)
         finally:
-            self._suspects.end(facts.namespace, begun=begun, worked=worked)
-            self._sending -= 1
-            if not self._sending:
-                self._events.go_on()
-            self.wake()
+            self._answered(sending, opened)
         if opened is Opened.UNKNOWN:
             opened = await self._gate.settle(facts, stamp)
         if opened is Opened.YES:
@@ -223,6 +263,7 @@ class ReleaseDoor:
                 )
         elif opened is not Opened.TOO_LATE:
             self._pods.failed((facts.namespace, facts.uid))
+        return opened
 
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)
@@ -252,14 +293,21 @@ class ReleaseDoor:
         self._start(self._keep_one(key))
 
     async def _keep_one(self, key: str) -> None:
+        self._timeouts.look(key, self._ledger.groups.get(key))
         try:
-            done = await self._groups.keep(key)
+            done = await self._groups.keep(key, expired=self._timeouts.over(key))
         finally:
             self._kept.discard(key)
         if done:
             self._keeps.worked(key)
         else:
             self._keeps.failed(key)
+
+    def _expired(self, key: str) -> None:
+        """A gang did not complete in time (E8)."""
+        self._reports.expired(key)
+        self._ledger.lose_place(key)
+        self._look_again(key)
 
     def _look_again(self, key: str) -> None:
         self._ledger.news.stir_group(key)
@@ -284,12 +332,12 @@ class ReleaseDoor:
         else:
             self._corrections.worked(uid)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             self._failure = self._failure or task.exception()

@@ -6,11 +6,15 @@ The three know each other, so they stand together.
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Final
 
 from .gang import Gang
 from .vocabulary import Reason
 
 Turn = tuple[int, str, str, str]
+
+_LAST: Final = "~"
+"""Before a time of creation: later than any of them."""
 
 Needs = Mapping[str, int]
 """Per dimension: how much must be free. Empty: not known, to be tried."""
@@ -76,8 +80,13 @@ class Candidate:
 
     @property
     def turn(self) -> Turn:
-        """Whose place in the order is its own: the first of its pods."""
-        return min(lane.turns[0] for lane in self.lanes)
+        """Whose place in the order is its own: the first of its pods. A gang that did not use its
+        reservation in time comes after all others of its priority (E8).
+        """
+        first = min(lane.turns[0] for lane in self.lanes)
+        if self.whole is not None and self.whole.lost_place:
+            return (first[0], _LAST + first[1], *first[2:])
+        return first
 
     def to_tell(self, reason: Reason | None) -> list[str]:
         """As of its lanes."""

@@ -16,6 +16,8 @@ class Gang(Protocol):
     key: str
     lines: dict[Line, None]
     """Where members of it wait."""
+    lost_place: bool
+    """Whether those who fit go before it (E8)."""
 
     @property
     def started(self) -> bool:

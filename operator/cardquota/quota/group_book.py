@@ -31,6 +31,7 @@ class GroupBook:
         "facts",
         "key",
         "lines",
+        "lost_place",
         "members",
         "settled_revision",
         "succeeded",
@@ -45,6 +46,8 @@ class GroupBook:
         """Uids of members that have succeeded and still exist: they did start."""
         self.lines: dict[Line, None] = {}
         """Where members of it wait, if it is a gang."""
+        self.lost_place = False
+        """Whether its last reservation was not used in time (E8)."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[tuple[str, str], int] = {}
@@ -145,6 +148,7 @@ class GroupBook:
         amounts = canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
         self.assumed = Reservation(queue, term, amounts)
         self._judged = self.assumed, canonical(judged)
+        self.lost_place = False
         return self.assumed
 
     def succeed(self, uid: str) -> None:

@@ -101,6 +101,13 @@ class LedgerDecisions(LedgerCharges):
             book.assumed, book.settled_revision = None, 0
             self._posted_anew(book)
 
+    def lose_place(self, key: str) -> None:
+        """The time of a gang's reservation is over: those who fit go before it from now on (E8)."""
+        book = self.groups.get(key)
+        if book is not None:
+            book.lost_place = True
+            self._stir(book)
+
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
         self.news.clear()

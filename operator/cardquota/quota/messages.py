@@ -178,6 +178,38 @@ def gate_refused(answer: str) -> str:
     )
 
 
+def gang_refused(pod: str, answer: str) -> str:
+    """Of a gang that starts whole: somebody does not let the gate of one of its pods be opened."""
+    return (
+        f"the gate of pod <{show(pod)}> cannot be opened: {show(answer, most=300)}; so no pod of "
+        "the group is started and nothing is held for it; it is tried again, ever less often: "
+        "correct what is named there, or create that pod again"
+    )
+
+
+def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
+    """The same, found out when others of the gang had been let through."""
+    return (
+        f"the gate of pod <{show(pod)}> was not opened, though nobody had objected just before. "
+        f"<{opened}> of the <{minimum}> pods that start together are let through; what is reserved "
+        f"for the others is given back after <{seconds:g}> s. The events of that pod say why: "
+        "correct it, or delete the group's pods"
+    )
+
+
+def reservation_expired(
+    queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[tuple[str, int]]
+) -> str:
+    """E8: the minimum of a gang did not run in time."""
+    given_back = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in rest) or "nothing more"
+    return (
+        f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
+        f"<{seconds:g}> s after this was reserved for them; what was still reserved is given back: "
+        f"{given_back}. Pods that were let through stay charged. The others wait anew, behind "
+        "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
+    )
+
+
 def other_resource(card: str, behind: str, asked: str) -> str:
     """The card is counted by another resource name than the one asked for (P2)."""
     return (

@@ -82,6 +82,7 @@ class Reason(StrEnum):
 
 RELEASED: Final = "QuotaReleased"
 GATE_REFUSED: Final = "GateNotOpened"
+RESERVATION_EXPIRED: Final = "ReservationExpired"
 NOT_COUNTED: Final = "CardsNotCounted"
 UNADMITTED: Final = "PodsNotAdmitted"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"

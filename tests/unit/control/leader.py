@@ -27,7 +27,13 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
 class Leader:
     """One term over a world."""
 
-    def __init__(self, *things: Body, in_flight: int = 32, phases: bool = False) -> None:
+    def __init__(
+        self,
+        *things: Body,
+        in_flight: int = 32,
+        phases: bool = False,
+        reservation_timeout: float = 300.0,
+    ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
         self.told = Told()
@@ -50,6 +56,7 @@ class Leader:
             self.metrics,
             term=TERM,
             in_flight=in_flight,
+            reservation_timeout=reservation_timeout,
             clock=loop.time,
         )
 
@@ -63,7 +70,7 @@ class Leader:
         return [
             call.path.rpartition("/")[2]
             for call in self.script.patches
-            if "/pods/" in call.path and not call.settles
+            if "/pods/" in call.path and not call.settles and not call.asks
         ]
 
     def tells(self, name: str) -> list[str]:
@@ -77,8 +84,11 @@ async def leading(
     in_flight: int = 32,
     left: float = 60.0,
     phases: bool = False,
+    reservation_timeout: float = 300.0,
 ) -> AsyncIterator[Leader]:
-    leader = Leader(*things, in_flight=in_flight, phases=phases)
+    leader = Leader(
+        *things, in_flight=in_flight, phases=phases, reservation_timeout=reservation_timeout
+    )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.door.run())
     try:

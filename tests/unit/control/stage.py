@@ -59,6 +59,11 @@ class Call:
     timeout: float = 0.0
 
     @property
+    def asks(self) -> bool:
+        """A dry run: nothing is written."""
+        return "dryRun" in self.params
+
+    @property
     def settles(self) -> bool:
         return v.SETTLE in self.body["metadata"].get("annotations", {})
 
@@ -71,6 +76,9 @@ class Script:
         self.calls: list[Call] = []
         self.on_call: Callable[[Call], None] = lambda _: None
         self.answer_to: Callable[[Call], Answer] = self._next
+        self.asked: list[Call] = []
+        """Dry runs; they are in none of the other lists."""
+        self.would_answer: Callable[[Call], Answer] = lambda _: stored(100)
         self.hold: asyncio.Event | None = None
         """While it is not set, patches are not answered."""
         self.in_flight = 0
@@ -85,11 +93,18 @@ class Script:
         timeout: float = 0.0,
         metadata_only: bool = False,
     ) -> bytes:
-        answer = await self._answer(Call("PATCH", path, body, params or {}, timeout))
+        call = Call("PATCH", path, body, params or {}, timeout)
+        answer = self.would(call) if call.asks else await self._answer(call)
+        if isinstance(answer, Exception):
+            raise answer
         return _metadata(answer) if metadata_only else answer
 
     async def get(self, path: str) -> bytes:
         return await self._answer(Call("GET", path))
+
+    def would(self, call: Call) -> Answer:
+        self.asked.append(call)
+        return self.would_answer(call)
 
     @property
     def patches(self) -> list[Call]:

@@ -1,0 +1,58 @@
+"""What is told of a gang as a whole, by events on its PodGroup: that it does not start, that it
+runs in part, that its time is over.
+"""
+
+import logging
+from typing import Final
+
+from ..cluster.events import EventRecorder
+from ..quota import messages
+from ..quota import vocabulary as v
+from ..quota.group_book import GroupBook
+from ..quota.ledger import Ledger
+from ..quota.pod_facts import PodFacts
+from ..quota.vocabulary import CPU, MEMORY
+from .references import group_reference
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class GangReports:
+    """Belongs to the ledger's loop; awaits nothing."""
+
+    def __init__(self, ledger: Ledger, events: EventRecorder, *, timeout: float) -> None:
+        """`timeout`: seconds after which a reservation is given back."""
+        self._ledger = ledger
+        self._events = events
+        self._timeout = timeout
+
+    def not_started(self, gang: GroupBook, pod: PodFacts, answer: str) -> None:
+        """Somebody does not let the gate of one of its pods be opened: none of them is."""
+        self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
+
+    def in_part(self, gang: GroupBook, pod: PodFacts, opened: int) -> None:
+        """The same, found out when others had been let through."""
+        text = messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
+        self._tell(gang, v.GATE_REFUSED, text, pod.name)
+
+    def expired(self, key: str) -> None:
+        """The time of its reservation is over (E8)."""
+        gang = self._ledger.groups.get(key)
+        if gang is None or gang.reservation is None:
+            return
+        queue = gang.reservation.queue
+        rest = [(d, n) for d, _ in gang.reservation.amounts if (n := gang.outstanding(d))]
+        rest.sort(key=lambda row: (row[0] in (CPU, MEMORY), row[0]))
+        running = gang.bound + len(gang.succeeded)
+        text = messages.reservation_expired(queue, running, gang.minimum, self._timeout, rest)
+        if gang.facts is not None:
+            self._events.forget(gang.facts.uid)  # each time is news
+        self._tell(gang, v.RESERVATION_EXPIRED, text)
+
+    def _tell(self, gang: GroupBook, reason: str, text: str, topic: str = "") -> None:
+        if gang.facts is None:
+            return
+        _LOG.warning("%s: %s", gang.key, text)
+        self._events.record(
+            group_reference(gang.facts), type="Warning", reason=reason, message=text, topic=topic
+        )

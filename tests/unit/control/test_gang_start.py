@@ -1,0 +1,200 @@
+"""A gang starts whole or not at all, whoever objects; E8: what it does not use is given back."""
+
+import pytest
+
+from builders import H200, a_group, a_queue
+from builders.pod import PodBody
+from cardquota.cluster.api_error import ApiError
+from cardquota.control import release as module
+from cardquota.quota import vocabulary as v
+
+from .leader import GANG, THREE, Leader, leading, reservations, waiting
+from .stage import (
+    TERM,
+    Answer,
+    Call,
+    account,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again soon."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+
+
+def member(name: str, cards: int = 1) -> PodBody:
+    return waiting(name, cards).in_group("gang")
+
+
+def running(name: str, cards: int = 1) -> PodBody:
+    return member(name, cards).stamped("queue", {H200: cards}).on_node("h200-a").at_revision(9)
+
+
+def not_b(call: Call) -> Answer:
+    """Somebody's webhook has something against one of the pods."""
+    return ApiError(403, "Forbidden", "not b") if call.path.endswith("/b") else stored(100)
+
+
+async def test_all_are_asked_before_anything_is_written() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        leader.script.on_call = lambda _: order.append(len(leader.script.asked))
+        order: list[int] = []
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert order[0] == 2
+        assert {call.params["dryRun"] for call in leader.script.asked} == {"All"}
+        gates = [call for call in leader.script.patches if "/pods/" in call.path]
+        assert [call.body for call in leader.script.asked] == [call.body for call in gates]
+
+
+async def test_pods_of_their_own_are_not_asked_about() -> None:
+    async with leading(THREE, waiting("a")) as leader:
+        await until(lambda: leader.opened == ["a"])
+        assert leader.script.asked == []
+
+
+async def test_a_gang_of_which_one_may_not_start_does_not_start() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        leader.script.would_answer = not_b
+        await until(lambda: len(leader.script.asked) >= 4)
+        assert leader.opened == []
+        assert reservations(leader) == []
+        assert leader.tells("gang") == [v.GATE_REFUSED]
+        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
+        assert "pod <b>" in text
+        assert "not b" in text
+        assert leader.tells("a") == []
+        await until(lambda: no_charge_is_left(leader.ledger))
+
+
+async def test_it_starts_whole_once_nobody_objects() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        leader.script.would_answer = not_b
+        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
+        leader.script.would_answer = lambda _: stored(100)
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert charged(leader.ledger, H200) == 2
+
+
+async def test_another_member_takes_the_place_of_the_one_that_may_not_start() -> None:
+    async with leading(THREE, GANG, member("a"), member("b"), member("c")) as leader:
+        leader.script.would_answer = not_b
+        await until(lambda: sorted(leader.opened) == ["a", "c"])
+
+
+@pytest.mark.parametrize("answer", [lost(), refused(429), refused(409), refused(404)])
+async def test_where_the_answer_is_no_objection_it_is_asked_again(answer: Exception) -> None:
+    """Nobody is told: it may be a moment's trouble, or the pod's own news are on the way."""
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        answers: list[Answer] = [answer]
+        leader.script.would_answer = lambda _: answers.pop() if answers else stored(100)
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        told = [] if not isinstance(answer, ApiError) or answer.status != 429 else [v.GATE_REFUSED]
+        assert leader.tells("gang") == told
+
+
+async def test_too_near_to_the_end_of_the_term_nobody_is_asked() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+
+        def late(_: Call) -> Answer:
+            leader.left = 0.0
+            return stored(100)
+
+        leader.script.would_answer = late
+        await until(lambda: len(leader.script.asked) == 1)
+        await until(lambda: no_charge_is_left(leader.ledger))
+        assert leader.opened == []
+        assert reservations(leader) == []
+
+
+async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:
+    """The others are let through by then: the reservation is given back when its time is over."""
+    answers = (stored(5), refused(403))
+    async with leading(THREE, GANG, member("a"), member("b"), answers=answers) as leader:
+        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
+        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
+        assert "<1> of the <2> pods" in text
+
+
+async def test_where_nothing_of_it_runs_the_reservation_is_given_back_at_once() -> None:
+    answers = (stored(5), refused(403), refused(403))
+    async with leading(THREE, GANG, member("a"), member("b"), answers=answers) as leader:
+        await until(lambda: len(leader.opened) == 2)
+        leader.script.answer_to = lambda _: refused(403)
+        leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(5))
+        await until(lambda: _given_back(leader))
+
+
+def _given_back(leader: Leader) -> bool:
+    """Whether it was asked that the reservation be taken away."""
+    notes = [call.body["metadata"]["annotations"] for call in _group_writes(leader)]
+    return {v.RESERVATION: None} in notes
+
+
+def _group_writes(leader: Leader) -> list[Call]:
+    return [call for call in leader.script.patches if "/podgroups/" in call.path]
+
+
+# --- E8 ---
+
+TWO = GANG.of(2).reserving("queue", {H200: 2}).at_revision(5)
+
+
+async def test_e8_a_gang_that_lost_a_member_gives_back_what_was_reserved_for_it() -> None:
+    world = (THREE, TWO, running("a"))
+    async with leading(*world, reservation_timeout=0.05) as leader:
+        assert account(leader.ledger).row(H200).inqueue == 1
+        await until(lambda: _given_back(leader))
+        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
+        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
+        assert "<1> of the <2> pods" in text
+        assert "<NVIDIA-H200> <1>" in text
+        leader.see(GANG.of(2).at_revision(6))
+        assert account(leader.ledger).row(H200).inqueue == 0
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_e8_a_minimum_that_was_raised_after_the_start() -> None:
+    world = (THREE, TWO.of(4), running("a"), running("b"))
+    async with leading(*world, reservation_timeout=0.05) as leader:
+        await until(lambda: _given_back(leader))
+        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
+
+
+async def test_e8_in_time_nobody_hears_anything() -> None:
+    world = (THREE, TWO, running("a"), member("b"))
+    async with leading(*world, reservation_timeout=30) as leader:
+        await until(lambda: leader.opened == ["b"])
+        leader.see(running("b").at_revision(101))
+        await until(lambda: _given_back(leader))
+        assert leader.tells("gang") == []
+
+
+async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
+    world = (THREE, TWO, running("a"))
+    async with leading(*world, answers=(refused(500), lost()), reservation_timeout=0.05) as leader:
+        await until(lambda: len(_group_writes(leader)) == 3)
+        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
+
+
+async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:
+    """`gang` is older; two of its members were deleted before they ran."""
+    other = a_group("other").in_queue("queue").of(2)
+    young = [waiting(n).in_group("other").created("2026-03-01T00:00:00Z") for n in ("x", "y")]
+    full = waiting("full", 2).stamped("queue", {H200: 2}).on_node("h200-a")
+    world = (a_queue().with_quota({H200: 2}), full, TWO, other, *young)
+    async with leading(*world, reservation_timeout=0.05) as leader:
+        leader.see(member("gone").stamped("queue", {H200: 1}))
+        await until(lambda: _given_back(leader))
+        leader.ledger.pod_gone("uid-gone")
+        leader.see(GANG.of(2).at_revision(6), member("a"), member("b"))
+        leader.ledger.pod_gone("uid-full")
+        leader.door.wake()
+        await until(lambda: len(leader.opened) == 2)
+        assert sorted(leader.opened) == ["x", "y"]

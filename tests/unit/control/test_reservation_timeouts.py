@@ -1,0 +1,104 @@
+"""E8: one timer for each reservation, by the group and by what is reserved."""
+
+from collections.abc import Callable
+
+from builders import H200, a_group, a_ledger, a_queue, see
+from cardquota.control.reservation_timeouts import ReservationTimeouts
+from cardquota.quota.ledger import Ledger
+
+KEY = "team/gang"
+GANG = a_group().in_queue("red").of(2)
+
+
+class Timers:
+    """Time stands still until somebody says that it is over."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+        self.seconds: list[float] = []
+        self.cancelled = 0
+
+    def later(self, seconds: float, call: Callable[[], None]) -> "Timers":
+        self.seconds.append(seconds)
+        self.calls.append(call)
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+
+def stage() -> tuple[Ledger, ReservationTimeouts, Timers, list[str]]:
+    timers, expired = Timers(), list[str]()
+    ledger = a_ledger(a_queue("red").with_quota({H200: 8}))
+    return ledger, ReservationTimeouts(300.0, expired.append, later=timers.later), timers, expired
+
+
+def look(timeouts: ReservationTimeouts, ledger: Ledger) -> None:
+    timeouts.look(KEY, ledger.groups.get(KEY))
+
+
+def test_a_reservation_gets_its_time_once() -> None:
+    ledger, timeouts, timers, expired = stage()
+    look(timeouts, ledger)
+    see(ledger, GANG)
+    look(timeouts, ledger)
+    assert timers.seconds == []
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    see(ledger, GANG.reserving("red", {H200: 2}).in_phase("Inqueue").at_revision(3))
+    look(timeouts, ledger)
+    assert timers.seconds == [300.0]
+    assert not timeouts.over(KEY)
+    timers.calls[0]()
+    assert timeouts.over(KEY)
+    assert expired == [KEY]
+
+
+def test_another_reservation_gets_a_time_of_its_own() -> None:
+    ledger, timeouts, timers, _ = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    timers.calls[0]()
+    see(ledger, GANG.reserving("red", {H200: 2}, term="term-2").at_revision(3))
+    look(timeouts, ledger)
+    assert not timeouts.over(KEY)
+    assert (len(timers.seconds), timers.cancelled) == (2, 1)
+
+
+def test_one_that_ended_in_time_is_forgotten() -> None:
+    ledger, timeouts, timers, _ = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    ledger.group_gone(KEY)
+    look(timeouts, ledger)
+    assert (len(timeouts), timers.cancelled) == (0, 1)
+    assert not timeouts.over(KEY)
+
+
+def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice() -> None:
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    timeouts.give_up(KEY, ledger.groups[KEY])
+    assert timeouts.over(KEY)
+    timers.calls[0]()
+    assert expired == []
+
+
+def test_it_begins_when_it_is_charged_and_not_when_it_is_seen() -> None:
+    ledger, timeouts, timers, _ = stage()
+    see(ledger, GANG)
+    timeouts.give_up(KEY, ledger.groups[KEY])
+    assert not timeouts.over(KEY)
+    ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    look(timeouts, ledger)
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(3))
+    look(timeouts, ledger)
+    assert len(timers.seconds) == 1
+
+
+def test_at_the_end_of_the_term_all_are_forgotten() -> None:
+    ledger, timeouts, timers, _ = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    timeouts.stop()
+    assert (len(timeouts), timers.cancelled) == (0, 1)
