@@ -203,3 +203,55 @@ def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
         by_gang.setdefault(name.split("-")[0], set()).add(let_through(seen.object))
     assert all(len(states) == 1 for states in by_gang.values()), by_gang
     assert sum(states == {True} for states in by_gang.values()) == 5
+
+
+def test_i1_a_group_that_changes_its_queue_takes_nothing_reserved_along(team: Team) -> None:
+    """What its members hold in their queue is no part of what it reserves in another."""
+    team.has_queue({T1000: 8}, "own")
+    team.has_queue({T1000: 3}, "victim")
+    gang = team.a_gang("gang", 2, "own")
+    assert team.create(gang).ok
+    for name in ("a", "b"):
+        assert team.create(team.a_pod(name, 4, T1000, "own").in_group("gang")).ok
+    team.until_bound("a", "b")
+    victim = team.queue_name("victim")
+    assert team.patch(gang, {"spec": {"queue": victim, "minMember": 3}}).ok
+    assert team.create(team.a_pod("c", queue="victim").in_group("gang")).ok
+    team.until_open("c")
+    assert team.create(team.a_pod("other", 3, T1000, "victim")).ok
+    team.until_open("other")
+    team.until_row(T1000, "victim", allocated=3, inqueue=0)
+    team.until_row(T1000, "own", allocated=8, inqueue=0)
+
+
+def test_e2_a_gang_of_which_one_gate_may_not_be_opened_does_not_start(team: Team) -> None:
+    """The annotations of one have no room left for ours, so the API server refuses: for good."""
+    team.has_queue({T1000: 2})
+    gang = team.a_gang("gang", 2)
+    assert team.create(gang).ok
+    full = member(team, "full").annotated("example.com/long", "x" * 262_000)
+    assert team.create(full).ok
+    assert team.create(member(team, "b")).ok
+    told = team.until_told("gang", v.GATE_REFUSED)
+    assert "pod <full>" in told["message"]
+    assert "Too long" in told["message"]
+    assert not any(let_through(team.pod(name)) for name in ("full", "b"))
+    assert v.RESERVATION not in notes(team.get(gang))
+    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
+
+    assert team.annotate(full, "example.com/long", None).ok
+
+    team.until_bound("full", "b")
+
+
+def test_whose_group_does_not_exist_is_in_nobodys_way(team: Team) -> None:
+    """It waits for something else than quota: the others are judged as if it were not there."""
+    team.has_queue({T1000: 4})
+    holder = holding(team, 3)
+    assert team.create(team.a_pod("lost", 1, T1000).in_group("nowhere")).ok
+    team.until_row(T1000, requested=4, allocated=3)
+    assert team.create(team.a_pod("next", 1, T1000)).ok
+    team.until_open("next")
+    assert team.create(team.a_gang("nowhere", 1)).ok
+    assert team.delete(holder).ok
+    team.until_open("lost")
