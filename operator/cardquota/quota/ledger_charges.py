@@ -3,7 +3,7 @@
 `_lay` and `_lift` are inverse: whatever changes of a pod is changed between the two.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .account import OUTSIDE, Account
@@ -15,7 +15,7 @@ from .group_book import GroupBook
 from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices
+from .pod_request import PodRequest, card_devices, named_elsewhere
 from .stamp import Charge, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
 
@@ -31,6 +31,7 @@ class LedgerCharges(LedgerView):
         bound = facts.state is State.BOUND
         if stamp is not None:
             record.queue, record.request, record.claim = stamp.queue, None, None
+            record.elsewhere = False
             record.charge = self._charge(facts, stamp.queue, self._stamped_cards(record, stamp))
         else:
             record.queue = self.queue_of(facts)
@@ -197,7 +198,7 @@ class LedgerCharges(LedgerView):
         Notes on the record what it asks for, and the cards of its node, which stay (D8).
         """
         facts = record.facts
-        record.claim = None
+        record.claim, record.elsewhere = None, False
         if bound and not record.node_cards:
             record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
@@ -207,12 +208,15 @@ class LedgerCharges(LedgerView):
         record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
+        if record.gated:
+            elsewhere = named_elsewhere(facts, record.request, quota, self)
+            if elsewhere is not None:
+                record.elsewhere = True
+                card = _first_in(quota, elsewhere)
+                cards = {card: record.request.amount} if card else cards
+                return self._charge(facts, record.queue, cards)
         for request in self._one_by_one(facts, record.queue, record.request):
-            for card in request.cards:
-                if quota.get(card):
-                    break
-            else:
-                card = request.cards[0] if request.cards else ""
+            card = _first_in(quota, request.cards)
             if card:
                 cards[card] = cards.get(card, 0) + request.amount
             if len(request.cards) > 1 and request.amount and request is record.request:
@@ -232,7 +236,8 @@ class LedgerCharges(LedgerView):
         if not record.gated:
             return Bucket.OPEN
         policy = self.policy_of(record.facts, record.queue)
-        return Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+        waits = policy is Policy.GATE or record.elsewhere
+        return Bucket.GATED_GATE if waits else Bucket.GATED_DENY
 
     def _priority(self, facts: PodFacts) -> int:
         book = self.groups.get(facts.group) if facts.group else None
@@ -274,3 +279,11 @@ class LedgerCharges(LedgerView):
         self.news.touch(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
+
+
+def _first_in(quota: Mapping[str, int], cards: Sequence[str]) -> str:
+    """The first alternative with a quota, or else the first; empty where there is none."""
+    for card in cards:
+        if quota.get(card):
+            return card
+    return cards[0] if cards else ""

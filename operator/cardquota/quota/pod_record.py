@@ -19,6 +19,7 @@ class PodRecord:
         "charge",
         "claim",
         "compared",
+        "elsewhere",
         "facts",
         "held_back",
         "lane",
@@ -40,6 +41,9 @@ class PodRecord:
         """If it may end up on any of several cards (T3): its claim, and the card it is charged."""
         self.request: PodRequest | None = None
         """What it asks for while it is unbound and unstamped."""
+        self.elsewhere = False
+        """Whether it is gated, and none of the nodes that it names has a card for it: whatever its
+        policy, what it asks for is only requested, and counts against nobody."""
         self.assumed: Stamp | None = None
         """Charged before its gate was seen open: a patch is on its way, or has landed."""
         self.audited = False

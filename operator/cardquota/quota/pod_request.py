@@ -185,18 +185,35 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
     return sorted(cards, key=place)
 
 
-def lacks_node(facts: PodFacts, request: PodRequest, known: Knowledge) -> bool:
+def named_elsewhere(
+    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+) -> tuple[str, ...] | None:
+    """The cards that a pod asks for where the nodes that it names have none of them; else None.
+
+    Those of its name, or of the quota, that its selector leaves by the labels of cards alone: of
+    the quota, where none may be left, most first.
+    """
+    if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
+        return None
+    if facts.card_text is not None:
+        return _allowed(facts.card_text, request.resource, facts.selector, known) or None
+    selector = decode(facts.selector)
+    cards = _cards_behind(request.resource, quota, known)
+    rows = [(-quota[c.name], c.name) for c in cards if quota.get(c.name) and selector.allows(c)]
+    return tuple(name for _, name in sorted(rows))
+
+
+def lacks_node(
+    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+) -> bool:
     """Whether all nodes that the pod names are without a card for it, so far.
 
     What is wrong whatever node it names, such as a card that nobody knows, is not this.
     """
-    if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
+    if named_elsewhere(facts, request, quota, known) is None:
         return False
-    if facts.card_text is None:
-        return not known.nodes.picked(facts.selector)
-    allowed = _allowed(facts.card_text, request.resource, facts.selector, known)
-    names = read_alternatives(facts.card_text) if allowed else ()
-    return bool(names) and all(_unfit(name, request.resource, known) is None for name in names)
+    names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
+    return all(_unfit(name, request.resource, known) is None for name in names)
 
 
 def objection(

@@ -81,5 +81,5 @@ def read(
     return Reading(
         request,
         objection(facts, request, quota, known),
-        not facts.problem and lacks_node(facts, request, known),
+        not facts.problem and lacks_node(facts, request, quota, known),
     )

@@ -4,10 +4,13 @@ import pytest
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota.bucket import Bucket
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
+
+from .red_queue import totals
 
 QUEUE = a_queue("red").with_quota({H200: 4, H800: 2})
 BIG = a_node("big").with_cards(H200, 8).labelled("pool", "h200")
@@ -31,8 +34,10 @@ NAMED = on_node_named("small")
 
 @pytest.mark.parametrize("pod", [POOL, NAMED, POOL.gated(), NAMED.gated()])
 def test_p3_a_waiting_pod_follows_the_nodes_that_are_there(pod: PodBody) -> None:
-    # At zero: labels of a pool say nothing, while a node that is named is the only one.
-    none = {} if "affinity" in pod.body["spec"] else {H200: 1}
+    # At zero: labels of a pool say nothing, while a node that is named is the only one. At the
+    # gate what is asked for is shown all the same.
+    past_us = "schedulingGates" not in pod.body["spec"]
+    none = {} if past_us and "affinity" in pod.body["spec"] else {H200: 1}
     ledger = a_ledger(BIG, SPARE, QUEUE, pod)
     assert dict(ledger.pods[pod.uid].charge) == none
     see(ledger, SMALL)
@@ -88,7 +93,7 @@ def test_p5_on_nodes_without_its_card_a_daemon_set_takes_no_quota_from_the_other
     queue = QUEUE.with_quota({H800: 1})
     waits = on_node_named("bare").naming(cards).with_uid("elsewhere").gated()
     ledger = a_ledger(BIG, SMALL, a_node("bare"), queue, waits)
-    assert dict(ledger.pods["elsewhere"].charge) == {}
+    assert totals(ledger, H800) == (1, 0, 0, 0)
     assert judge_create(ledger, NAMED.naming(cards).facts()).outcome is Outcome.FITS
     (refusal,) = openings(ledger, "red")
     assert isinstance(refusal, Refusal)
@@ -96,6 +101,53 @@ def test_p5_on_nodes_without_its_card_a_daemon_set_takes_no_quota_from_the_other
     see(ledger, a_node("bare").with_cards(H800, 8))
     (opening,) = openings(ledger, "red")
     assert isinstance(opening, Opening)
+
+
+@pytest.mark.parametrize(
+    ("cards", "requested"),
+    [
+        (None, {H200: 1}),  # most quota
+        (H800, {H800: 1}),
+        (f"{H800}|{H200}", {H800: 1}),
+        (f"NVIDIA-L4|{H800}", {H800: 1}),  # the first with a quota
+        ("NVIDIA-L4", {"NVIDIA-L4": 1}),
+    ],
+)
+def test_what_waits_for_a_node_with_its_card_is_requested(
+    cards: str | None, requested: dict[str, int]
+) -> None:
+    """Section 6: all that are not finished, gated ones included."""
+    l4 = a_node("l4").with_cards("NVIDIA-L4", 8)
+    pod = on_node_named("bare").naming(cards).with_cpu("2").gated()
+    ledger = a_ledger(BIG, SMALL, l4, a_node("bare"), QUEUE, pod)
+    record = ledger.pods[pod.uid]
+    assert dict(record.charge) == {**requested, "cpu": 2000}
+    assert record.bucket is Bucket.GATED_GATE  # in nobody's way, though its policy is Deny
+    see(ledger, a_node("bare").with_cards(H800, 8))
+    assert record.bucket is (Bucket.GATED_GATE if cards == "NVIDIA-L4" else Bucket.GATED_DENY)
+
+
+def test_what_a_pod_may_use_by_the_labels_of_cards_is_what_it_requests() -> None:
+    pod = on_node_named("bare").on_nodes_labelled({f"{GPU}.product": H800}).gated()
+    ledger = a_ledger(BIG, SMALL, a_node("bare"), QUEUE, pod)
+    assert dict(ledger.pods[pod.uid].charge) == {H800: 1}
+
+
+@pytest.mark.parametrize("cards", [None, H800])
+def test_cards_of_another_maker_on_the_named_node_are_none_for_a_pod(cards: str | None) -> None:
+    pod = on_node_named("amd").naming(cards).gated()
+    other = a_node("amd").with_cards("Instinct-MI300X", 8, "amd.com/gpu")
+    ledger = a_ledger(SMALL, other, QUEUE.with_quota({H800: 1}), pod)
+    assert totals(ledger, H800) == (1, 0, 0, 0)
+    assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
+
+
+def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_same() -> None:
+    pod = on_node_named("bare").with_cpu("2").gated()
+    ledger = a_ledger(BIG, a_node("bare"), QUEUE.with_quota({}), pod)
+    record = ledger.pods[pod.uid]
+    assert (dict(record.charge), record.bucket) == ({"cpu": 2000}, Bucket.GATED_GATE)
+    assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
 
 
 def test_p5_of_several_cards_a_daemon_set_uses_the_one_that_its_node_has() -> None:
