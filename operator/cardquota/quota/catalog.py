@@ -77,6 +77,10 @@ class Catalog:
         self._rows[resource] += 1
         return True
 
+    def show(self, card: Card) -> None:
+        """Nodes show a known card by other labels from now on, under the same resource name."""
+        self._count(card)
+
     def _turn(self, name: str) -> bool:
         """Count a card as it is recorded, if a node has shown it so; whether that is news."""
         others = self._others.get(name, {})

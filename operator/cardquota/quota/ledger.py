@@ -87,9 +87,11 @@ class Ledger(LedgerDecisions):
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         version = self.nodes.version
-        self.nodes.drop(name)
+        learned = self.nodes.drop(name)
         self._cards_changed(version)
         self._reassess(self.nodes.take_moved())
+        self._learned(learned)
+        self._follow_turns()
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
@@ -200,15 +202,13 @@ class Ledger(LedgerDecisions):
         self.news.show(a.name for a in sharing)
 
     def _follow_turns(self) -> None:
-        """Cards may be counted by another resource name than before (D7).
+        """Cards may be counted by another resource name than before (D7), or on other nodes.
 
         What pods hold by the former name is no card any more, as if the nodes that show it had come
         second from the beginning. Costs nothing if there are none, else in proportion to all pods.
         """
         cards, nodes = self.nodes.take_turned()
-        if not cards:
-            return
-        for record in list(self.pods.values()):
+        for record in list(self.pods.values()) if cards else ():
             left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
             if left != record.node_cards:
                 self._lift(record)
@@ -216,7 +216,8 @@ class Ledger(LedgerDecisions):
                 self._lay(record)
         for node in sorted(nodes):
             self._reassess(self.nodes.take_unresolved(node), stamped=True)
-        self._reassess(self.nodes.take_moved())
+        if nodes:
+            self._reassess(self.nodes.take_moved())
 
     def _cards_changed(self, since: int) -> None:
         """After an event about a node; most say nothing new about cards."""

@@ -9,6 +9,8 @@ from .catalog import Catalog
 from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
+from .node_problems import NodeProblems
+from .node_totals import NodeTotals, Offer
 from .pod_facts import PodFacts
 from .selector import Selector, decode
 
@@ -23,10 +25,10 @@ class NodeBook:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._facts: dict[str, NodeFacts] = {}
-        self._cards: dict[str, tuple[tuple[Card, int], ...]] = {}
-        self._problems: dict[str, tuple[str, ...]] = {}
-        self._partly: set[str] = set()
-        """Nodes with a problem whose other cards are counted (D5)."""
+        self._totals = NodeTotals()
+        self._apart: dict[str, dict[str, Card]] = {}
+        """By card, where nodes disagree: those that show it by other labels, and how (P5)."""
+        self._problems = NodeProblems()
         self._remembered: dict[str, dict[str, str]] = {}
         """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
         counted because other nodes disagree (D7)."""
@@ -39,8 +41,6 @@ class NodeBook:
         """Which selectors ask for more than products."""
         self.free = FreeCards()
         """What a pod could have at once (E7)."""
-        self._total: dict[str, int] = {}
-        self._to_report: set[str] = set()
         self.version = 0
         """Goes up whenever the cluster's totals may have changed."""
 
@@ -55,8 +55,9 @@ class NodeBook:
             self._remembered.pop(facts.name, None)
         learned, turned = self._take(facts)
         for name in turned:
+            self._turned[0].add(name)
             self._look_anew(name)
-        return learned
+        return learned + self._find_again()
 
     def record(self, name: str, resource: str) -> list[str]:
         """Take in a card's resource name from a Queue's status; the same as of `see`."""
@@ -65,12 +66,13 @@ class NodeBook:
             return []
         if before is None:
             return [resource]
+        self._turned[0].add(name)
         self._look_anew(name)
-        return [before, resource]
+        return [before, resource, *self._find_again()]
 
     def take_turned(self) -> tuple[set[str], set[str]]:
         """Cards that are counted by another resource name than at the last call (D7), and the
-        nodes that show them.
+        nodes that were read anew, for that or for other labels by which a card is known now.
         """
         taken, self._turned = self._turned, (set(), set())
         return taken
@@ -78,17 +80,41 @@ class NodeBook:
     def _look_anew(self, card: str) -> None:
         """Nodes that show a card, or did, are read as if they came now. Costs O(nodes)."""
         self.version += 1
-        self._turned[0].add(card)
+        apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
-            if card in self._remembered.get(name, {}).values():
+            if name in apart or card in self._remembered.get(name, {}).values():
                 self._turned[1].add(name)
                 self._take(facts)
+
+    def _find_again(self) -> list[str]:
+        """Cards that no node shows any more by the labels it was known by, and some by others, are
+        known by those from now on (P5); what `see` returns.
+        """
+        learned = []
+        for name, nodes in list(self._apart.items()):
+            if not self._totals.is_counted(name):
+                card = nodes[min(nodes)]
+                self._catalog.show(card)
+                self._look_anew(name)
+                learned.append(card.resource)
+        return learned
+
+    def _set_apart(self, node: str, card: Card) -> None:
+        self._apart.setdefault(card.name, {})[node] = card
+
+    def _put_together(self, node: str) -> None:
+        """The inverse of `_set_apart`, of all cards of a node."""
+        for name, nodes in list(self._apart.items()):
+            nodes.pop(node, None)
+            if not nodes:
+                del self._apart[name]
 
     def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
         """What `see` returns, and the cards that are counted by another resource name now."""
         counted: list[tuple[Card, int]] = []
         problems, learned, turned = list(facts.problems), list[str](), list[str]()
         remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
+        self._put_together(facts.name)
         for card, amount in facts.cards:
             before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
             new, problem = self._catalog.learn(card)
@@ -105,28 +131,18 @@ class NodeBook:
                     f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
                     "does not carry: whoever asks for the card is not led here"
                 )
+                self._set_apart(facts.name, card)
                 continue
             counted.append((card, amount))
             remembered[card.resource] = card.name
         self._recount(facts.name, tuple(counted))
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
-        self._judge(facts.name, tuple(problems))
+        offers = any(amount > 0 for _, amount in counted)
+        self._problems.put(facts.name, tuple(problems), offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, turned
-
-    def _judge(self, name: str, problems: tuple[str, ...]) -> None:
-        """Keep what is wrong with a node, and that it is to be reported where that has changed."""
-        offers = any(amount > 0 for _, amount in self._cards.get(name, ()))
-        partly = bool(problems) and offers
-        before = self._problems.get(name, ()), name in self._partly
-        if (problems, partly) != before:
-            self._to_report.add(name)
-        self._problems[name] = problems
-        if not problems:
-            del self._problems[name]
-        (self._partly.add if partly else self._partly.discard)(name)
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which others show a card of this node, and this node does not (P5)."""
@@ -136,15 +152,16 @@ class NodeBook:
                 return key
         return None
 
-    def drop(self, name: str) -> None:
-        """A node is gone. Its kinds of cards stay known."""
+    def drop(self, name: str) -> list[str]:
+        """A node is gone. Its kinds of cards stay known. The same as of `see`."""
         self._recount(name, ())
         self.free.offer(name, ())
-        for book in (self._facts, self._problems, self._remembered):
+        for book in (self._facts, self._remembered):
             book.pop(name, None)
-        for names in (self._to_report, self._partly):
-            names.discard(name)
+        self._problems.drop(name)
         self._pins.drop(name)
+        self._put_together(name)
+        return self._find_again()
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card a node offers, or last offered, under a resource name by which it counts."""
@@ -159,41 +176,31 @@ class NodeBook:
 
     def total(self, card: str) -> int:
         """Allocatable of a card in the whole cluster."""
-        return self._total.get(card, 0)
+        return self._totals.total(card)
 
     def totals(self) -> dict[str, int]:
         """Allocatable of every card that a node offers now."""
-        return dict(self._total)
+        return self._totals.totals()
 
     def nodes_with(self) -> dict[str, int]:
-        """On how many nodes each card is offered now. Costs O(nodes).
-
-        Zero for a card that nodes show and none offers, as while a device plugin is down.
-        """
-        found: dict[str, int] = {}
-        for cards in self._cards.values():
-            for card, amount in cards:
-                found[card.name] = found.get(card.name, 0) + (amount > 0)
-        return found
+        """On how many nodes each card is offered now, zero while its plugin is down. O(nodes)."""
+        return self._totals.nodes_with()
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Node and reason for everything that is not counted (D7, D9)."""
-        for node, texts in self._problems.items():
-            for text in texts:
-                yield node, text
+        return iter(self._problems)
 
     def counts_others(self, name: str) -> bool:
         """Whether a node with a problem offers cards that are counted (D5)."""
-        return name in self._partly
+        return self._problems.counts_others(name)
 
     def take_reports(self) -> list[tuple[NodeFacts, tuple[str, ...]]]:
         """Nodes whose problems changed since the last call, with what is wrong now."""
-        names, self._to_report = sorted(self._to_report), set()
-        return [(self._facts[name], self._problems.get(name, ())) for name in names]
+        return [(self._facts[name], self._problems.of(name)) for name in self._problems.take()]
 
     def report_all(self) -> None:
         """Have every node with a problem reported."""
-        self._to_report.update(self._problems)
+        self._problems.tell_all()
 
     def wait_for(self, node: str, uid: str) -> None:
         """A pod is bound to a node that, or whose card for it, is not known yet."""
@@ -266,8 +273,7 @@ class NodeBook:
         return sum(
             1
             for name, facts in self._facts.items()
-            if _selects(wanted, facts)
-            and (not cards or any(card.name in cards for card, _ in self._cards.get(name, ())))
+            if _selects(wanted, facts) and (not cards or self._totals.has_any(name, cards))
         )
 
     def _picks_nodes(self, selector: bytes) -> bool:
@@ -285,19 +291,9 @@ class NodeBook:
             found = answers[selector] = decode(selector).says_more_than(products)
         return found
 
-    def _recount(self, name: str, cards: tuple[tuple[Card, int], ...]) -> None:
-        if self._cards.get(name, ()) == cards:
-            return
-        self.version += 1
-        for sign, counted in ((-1, self._cards.pop(name, ())), (1, cards)):
-            for card, amount in counted:
-                left = self._total.get(card.name, 0) + sign * amount
-                if left:
-                    self._total[card.name] = left
-                else:
-                    self._total.pop(card.name, None)
-        if cards:
-            self._cards[name] = cards
+    def _recount(self, name: str, cards: Offer) -> None:
+        if self._totals.put(name, cards):
+            self.version += 1
 
 
 @lru_cache(maxsize=4096)

@@ -1,8 +1,16 @@
 """D7, D8: which cards exist, and the one resource name behind each."""
 
-from builders import GPU, H200, H800, a_ledger, a_node, see
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.card import Card
 from cardquota.quota.catalog import Catalog
+
+ASCEND = "huawei.com/Ascend910"
+OLD = "node.kubernetes.io/npu.chip.name"
+NEW = "huawei.com/npu.chip.name"
 
 
 def card(name: str, resource: str = GPU) -> Card:
@@ -30,16 +38,105 @@ def test_d7_the_second_node_is_reported_and_not_counted() -> None:
 
 def test_p5_a_node_that_shows_a_card_by_another_label_is_reported_and_not_counted() -> None:
     """Pods that ask for the card are led by the label that was there first."""
-    new = "huawei.com/npu.chip.name"
-    old = "node.kubernetes.io/npu.chip.name"
-    a, b, c = (a_node(name).offering(8, "huawei.com/Ascend910") for name in "abc")
-    ledger = a_ledger(a.labelled(old, "910B3"), b.labelled(old, "910B3").labelled(new, "910B3"))
+    a, b, c = (a_node(name).offering(8, ASCEND) for name in "abc")
+    ledger = a_ledger(a.labelled(OLD, "910B3"), b.labelled(OLD, "910B3").labelled(NEW, "910B3"))
     assert ledger.nodes.total("910B3") == 16
-    see(ledger, c.labelled(new, "910B3"))
+    see(ledger, c.labelled(NEW, "910B3"))
     assert ledger.nodes.total("910B3") == 16
     ((node, problem),) = ledger.nodes.problems()
     assert node == "c"
-    assert problem.startswith(f"card <910B3> is shown by the label {old} elsewhere")
+    assert problem.startswith(f"card <910B3> is shown by the label {OLD} elsewhere")
+
+
+def test_p5_a_card_is_known_by_its_new_label_once_the_old_one_is_gone_everywhere() -> None:
+    """As nodes are relabelled one by one: the last that leaves the old label takes all along."""
+    a, b, c = (a_node(name).offering(8, ASCEND) for name in "abc")
+    ledger = a_ledger(*(node.labelled(OLD, "910B3") for node in (a, b, c)))
+    see(ledger, a.labelled(NEW, "910B3"), b.labelled(NEW, "910B3"))
+    assert ledger.nodes.total("910B3") == 8
+    assert {node for node, _ in ledger.nodes.problems()} == {"a", "b"}
+    see(ledger, c.labelled(NEW, "910B3"))
+    assert ledger.nodes.total("910B3") == 24
+    assert list(ledger.nodes.problems()) == []
+    assert not any(problems for _, problems in ledger.nodes.take_reports())
+    assert ledger.known_card("910B3", ASCEND).labels == ((NEW, "910B3"),)
+    see(ledger, a.labelled(OLD, "910B3"))  # now this is the one that differs
+    assert [node for node, _ in ledger.nodes.problems()] == ["a"]
+
+
+@pytest.mark.parametrize("taken", ["the node", "its label", "its cards"])
+def test_p5_whatever_takes_the_old_label_away(taken: str) -> None:
+    old, new = (a_node(name).offering(8, ASCEND) for name in ("old", "new"))
+    ledger = a_ledger(old.labelled(OLD, "910B3"), new.labelled(NEW, "910B3"))
+    assert ledger.nodes.total("910B3") == 8
+    match taken:
+        case "the node":
+            ledger.node_gone("old")
+        case "its label":
+            see(ledger, old)
+        case "its cards":
+            see(ledger, old.labelled(OLD, "910B2"))
+    assert ledger.nodes.total("910B3") == 8
+    assert "new" not in {node for node, _ in ledger.nodes.problems()}
+
+
+def test_p5_a_card_whose_nodes_were_all_deleted_is_known_by_the_label_of_the_next_one() -> None:
+    node = a_node("a").offering(8, ASCEND)
+    ledger = a_ledger(node.labelled(OLD, "910B3"))
+    ledger.node_gone("a")
+    see(ledger, node.labelled(NEW, "910B3"))
+    assert ledger.nodes.total("910B3") == 8
+
+
+def test_a_node_that_shows_a_card_otherwise_is_not_waited_for_once_it_is_gone() -> None:
+    old, new = (a_node(name).offering(8, ASCEND) for name in ("old", "new"))
+    ledger = a_ledger(old.labelled(OLD, "910B3"), new.labelled(NEW, "910B3"))
+    ledger.node_gone("new")
+    ledger.node_gone("old")
+    assert ledger.known_card("910B3", ASCEND).labels == ((OLD, "910B3"),)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from(["gone", "bare", "old", "new", "both"])),
+        max_size=12,
+    )
+)
+def test_p5_all_nodes_are_counted_that_carry_the_label_of_a_card_and_never_none(
+    history: list[tuple[str, str]],
+) -> None:
+    keys = {"bare": (), "old": (OLD,), "new": (NEW,), "both": (OLD, NEW)}
+    ledger, now = a_ledger(), dict[str, tuple[str, ...]]()
+    for name, state in history:
+        if state == "gone":
+            ledger.node_gone(name)
+            now.pop(name, None)
+        else:
+            node = a_node(name).offering(1, ASCEND)
+            for key in keys[state]:
+                node = node.labelled(key, "910B3")
+            see(ledger, node)
+            now[name] = keys[state]
+        card = ledger.catalog.card("910B3")
+        known = card.labels[0][0] if card else ""
+        carry = [name for name, carried in now.items() if known in carried]
+        assert ledger.nodes.total("910B3") == len(carry)
+        assert bool(carry) == any(now.values())
+
+
+def test_pods_are_read_anew_once_a_card_is_known_by_another_label() -> None:
+    """One that waits by a selector of its own, and one that is bound there, are counted then."""
+    old, new = (a_node(name).offering(8, ASCEND) for name in ("old", "new"))
+    waits = a_pod("w").in_queue("q").asking_for(1, ASCEND).on_nodes_labelled({NEW: "910B3"})
+    bound = a_pod("b").in_queue("q").asking_for(2, ASCEND).on_node("new")
+    other = a_node("other").offering(8, ASCEND).labelled(NEW, "910B2")
+    queue = a_queue("q").with_quota({"910B3": 4, "910B2": 8})
+    ledger = a_ledger(old.labelled(OLD, "910B3"), other, queue, waits.gated(), bound)
+    see(ledger, new.labelled(NEW, "910B3"))
+    assert dict(ledger.pods[bound.uid].charge) == {"910B2": 2}  # most quota: its node says nothing
+    ledger.node_gone("old")
+    assert dict(ledger.pods[bound.uid].charge) == {"910B3": 2}
+    assert dict(ledger.pods[waits.uid].charge) == {"910B3": 1}
 
 
 def test_d8_a_card_outlives_its_nodes() -> None:

@@ -1,0 +1,52 @@
+"""What is not counted of nodes and why (D7, D9), and which of that is still to be told."""
+
+from collections.abc import Iterator
+
+
+class NodeProblems:
+    """By node. A node without a problem is not kept, but told about once when it has none left."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[str, ...]] = {}
+        self._partly: set[str] = set()
+        """Nodes with a problem whose other cards are counted (D5)."""
+        self._to_tell: set[str] = set()
+
+    def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
+        """What is wrong with a node now; it is to be told where that has changed."""
+        partly = bool(texts) and offers_others
+        if (texts, partly) != (self.of(node), self.counts_others(node)):
+            self._to_tell.add(node)
+        self._texts[node] = texts
+        if not texts:
+            del self._texts[node]
+        (self._partly.add if partly else self._partly.discard)(node)
+
+    def drop(self, node: str) -> None:
+        """A node is gone: nothing of it is told any more."""
+        self._texts.pop(node, None)
+        for names in (self._to_tell, self._partly):
+            names.discard(node)
+
+    def of(self, node: str) -> tuple[str, ...]:
+        """Everything that is wrong with a node."""
+        return self._texts.get(node, ())
+
+    def counts_others(self, node: str) -> bool:
+        """Whether a node with a problem offers cards that are counted (D5)."""
+        return node in self._partly
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Node and reason."""
+        for node, texts in self._texts.items():
+            for text in texts:
+                yield node, text
+
+    def take(self) -> list[str]:
+        """The nodes of which something else is to be told since the last call, sorted."""
+        names, self._to_tell = sorted(self._to_tell), set()
+        return names
+
+    def tell_all(self) -> None:
+        """Have every problem told again."""
+        self._to_tell.update(self._texts)
