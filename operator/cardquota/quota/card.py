@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from .card_memory import MemoryLabel
 from .vocabulary import CPU, MEMORY
 from .words import show
 
@@ -48,6 +49,14 @@ class Card:
     name: str
     resource: str
     labels: Labels
+    memory: MemoryLabel | None = None
+    """The label that must say the memory of this share."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all labels that show it."""
+        keys = tuple(key for key, _ in self.labels)
+        return keys if self.memory is None else (*keys, self.memory.key)
 
 
 def model_of(name: str) -> str:

@@ -6,6 +6,7 @@ kinds of cards, never with pods or nodes.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 from .card import Card
 from .vocabulary import CPU, MEMORY
@@ -54,6 +55,17 @@ class Catalog:
             f"card <{card.name}> is counted as {known.resource} elsewhere, "
             f"but as {card.resource} here"
         )
+
+    def note_memory(self, card: Card) -> bool:
+        """Take in how a node writes the memory of a share that is known; whether that is news."""
+        known = self._cards[card.name]
+        if known.memory is None or card.memory is None or known.memory.key != card.memory.key:
+            return False
+        memory = known.memory.also(card.memory.values)
+        if memory is known.memory:
+            return False
+        self._count(replace(known, memory=memory))
+        return True
 
     def record(self, name: str, resource: str) -> bool:
         """Take in the resource name of a card as a Queue's status kept it; whether it is news.

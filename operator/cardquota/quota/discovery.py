@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .card import NOT, Card, CardNameError, Labels, check_name
-from .card_memory import MemoryUnit, mib_of
+from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .quantity import Quantity, QuantityError, count
 from .vendor import MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
 from .vendor_table import VendorTable
 from .words import show
 
-_MIB_PER_GIB = 1024
 _MOST_DIGITS = 18
 
 
@@ -171,14 +170,16 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
     replicas = _positive(labels, vendor.replicas)
     if memory is None:
         raise _NotCountedError(f"the memory of one card is not said by {way.memory or 'any label'}")
-    size = (2 * memory + _MIB_PER_GIB) // (2 * _MIB_PER_GIB)  # rounded half up
+    size = gib_of(memory)
     sliced = labels.get(vendor.sharing) == TIME_SLICING
     shown += (
         (vendor.replicas, labels[vendor.replicas]),
         (vendor.sharing, TIME_SLICING if sliced else NOT + TIME_SLICING),
     )
     share = SLICED if sliced else MPS
-    return Card(f"{product}/{share}{size}g*1/{replicas}", resource, shown)
+    values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
+    written = MemoryLabel(way.memory, size, way.unit, values)
+    return Card(f"{product}/{share}{size}g*1/{replicas}", resource, shown, written)
 
 
 def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:

@@ -144,7 +144,7 @@ class LedgerView:
         if card is not None:
             return card
         # Never without labels: an open gate that asks for no card could lead to any (P5).
-        return Card(name, resource, self.vendor_of(resource).labels_of(name, resource))
+        return self.vendor_of(resource).card(name, resource)
 
     def vendor_of(self, resource: str) -> Vendor:
         """Whose cards a resource name counts, by the vendor table or else by the plain rule."""

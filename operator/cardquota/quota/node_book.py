@@ -133,6 +133,8 @@ class NodeBook:
                 )
                 self._set_apart(facts.name, card)
                 continue
+            elif self._catalog.note_memory(card):
+                learned.append(card.resource)
             counted.append((card, amount))
             remembered[card.resource] = card.name
         self._recount(facts.name, tuple(counted))

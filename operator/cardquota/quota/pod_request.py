@@ -131,7 +131,7 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """
     card = known.catalog.card(name)
     if card is not None and card.resource != resource:
-        return Card(name, resource, known.vendor_of(resource).labels_of(name, resource))
+        return known.vendor_of(resource).card(name, resource)
     return known.known_card(name, resource)
 
 
@@ -148,7 +148,7 @@ def _derived(
         selector = decode(selected)
         cards = _cards_behind(resource, quota, known)
         picked = {card.name for card in cards} & set(known.nodes.picked(selected))
-        label_keys = {key for card in cards for key, _ in card.labels}
+        label_keys = {key for card in cards for key in card.keys}
         if picked or selector.keys() & label_keys:
             left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
             allowed = [card.name for card in _in_named_order(left, selector, quota)]
@@ -268,7 +268,7 @@ def _excluded(
     facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
 ) -> Objection:
     selector = decode(facts.selector)
-    keys = {key for name in names for key, _ in _as_shown(name, resource, known).labels}
+    keys = {key for name in names for key in _as_shown(name, resource, known).keys}
     return _invalid(messages.selector_excludes(requirements(selector, keys), names))
 
 

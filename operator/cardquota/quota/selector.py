@@ -5,12 +5,14 @@ some node fits. Asked about a node that is at hand, the scheduler's own rule is 
 may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import msgspec
 
 from .card import NOT, Card
+from .card_memory import MemoryLabel
+from .memory_affinity import memory_asked_for, memory_can_hold
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
 
@@ -20,6 +22,8 @@ NODE_NAME: Final = "metadata.name"
 """The only field of a node that affinity can name."""
 HOST_NAME: Final = "kubernetes.io/hostname"
 
+_Shown = str | MemoryLabel
+"""What a card's nodes show under a label's key."""
 Place = tuple[str, str]
 """NODE_NAME or HOST_NAME, and its value."""
 
@@ -42,7 +46,9 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
 
     def allows(self, card: Card) -> bool:
         """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
-        shown = dict(card.labels)
+        shown: dict[str, _Shown] = dict(card.labels)
+        if card.memory is not None:
+            shown[card.memory.key] = card.memory
         if not all(_can_be(shown.get(key), (value,)) for key, value in self.labels):
             return False
         if self.terms is None:
@@ -92,7 +98,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
             keys.update(e.key for e in term.match_expressions or ())
         return frozenset(keys)
 
-    def narrowed(self, cards: Iterable[Card]) -> tuple[Term, ...]:
+    def narrowed(self, cards: Collection[Card]) -> tuple[Term, ...]:
         """The required terms that also ask for one of `cards`, as additions to each own term.
 
         All cards must show themselves under the same label keys, which holds for cards of one
@@ -113,8 +119,8 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-def _asking_for(cards: Iterable[Card]) -> tuple[Expression, ...]:
-    """One expression for each label key of the cards."""
+def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
+    """What is asked of each label key of the cards."""
     wanted: dict[str, dict[str, None]] = {}
     for card in cards:
         for key, value in card.labels:
@@ -127,7 +133,7 @@ def _asking_for(cards: Iterable[Card]) -> tuple[Expression, ...]:
         elif len(barred) == len(values):
             added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=barred))
         # Else one card must have what another must not: together they ask nothing of this label.
-    return tuple(added)
+    return (*added, *memory_asked_for([card.memory for card in cards]))
 
 
 def _places(term: Term) -> frozenset[Place] | None:
@@ -156,22 +162,26 @@ def _is_true(expression: Expression, value: str | None) -> bool:
     return _fits(expression, value)
 
 
-def _term_allows(term: Term, shown: dict[str, str]) -> bool:
+def _term_allows(term: Term, shown: dict[str, _Shown]) -> bool:
     if not term.match_expressions and not term.match_fields:
         return False
     return all(_can_hold(e, shown.get(e.key)) for e in term.match_expressions or ())
 
 
-def _can_hold(expression: Expression, shown: str | None) -> bool:
+def _can_hold(expression: Expression, shown: _Shown | None) -> bool:
     """Of what a card shows under a key: whether some node with this card can fit."""
     if expression.operator == NODE_SELECTOR_IN:
         return _can_be(shown, expression.values or ())
+    if isinstance(shown, MemoryLabel):
+        return memory_can_hold(expression, shown)
     return shown is None or shown.startswith(NOT) or _fits(expression, shown)
 
 
-def _can_be(shown: str | None, values: tuple[str, ...]) -> bool:
+def _can_be(shown: _Shown | None, values: tuple[str, ...]) -> bool:
     if shown is None:
         return True  # not a label of the card: some node may fit
+    if isinstance(shown, MemoryLabel):
+        return any(map(shown.can_be, values))
     if shown.startswith(NOT):
         return any(value != shown.removeprefix(NOT) for value in values)
     return shown in values

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from .card import NOT, Labels
-from .card_memory import MemoryUnit
+from .card import NOT, Card, Labels
+from .card_memory import MemoryLabel, MemoryUnit
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -21,6 +21,7 @@ TIME_SLICING: Final = "time-slicing"
 SLICED_TYPE: Final = "gpu"
 """The type whose cards MIG slices are of, where a prefix has several: the only maker of such slices
 calls it so, and the name of a slice does not tell the type."""
+_SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
 _MIG: Final = "mig-"
 _SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
@@ -116,13 +117,13 @@ class Vendor:
             or self.mig_profile(resource) is not None
         )
 
-    def labels_of(self, card: str, resource: str) -> Labels:
-        """The node labels that a card's name speaks of, for a card that no node has shown.
+    def card(self, name: str, resource: str) -> Card:
+        """A card that no node has shown, with the node labels that its name speaks of.
 
-        As `discovery` would have them by what counts first, so that a gate opens to the same nodes
-        before and after.
+        As `discovery` would have it by what counts first, so that a gate opens to the same nodes
+        before and after; but of a memory label with a unit the name does not say how it is written.
         """
-        product, _, part = card.partition("/")
+        product, _, part = name.partition("/")
         whole = resource if self.counts_whole(resource) and not part else self.usual
         way = self.ways(whole)[0]
         labels: Labels = ((way.product, product),)
@@ -133,7 +134,9 @@ class Vendor:
             labels += ((self.sharing, TIME_SLICING),)
         elif part.startswith(MPS):
             labels += ((self.sharing, NOT + TIME_SLICING),)
-        return labels
+        size = _SHARE.fullmatch(part)
+        memory = MemoryLabel(way.memory, int(size[1]), way.unit) if size and way.memory else None
+        return Card(name, resource, labels, memory)
 
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names it owns."""

@@ -162,6 +162,8 @@ def test_foreign_gates_are_kept() -> None:
                 (f"{GPU}.product", "In", "NVIDIA-H800"),
                 (f"{GPU}.replicas", "In", "2"),
                 (f"{GPU}.sharing-strategy", "NotIn", "time-slicing"),
+                (f"{GPU}.memory", "Gt", "81407"),
+                (f"{GPU}.memory", "Lt", "82432"),
             ],
         ),
     ],
@@ -169,7 +171,7 @@ def test_foreign_gates_are_kept() -> None:
 def test_the_pod_is_bound_to_nodes_of_its_card(
     card: str, resource: str, expected: list[tuple[str, str, str]]
 ) -> None:
-    """P5: the product; for shared cards replicas and sharing strategy too."""
+    """P5: the product; for shared cards replicas, sharing strategy and memory too."""
     (term,) = terms_of(patch_of(POD, card, resource))
     assert term == [(key, operator, [value]) for key, operator, value in expected]
 

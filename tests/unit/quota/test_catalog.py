@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
+from builders.node import NodeBody
 from cardquota.quota.card import Card
 from cardquota.quota.catalog import Catalog
 
@@ -137,6 +138,28 @@ def test_pods_are_read_anew_once_a_card_is_known_by_another_label() -> None:
     ledger.node_gone("old")
     assert dict(ledger.pods[bound.uid].charge) == {"910B3": 2}
     assert dict(ledger.pods[waits.uid].charge) == {"910B3": 1}
+
+
+def test_p5_nodes_may_write_the_memory_of_the_same_share_in_several_ways() -> None:
+    """A label with a unit is asked for by its values: pods are led to all nodes that have them."""
+    hygon = "hygon.com/dcu"
+
+    def node(name: str, memory: str) -> NodeBody:
+        shares = a_node(name).labelled(f"{hygon}.name", "K100").labelled(f"{hygon}.vram", memory)
+        shares = shares.labelled(f"{hygon}.replicas", "2").offering(1, hygon)
+        return shares.offering(4, f"{hygon}.shared")
+
+    share = "K100/mps-64g*1/2"
+    waits = a_pod("p").in_queue("q").asking_for(1, f"{hygon}.shared")
+    waits = waits.on_nodes_labelled({f"{hygon}.vram": "65536MiB"}).gated()
+    ledger = a_ledger(node("a", "64G"), a_queue("q").with_quota({share: 1}), waits)
+    assert dict(ledger.pods[waits.uid].charge) == {}
+    see(ledger, node("b", "65536MiB"), node("c", "64G"), node("d", "32G"))
+    memory = ledger.known_card(share, f"{hygon}.shared").memory
+    assert memory is not None
+    assert memory.values == ("64G", "65536MiB")
+    assert ledger.nodes.total(share) == 12
+    assert dict(ledger.pods[waits.uid].charge) == {share: 1}
 
 
 def test_d8_a_card_outlives_its_nodes() -> None:

@@ -135,7 +135,7 @@ def test_p5_a_cards_name_alone_says_the_labels_that_its_nodes_show() -> None:
     sliced = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
     for node in (sliced, a_node().sharing(H800, 8, "81559").offering(2).with_slices("1g.18gb", 1)):
         for card, _ in node.facts().cards:
-            assert vendor_behind(card.resource).labels_of(card.name, card.resource) == card.labels
+            assert vendor_behind(card.resource).card(card.name, card.resource) == card
 
 
 def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
 from cardquota.quota.card import Card
+from cardquota.quota.card_memory import MemoryLabel, MemoryUnit
 from cardquota.quota.objects.node_affinity import Expression, Term
 from cardquota.quota.selector import Selector, decode, encode
 
@@ -164,6 +165,31 @@ def test_p5_an_empty_term_stays_empty_and_a_term_of_fields_is_narrowed() -> None
     assert empty == Term()
     assert narrowed.match_expressions == (in_(PRODUCT, H200),)
     assert narrowed.match_fields
+
+
+MEMORY = f"{GPU}.memory"
+BIG = Card("big", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 80, MemoryUnit.MIB))
+SMALL = Card("small", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 40, MemoryUnit.MIB))
+
+
+def test_p5_a_share_of_one_size_is_no_share_of_another() -> None:
+    (term,) = of(a_pod()).narrowed([BIG])
+    assert [one.operator for one in term.match_expressions or ()] == ["In", "Gt", "Lt"]
+    only_big = Selector(terms=(term,))
+    assert (only_big.allows(BIG), only_big.allows(SMALL)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("pod", "big", "small"),
+    [
+        (a_pod().on_nodes_labelled({MEMORY: "81559"}), True, False),
+        (a_pod().requiring([(MEMORY, "In", ["40960", "9"])]), False, True),
+        (a_pod().requiring([(MEMORY, "Gt", ["50000"])]), True, False),
+        (a_pod().requiring([(MEMORY, "NotIn", ["81559"])]), True, True),
+    ],
+)
+def test_p5_a_pod_may_choose_the_size_of_its_share(pod: PodBody, *, big: bool, small: bool) -> None:
+    assert (of(pod).allows(BIG), of(pod).allows(SMALL)) == (big, small)
 
 
 expressions = st.tuples(

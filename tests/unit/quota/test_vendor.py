@@ -74,7 +74,7 @@ def test_d1_other_labels_name_none(label: str) -> None:
 def test_p4_a_card_that_no_node_shows_has_the_labels_its_name_speaks_of(
     card: str, labels: dict[str, str]
 ) -> None:
-    assert dict(NVIDIA.labels_of(card, "nvidia.com/gpu")) == labels
+    assert dict(NVIDIA.card(card, "nvidia.com/gpu").labels) == labels
 
 
 @pytest.mark.parametrize(

@@ -387,7 +387,7 @@ def test_d4_slices_stay_with_the_cards_called_gpu_whatever_else_a_prefix_has(
     }
     assert facts.problems == ()
     # So a pod for a slice of a pool at zero is led to nodes with that product (P4, P5).
-    assert owner.labels_of("NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb") == (
+    assert owner.card("NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb").labels == (
         ("nvidia.com/gpu.product", "NVIDIA-H200"),
     )
 
