@@ -148,7 +148,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         ledger,
         GateOpener(ledger, writer, writer),
         GroupKeeper(ledger, writer, writer, phases=True),
-        StampKeeper(ledger, writer),
+        StampKeeper(ledger, writer, term="term"),
         recorder,
         Metrics(),
         term="term",

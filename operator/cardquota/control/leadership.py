@@ -180,7 +180,7 @@ class Leadership:
             self._ledger,
             gate,
             groups,
-            StampKeeper(self._ledger, writer()),
+            StampKeeper(self._ledger, writer(), term=term),
             self._events,
             self._metrics,
             term=term,

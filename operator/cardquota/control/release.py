@@ -88,6 +88,8 @@ class ReleaseDoor:
         """Groups whose phase is being written."""
         self._correcting: set[str] = set()
         """Uids of pods whose stamp is being written, or was so lately that it may not be seen."""
+        self._noting = 0
+        """How many of them are pods of audit mode whose write is not answered yet."""
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
@@ -314,10 +316,21 @@ class ReleaseDoor:
         self.wake()
 
     def _correct_stamps(self) -> None:
-        """One write at a time for each pod."""
+        """One write at a time for each pod. Of audit mode, which may be all pods, few at once."""
         for uid in sorted(self._ledger.misplaced - self._correcting):
             self._correcting.add(uid)
             self._start(self._correct(uid))
+        unnoted = (uid for uid in self._ledger.unnoted if uid not in self._correcting)
+        for uid in list(islice(unnoted, _AT_A_TIME - self._noting)):
+            self._correcting.add(uid)
+            self._noting += 1
+            self._start(self._note(uid))
+
+    async def _note(self, uid: str) -> None:
+        try:
+            await self._correct(uid)
+        finally:
+            self._noting -= 1
 
     async def _correct(self, uid: str) -> None:
         await self._stamps.correct(uid)
@@ -327,7 +340,7 @@ class ReleaseDoor:
 
     def _see_stamp(self, uid: str) -> None:
         self._correcting.discard(uid)
-        if uid in self._ledger.misplaced:
+        if uid in self._ledger.misplaced or uid in self._ledger.unnoted:
             self.wake()
         else:
             self._corrections.worked(uid)

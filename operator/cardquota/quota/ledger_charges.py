@@ -99,9 +99,12 @@ class LedgerCharges(LedgerView):
         account = self._account(record.queue)
         account.loose.add(facts.uid)
         if record.held:
-            record.audited = record.audited or self.mode_in(facts.namespace) is Mode.AUDIT
+            in_audit = self.mode_in(facts.namespace) is Mode.AUDIT
+            record.audited = record.audited or facts.let_by or in_audit
             if not record.audited:
                 account.past_us.add(facts.uid)
+            elif not (facts.let_by or facts.mirror) and self._may_be_charged(record):
+                self.unnoted.add(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
@@ -120,9 +123,14 @@ class LedgerCharges(LedgerView):
             account.past_us.discard(facts.uid)
             self._forget_unused(account)
         self.misplaced.discard(facts.uid)
+        self.unnoted.discard(facts.uid)
         self._loose.discard(facts)
         self.nodes.unpin(facts)
         self.nodes.forget(facts.node, facts.uid)
+
+    def _may_be_charged(self, record: PodRecord) -> bool:
+        """To a queue: to one now, or to its namespace's when that gets one."""
+        return record.queue != OUTSIDE or self.uses_cards(record.facts)
 
     def _reassess(self, uids: Iterable[str], *, stamped: bool = False) -> None:
         """Read these pods anew; those with a stamp, whose charge stays, only if asked for."""

@@ -52,6 +52,8 @@ class LedgerView:
         self.namespaces: dict[str, NamespaceFacts] = {}
         self.misplaced: set[str] = set()
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
+        self.unnoted: set[str] = set()
+        """Uids of pods that audit mode let by, on which that does not stand yet (I3)."""
         self._accounts: dict[str, Account] = {}
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()

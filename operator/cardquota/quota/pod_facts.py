@@ -79,6 +79,8 @@ class PodFacts:
     """While it is gated: then we choose between its cards (E7)."""
     foreign_gates: tuple[str, ...]
     stamp: Stamp | None
+    let_by: bool
+    """Whether a leader noted on it that it was let by in audit mode (I3)."""
     scheduled: str
     """When it was bound, as the API server says; empty before."""
     started: bool = field(compare=False)
@@ -154,6 +156,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         tolerations=tolerations_of(spec.tolerations) if state is _GATED else (),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
+        let_by=notes.term is not None and notes.allocated is None,
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=bool(spec.resource_claims),

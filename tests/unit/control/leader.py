@@ -51,7 +51,7 @@ class Leader:
             self.ledger,
             GateOpener(self.ledger, writer(), writer()),
             GroupKeeper(self.ledger, writer(), writer(), phases=phases),
-            StampKeeper(self.ledger, writer()),
+            StampKeeper(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]
             self.metrics,
             term=TERM,

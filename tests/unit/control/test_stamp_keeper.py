@@ -1,17 +1,20 @@
-"""E3: what stands on a pod says the card it is charged for, wherever somebody bound it."""
+"""E3, I3: what stands on a pod says the card it is charged for, wherever somebody bound it, and
+that audit mode let it by.
+"""
 
 import asyncio
 import json
 
 import pytest
 
-from builders import H200, H800, a_pod
+from builders import H200, H800, a_namespace, a_pod
+from builders.pod import PodBody
 from cardquota.control import release as module
 from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.quota import vocabulary as v
 
 from .leader import THREE, Leader, leading
-from .stage import Call, Script, a_world, a_writer, charged, lost, refused, until
+from .stage import TERM, Call, Script, a_world, a_writer, charged, lost, refused, until
 
 STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)
@@ -94,7 +97,7 @@ async def test_nothing_is_written_near_the_end_of_a_term() -> None:
         assert not leader.script.calls
     script = Script()
     ledger = a_world(THREE, ELSEWHERE)
-    await StampKeeper(ledger, a_writer(script, lambda: 0.1)).correct(ELSEWHERE.uid)
+    await StampKeeper(ledger, a_writer(script, lambda: 0.1), term=TERM).correct(ELSEWHERE.uid)
     assert not script.calls
 
 
@@ -102,5 +105,66 @@ async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
     script = Script()
     ledger = a_world(THREE, ELSEWHERE)
     ledger.pod_gone(ELSEWHERE.uid)
-    await StampKeeper(ledger, a_writer(script)).correct(ELSEWHERE.uid)
+    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
     assert not script.calls
+
+
+AUDITED = a_namespace().in_mode("audit")
+LET_BY = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
+NOTED = LET_BY.annotated(v.TERM, TERM).at_revision(6)
+
+
+async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
+    async with leading(THREE, AUDITED, LET_BY) as leader:
+        await until(lambda: leader.script.calls)
+        (call,) = leader.script.calls
+        assert call.path == "/api/v1/namespaces/team/pods/a"
+        assert call.body == {
+            "metadata": {"uid": LET_BY.uid, "resourceVersion": "5", "annotations": {v.TERM: TERM}}
+        }
+        leader.see(NOTED)
+        await until(lambda: not leader.door._correcting)
+        await asyncio.sleep(0.1)
+        assert len(leader.script.calls) == 1
+        assert not leader.door._corrections
+        assert charged(leader.ledger, H200) == 2
+
+
+@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
+async def test_i3_what_fails_is_noted_again(failure: Exception) -> None:
+    async with leading(THREE, AUDITED, LET_BY, answers=(failure, failure)) as leader:
+        await until(lambda: len(leader.script.calls) == 3)
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        LET_BY.in_namespace("enforced"),
+        LET_BY.in_queue(None).asking_for(0),  # neither queue nor card
+        LET_BY.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
+        LET_BY.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
+        NOTED,
+    ],
+)
+def test_i3_nothing_is_to_be_noted_on_other_pods(pod: PodBody) -> None:
+    assert a_world(THREE, AUDITED, pod).unnoted == set()
+
+
+def test_i3_a_pod_that_uses_cards_may_get_a_queue_later() -> None:
+    assert a_world(THREE, AUDITED, LET_BY.in_queue(None)).unnoted == {LET_BY.uid}
+
+
+async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
+    """So that gates and corrections find room between them."""
+    pods = [LET_BY.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
+    async with leading(THREE, AUDITED, *pods) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight)
+        assert leader.door._noting == module._AT_A_TIME == len(leader.door._correcting)
+        leader.script.hold.set()
+        await until(
+            lambda: (
+                {call.body["metadata"]["uid"] for call in leader.script.calls}
+                == {pod.uid for pod in pods}
+            )
+        )

@@ -90,6 +90,18 @@ def test_audit_alone_lets_pods_by(mode: str | None, found: set[str]) -> None:
     assert names(ledger) == found | {"b"}
 
 
+def test_i3_what_audit_mode_let_by_is_known_after_a_restart() -> None:
+    """By what the leader of that time wrote on it; what nobody wrote on has got past us."""
+    enforced = a_namespace().in_mode("enforced")
+    noted = past("a").annotated(v.TERM, "term-1")
+    ledger = a_world(THREE, enforced, noted, past("b"))
+    assert names(ledger) == {"b"}
+    assert ledger.unnoted == set()
+    account = ledger.account("queue")
+    assert account is not None
+    assert account.row(H200).allocated == 2
+
+
 def test_one_event_for_all_that_came_together() -> None:
     ledger = a_world(THREE, past("b", 2).with_cpu("1500m"), past("a", 2))
     ((name, reason, text),) = Reports(ledger).look()

@@ -1,0 +1,44 @@
+"""I3: what audit mode let by is written on the pod, so that it is known when rules are enforced."""
+
+from builders import GPU, a_namespace
+from cardquota.quota import vocabulary as v
+from integration.asking import MERGE, Reply, ask
+from integration.roomy_nodes import T1000
+from integration.team import Team, gates, notes
+
+
+def in_mode(team: Team, mode: str | None) -> Reply:
+    labels = a_namespace(team.namespace).in_mode(mode).body["metadata"].get("labels")
+    path = f"/api/v1/namespaces/{team.namespace}"
+    return ask(team.cluster, "PATCH", path, {"metadata": {"labels": labels}}, content_type=MERGE)
+
+
+def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
+    """The term alone; one that comes once rules are enforced is gated, and stamped."""
+    team.has_queue({T1000: 2})
+    assert in_mode(team, "audit").ok
+
+    def ungated() -> bool:
+        made = team.create(team.a_pod("before", 1, T1000), dry=True)
+        return made.ok and gates(made.body) == []
+
+    team.until(ungated, "the webhook has heard of the mode")
+    # Nobody leads it to its card in audit mode.
+    there = team.a_pod("before", 1, T1000).on_nodes_labelled({f"{GPU}.product": T1000})
+    assert team.create(there).ok
+    team.until_row(T1000, allocated=1)
+    team.until(lambda: v.TERM in notes(team.pod("before")), "the term on the pod")
+    assert not {v.ALLOCATED, v.CHARGED_QUEUE} & set(notes(team.pod("before")))
+    written = team.pod("before")["metadata"]["resourceVersion"]
+    assert in_mode(team, "enforced").ok
+
+    def gated() -> bool:
+        made = team.create(team.a_pod("after", 1, T1000), dry=True)
+        return made.ok and gates(made.body) == [v.GATE]
+
+    team.until(gated, "the webhook has heard of the mode")
+    assert team.create(team.a_pod("after", 1, T1000)).ok
+    team.until_bound("after")
+    assert v.ALLOCATED in notes(team.pod("after"))
+    # Written once: nothing was added to it since.
+    assert not team.changes(team.a_pod("before"), written, 1)
