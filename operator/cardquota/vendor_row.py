@@ -2,21 +2,18 @@
 
 import re
 import warnings
-from collections.abc import Iterator
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, model_validator
 
 from .quota.card_memory import MemoryUnit
+from .quota.resource_pattern import PatternError, common_name, read_pattern
 from .quota.vendor import Shown, Vendor
 from .quota.words import show
 from .section import Section
 
 _PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
-_PLAIN_EXPRESSION: Final = re.compile(r"([A-Za-z0-9_.|*+\[\])-]|\((?!\?)|\?)*")
-_REPEATED_TWICE: Final = re.compile(r"[*+?][*+?]|\)[*+]")
-"""What Python takes and RE2 does not, and what takes very long to match."""
 _NO_WHOLE: Final = {
     ".shared": "shares of cards",
     ".product": "a label of cards",
@@ -26,10 +23,10 @@ _NO_WHOLE: Final = {
 }
 """What is called so beside a whole card: ends of names, by the plain rule (D1, D3)."""
 _MIG: Final = "mig-"
-_MOST_SLICES: Final = 7
-"""Slices of one card, at most, that a MIG profile has."""
-_MOST_GB: Final = 320
-"""GB of memory beyond those of the largest card that can be cut."""
+_NO_WHOLE_PATTERNS: Final = tuple(
+    read_pattern(text) for text in (*(f".+[.]{end[1:]}" for end in _NO_WHOLE), f"{_MIG}[0-9].*")
+)
+"""The same for an expression; a MIG profile begins with a number of slices."""
 
 
 def _resource_part(text: str) -> str:
@@ -59,11 +56,13 @@ def _types(text: str) -> str:
             re.compile(text)
     except (re.error, Warning, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
-    if not _PLAIN_EXPRESSION.fullmatch(text) or _REPEATED_TWICE.search(text):
+    try:
+        read_pattern(text)
+    except PatternError as error:
         raise ValueError(
             "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
-            "repeated twice, and of a group no more than a ? behind it"
-        )
+            f"repeated twice, and of a group no more than a ? behind it: {error}"
+        ) from None
     if text and re.fullmatch(text, ""):
         raise ValueError("must not match the empty text")
     return text
@@ -74,16 +73,6 @@ def _no_whole_card(kind: str) -> str | None:
     if kind.startswith(_MIG):
         return "slices of cards"
     return next((what for end, what in _NO_WHOLE.items() if kind.endswith(end)), None)
-
-
-def _no_whole_cards_of(kind: str) -> Iterator[str]:
-    """Names of what is no whole card, for an expression to be tried against."""
-    for one in (kind, "x"):
-        yield from (one + end for end in _NO_WHOLE)
-    for slices in range(1, _MOST_SLICES + 1):
-        for size in range(1, _MOST_GB + 1):
-            profile = f"{_MIG}{slices}g.{size}gb"
-            yield from (profile, f"{profile}.me")
 
 
 class VendorRow(Section):
@@ -129,13 +118,14 @@ class VendorRow(Section):
                     f"<{show(self.name)}>: {key} <{show(name)}> names {what}: write the name of "
                     "whole cards, such as gpu, or leave it out; shares and slices need no row"
                 )
-        matches = re.compile(self.resource_types).fullmatch
-        for name in _no_whole_cards_of(self.type) if self.resource_types else ():
-            if matches(name):
+        for pattern in _NO_WHOLE_PATTERNS if self.resource_types else ():
+            found = common_name(read_pattern(self.resource_types), pattern)
+            if found is not None:
+                what = _no_whole_card(found)
                 raise ValueError(
                     f"<{show(self.name)}>: resourceTypes <{show(self.resource_types)}> matches "
-                    f"<{name}>, {_no_whole_card(name)}: write an expression for whole cards alone, "
-                    "such as gpu[0-9]+; shares and slices need no row"
+                    f"<{found}>, {what}: write an expression for whole cards alone, such as "
+                    "gpu[0-9]+; shares and slices need no row"
                 )
         return self
 

@@ -76,10 +76,10 @@ GPUS = {"name": "Theirs", "prefix": "nvidia.com", "type": "gpu"}
         ({"resources": ["nvidia.com/gpu.shared"]}, "names shares of cards"),
         ({"resourceTypes": "gpu.*"}, "resourceTypes <gpu.*> matches <gpu.shared>, shares of cards"),
         ({"resourceTypes": "gpu.[p-s][a-z]+"}, "matches <gpu.shared>"),
-        ({"resourceTypes": "[a-z]+.count"}, "matches <gpu.count>, a label of cards"),
-        ({"resourceTypes": "mig-[0-9]g.10gb"}, "matches <mig-1g.10gb>, slices of cards"),
+        ({"resourceTypes": "[a-z]+.count"}, "matches <a.count>, a label of cards"),
+        ({"resourceTypes": "mig-[0-9]g.10gb"}, "matches <mig-0g.10gb>, slices of cards"),
         ({"resourceTypes": "(gpu|mig-7g.141gb)"}, "matches <mig-7g.141gb>, slices of cards"),
-        ({"resourceTypes": "mig-.*me"}, "matches <mig-1g.1gb.me>, slices of cards"),
+        ({"resourceTypes": "mig-.*me"}, "matches <mig-0me>, slices of cards"),
     ],
 )
 def test_d3_d4_what_is_no_whole_card_is_refused_as_one(
@@ -118,9 +118,17 @@ def test_d2_an_expression_for_whole_cards_is_taken(tmp_path: Path, expression: s
         ([{**MINE, "resourceTypes": "x{99999999999}"}], "is no regular expression"),
         ([{**MINE, "resourceTypes": "(" * 9_000}], "is no regular expression"),
         ([{**MINE, "resourceTypes": "x*"}], "must not match the empty text"),
-        ([{**MINE, "resourceTypes": "x.*"}], "matches <xpu.shared>, shares of cards"),
+        ([{**MINE, "resourceTypes": "x.*"}], "matches <x.shared>, shares of cards"),
         ([{**MINE, "resourceTypes": "xpu[0-9]++"}], "nothing repeated twice"),
         ([{**MINE, "resourceTypes": "(a+)+b"}], "of a group no more than a ?"),
+        ([{**MINE, "resourceTypes": "x" * 101}], "it has more than 100 characters"),
+        (
+            [
+                {**MINE, "resourceTypes": "xpu[0-9]+(-pro)?"},
+                {**MINE, "type": "npu", "resourceTypes": "(n|x)pu7+-p[a-z]*"},
+            ],
+            "<Mine> and <Mine> both count <mine.example/xpu7-pro>",
+        ),
         ([{**MINE, "memoryLabel": "a.example/ram"}], "memoryLabel goes with productLabels"),
         ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: write one"),
         (

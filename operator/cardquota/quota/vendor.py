@@ -10,6 +10,7 @@ from typing import Final
 
 from .card import NOT, Card, Labels
 from .card_memory import MemoryLabel, MemoryUnit
+from .resource_pattern import LONGEST_NAME
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -102,7 +103,7 @@ class Vendor:
         prefix, slash, kind = resource.partition("/")
         if not self.other_types or not slash or prefix != self.prefix:
             return False
-        return re.fullmatch(self.other_types, kind) is not None
+        return len(kind) <= LONGEST_NAME and re.fullmatch(self.other_types, kind) is not None
 
     def mig_profile(self, resource: str) -> str | None:
         """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""

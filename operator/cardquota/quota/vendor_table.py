@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from .card_memory import MemoryUnit
+from .resource_pattern import common_name, read_pattern
 from .vendor import SLICED_TYPE, Shown, Vendor
 
 
@@ -149,12 +150,23 @@ def _is_slice(row: Vendor, resource: str) -> bool:
 def _check(rows: tuple[Vendor, ...]) -> None:
     for place, row in enumerate(rows):
         for other in rows[:place]:
-            for resource in (row.usual, *row.others, other.usual, *other.others):
-                if row.counts_whole(resource) and other.counts_whole(resource):
-                    raise CollisionError(
-                        f"<{other.name}> and <{row.name}> both count <{resource}>: "
-                        "take it out of one of the two rows"
-                    )
+            resource = _both_count(row, other)
+            if resource is not None:
+                raise CollisionError(
+                    f"<{other.name}> and <{row.name}> both count <{resource}>: "
+                    "take it out of one of the two rows"
+                )
+
+
+def _both_count(row: Vendor, other: Vendor) -> str | None:
+    """A resource name that both count as whole cards, by name or by a regular expression."""
+    for resource in (row.usual, *row.others, other.usual, *other.others):
+        if row.counts_whole(resource) and other.counts_whole(resource):
+            return resource
+    if row.prefix != other.prefix or not (row.other_types and other.other_types):
+        return None
+    kind = common_name(read_pattern(row.other_types), read_pattern(other.other_types))
+    return None if kind is None else f"{row.prefix}/{kind}"
 
 
 DEFAULT_TABLE: Final = VendorTable()

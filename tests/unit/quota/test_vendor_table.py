@@ -354,6 +354,40 @@ def test_d6_no_two_configured_rows_count_the_same() -> None:
     assert [row.name for row in table][:2] == ["Mine", "NVIDIA"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("xpu[0-9]+", "xpu7[0-9]*", "xpu7"),
+        ("xpu[0-9]+", "xpu7[a-z]", None),
+        ("[a-z]+x", "y[a-z]+", "yx"),  # neither of them is a name of the other row
+        ("[ab]*a[ab][ab][ab]", "b+a", None),
+    ],
+)
+def test_d6_whether_two_expressions_count_the_same_is_decided(
+    one: str, other: str, both: str | None
+) -> None:
+    rows = [Vendor("A", "x.example", "m", other_types=one)]
+    rows.append(Vendor("B", "x.example", "n", other_types=other))
+    if both is None:
+        VendorTable(rows)
+        return
+    with pytest.raises(CollisionError, match=f"<A> and <B> both count <x.example/{both}>"):
+        VendorTable(rows)
+
+
+def test_d6_the_same_expression_of_another_prefix_counts_other_names() -> None:
+    rows = [Vendor(name, f"{name}.example", "m", other_types="m[0-9]") for name in "ab"]
+    table = VendorTable(rows)
+    assert table.owner("b.example/m7") is rows[1]
+
+
+def test_a_name_that_no_resource_can_have_is_not_held_against_an_expression() -> None:
+    """It is as long as the annotation or key that somebody writes."""
+    row = Vendor("A", "x.example", "m", other_types="m[a-z]*")
+    assert row.counts_whole("x.example/m" + 62 * "x")
+    assert not row.counts_whole("x.example/m" + 63 * "x")
+
+
 def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
     table = VendorTable([Vendor("A", "a.example", "x"), Vendor("B", "a.example", "y")])
     owners = [table.owner(f"a.example/{kind}") for kind in ("x", "y", "mig-1g")]
