@@ -61,6 +61,8 @@ class FakeApi:
             "PriorityClass",
             big_cluster.priority_classes(),
         )
+        self._list("/api/v1/limitranges", "LimitRange", ())
+        self._list("/apis/node.k8s.io/v1/runtimeclasses", "RuntimeClass", ())
         for found in documents(Settings()):
             plural = f"{found['kind'].lower()}s".replace("policys", "policies")
             self._objects[f"{_WEBHOOKS}/{plural}/{found['metadata']['name']}"] = found

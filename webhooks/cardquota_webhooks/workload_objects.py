@@ -7,7 +7,7 @@ from cardquota.quota.objects.wire import Wire
 
 
 class Template(Wire):
-    """A pod template. The API server writes no defaults into it."""
+    """A pod template. The API server writes no defaults into it, only into its pods."""
 
     metadata: PodMeta = msgspec.field(default_factory=PodMeta)
     spec: PodSpec = msgspec.field(default_factory=PodSpec)

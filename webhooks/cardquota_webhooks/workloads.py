@@ -27,6 +27,7 @@ from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.on_the_way import OnTheWay
 from cardquota.quota.own_pods import OwnPods
+from cardquota.quota.pod_defaults import PodDefaults
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import room_for
@@ -81,7 +82,7 @@ class WorkloadReviews:
     async def _look(self, request: Request) -> Answer:
         workload = _DECODER.decode(request.object)
         template = workload.spec.of_pods.template
-        facts = _pod_of(template, request)
+        facts = _pod_of(template, request, self._ledger.defaults)
         verdict = await self._patience.judge(facts)
         words = self._words(request, workload, facts, verdict)
         return Answer(warnings=words + alias_warning(template.metadata.annotations))
@@ -176,13 +177,14 @@ class WorkloadReviews:
         return max(0, book.missing) if book is not None and book.gang else 0
 
 
-def _pod_of(template: Template, request: Request) -> PodFacts:
+def _pod_of(template: Template, request: Request, defaults: PodDefaults) -> PodFacts:
+    """As the API server would have it at create: what it adds to a template counts too."""
     meta = template.metadata
     meta.namespace = request.namespace
     meta.resource_version = ""  # of a template it means nothing, so anything may stand there
     kind = KINDS.get(request.resource.resource, "")
     meta.owner_references = (Owner(kind=kind, controller=True),)
-    return pod_facts(Pod(metadata=meta, spec=template.spec))
+    return pod_facts(Pod(metadata=meta, spec=defaults.applied(template.spec, request.namespace)))
 
 
 def _stored(body: bytes) -> StoredWorkload | None:

@@ -11,12 +11,14 @@ from typing import Final, TypeVar, cast
 
 import msgspec
 
+from ..quota.objects.limit_range import LimitRange
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.pod import Pod
 from ..quota.objects.pod_group import PodGroup
 from ..quota.objects.priority_class import PriorityClass
 from ..quota.objects.queue import Queue
+from ..quota.objects.runtime_class import RuntimeClass
 from ..quota.vocabulary import GROUP
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
@@ -45,6 +47,8 @@ class Inventory:
     """All objects of the files by kind, and what was left out."""
 
     priority_classes: list[PriorityClass] = field(default_factory=list)
+    runtime_classes: list[RuntimeClass] = field(default_factory=list)
+    limit_ranges: list[LimitRange] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
@@ -55,9 +59,11 @@ class Inventory:
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
 """YAML takes `off` for false and `1` for a number where the API server wants text."""
-_CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "Node", "Namespace", "Queue"})
+_CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "RuntimeClass", "Node", "Namespace", "Queue"})
 _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    ("node.k8s.io", "RuntimeClass"): RuntimeClass,
+    ("", "LimitRange"): LimitRange,
     ("", "Node"): Node,
     ("", "Namespace"): Namespace,
     (GROUP, "Queue"): Queue,
@@ -117,6 +123,10 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
     match body:
         case PriorityClass():
             inventory.priority_classes.append(body)
+        case RuntimeClass():
+            inventory.runtime_classes.append(body)
+        case LimitRange():
+            inventory.limit_ranges.append(body)
         case Node():
             inventory.nodes.append(body)
         case Namespace():

@@ -71,6 +71,10 @@ class Simulation:
     # --- creating -----------------------------------------------------------------------------
 
     def _see_cluster(self) -> None:
+        for limit_range in self._inventory.limit_ranges:
+            self.ledger.defaults.limit_range_seen(limit_range)
+        for runtime_class in self._inventory.runtime_classes:
+            self.ledger.defaults.runtime_class_seen(runtime_class)
         for node in self._inventory.nodes:
             self.ledger.node_seen(node_facts(node, self.ledger.vendors))
         for namespace in self._inventory.namespaces:
@@ -105,8 +109,16 @@ class Simulation:
         if made.group is not None:
             self._cluster.put_group(made.group)
         for pod in made.pods:
-            spec = self._priorities.applied(pod.spec)
+            self._look_for_class(pod.spec.runtime_class_name or "")
+            spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
+            spec = self._priorities.applied(spec)
             found.pods.append(self._create(Pod(metadata=pod.metadata, spec=spec)))
+
+    def _look_for_class(self, name: str) -> None:
+        there = {found.metadata.name for found in self._inventory.runtime_classes}
+        note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
+        if name and name not in there and note not in self.answers.notes:
+            self.answers.notes.append(note)
 
     def _create(self, pod: Pod) -> PodAnswer:
         pod = self._cluster.created(pod)

@@ -11,12 +11,14 @@ from typing import Any, Generic, TypeVar
 from ..quota.group_facts import group_facts, namespace_facts
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
+from ..quota.objects.limit_range import LimitRange
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.pod import Pod
 from ..quota.objects.pod_group import PodGroup
 from ..quota.objects.priority_class import PriorityClass
 from ..quota.objects.queue import Queue
+from ..quota.objects.runtime_class import RuntimeClass
 from ..quota.pod_facts import pod_facts
 from ..quota.queue_facts import queue_facts
 from .pulse import Pulse
@@ -124,5 +126,19 @@ def watched(
             PriorityClass,
             lambda x: ledger.priority_class_seen(x.metadata.name, x.value),
             lambda _, name, __: ledger.priority_class_gone(name),
+        ),
+        kind(
+            "limitranges",
+            "/api/v1/limitranges",
+            LimitRange,
+            ledger.defaults.limit_range_seen,
+            lambda namespace, name, _: ledger.defaults.limit_range_gone(namespace, name),
+        ),
+        kind(
+            "runtimeclasses",
+            "/apis/node.k8s.io/v1/runtimeclasses",
+            RuntimeClass,
+            ledger.defaults.runtime_class_seen,
+            lambda _, name, __: ledger.defaults.runtime_class_gone(name),
         ),
     )

@@ -17,6 +17,7 @@ from .loose_pods import LoosePods
 from .made_pods import MadePods
 from .news import News
 from .node_book import NodeBook
+from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
@@ -59,6 +60,8 @@ class LedgerView:
         self._quotas = QuotaTotals()
         self._loose = LoosePods()
         self.made_pods = MadePods()
+        self.defaults = PodDefaults()
+        """What pods get when they are created that a template does not say."""
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
         self.epoch = 0

@@ -1,15 +1,18 @@
 """Workloads: a word at the Deployment, the answer at each pod."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
-from builders import H200, a_node
+from builders import GPU, H200, a_node
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import Object, metric
+from integration.asking import Object, ask, metric
 from integration.own_node import a_node_of
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, let_through, notes
-from integration.workload_bodies import change, create, refusals
+from integration.workload_bodies import change, create, path, refusals, workload
 
 
 @pytest.mark.slow
@@ -141,3 +144,65 @@ def test_a_daemon_set_on_more_nodes_than_there_is_quota(team: Team) -> None:
         team.until_row(card, allocated=1)
         nobody = {"template": {"spec": {"nodeSelector": {"kubernetes.io/os": "plan9"}}}}
         assert change(team, "DaemonSet", "web", nobody).warnings == ()
+
+
+@contextmanager
+def runtime_class(team: Team, overhead: Object) -> Iterator[str]:
+    """A RuntimeClass with this overhead; its name."""
+    name, classes = f"{team.prefix}-kata", "/apis/node.k8s.io/v1/runtimeclasses"
+    body = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": name},
+        "handler": "kata",
+        "overhead": {"podFixed": overhead},
+    }
+    assert (reply := ask(team.cluster, "POST", classes, body)).ok, reply
+    try:
+        yield name
+    finally:
+        ask(team.cluster, "DELETE", f"{classes}/{name}")
+
+
+def limit_range(team: Team, **item: Object) -> None:
+    body = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "limits"},
+        "spec": {"limits": [{"type": "Container", **item}]},
+    }
+    ranges = f"/api/v1/namespaces/{team.namespace}/limitranges"
+    assert (reply := ask(team.cluster, "POST", ranges, body)).ok, reply
+
+
+@pytest.mark.slow
+def test_what_the_api_server_adds_to_the_pods_is_in_the_numbers(team: Team) -> None:
+    """A LimitRange's request for each of two containers, and a RuntimeClass' overhead: 1.25 cpu."""
+    team.has_queue(team.a_queue({T1000: 8}).limited_to(cpu="4"))
+    limit_range(team, max={"cpu": "2"}, defaultRequest={"cpu": "500m"})
+    with runtime_class(team, {"cpu": "250m"}) as kata:
+        two = [{"name": "a", "resources": {"limits": {GPU: "1"}}}, {"name": "b"}]
+        pod = team.a_pod("web", 0, T1000).with_spec(containers=two, runtimeClassName=kata)
+
+        def told() -> tuple[str, ...]:
+            target = f"{path(team, 'Deployment')}?dryRun=All"
+            body = workload(team, "Deployment", pod, replicas=5)
+            return ask(team.cluster, "POST", target, body).warnings
+
+        def given() -> bool:
+            """The API server's own admission has heard of both."""
+            spec = team.create(pod, dry=True).body.get("spec", {})
+            requests = [one["resources"].get("requests", {}) for one in spec.get("containers", ())]
+            return bool(spec.get("overhead")) and all("cpu" in one for one in requests)
+
+        team.until(given, "what the API server adds")
+        team.until(lambda: how_many(3, 5) in told(), "the operator has seen both")
+        reply = create(team, "Deployment", pod, replicas=5)
+        assert reply.warnings[0] == how_many(3, 5)
+        assert (
+            "<cpu> quota: requested <1.25>, total would be <5>, but capability is <4>"
+            in (reply.warnings[1])
+        )
+        team.until_row(T1000, allocated=3, requested=3)
+        team.until(lambda: refusals(team), "FailedCreate")
+        assert len(team.pods()) == 3

@@ -187,6 +187,47 @@ def test_bare_pods(simulate: Simulate) -> None:
     assert (found["own-gate"].answer, found["own-gate"].node) == (LET_BY, "h200-a")
 
 
+def test_pods_get_the_defaults_of_their_namespace_and_the_overhead_of_their_class(
+    simulate: Simulate,
+) -> None:
+    """500m and 250m of a limit of 1: the second is one too many. Wherever they stand."""
+    text = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: small, annotations: {volcano.sh/card.quota: '{"NVIDIA-H200": 3}'}}
+spec: {capability: {cpu: "1"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  template:
+    metadata: {annotations: {scheduling.volcano.sh/queue-name: small}}
+    spec: {runtimeClassName: kata, containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: limits}
+spec: {limits: [{type: Container, default: {cpu: 500m}}]}
+---
+"""
+    runtime_class = """
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 250m}}
+"""
+    answers = simulate(text=text)
+    assert [pod.answer for pod in answers.workloads[0].pods] == [ADMITTED, ADMITTED]
+    note = "RuntimeClass kata is not in the files: its pods are taken without its overhead"
+    assert answers.notes.count(note) == 1
+    answers = simulate(text=text + runtime_class)
+    assert [pod.answer for pod in answers.workloads[0].pods] == [ADMITTED, DENIED]
+    assert note not in answers.notes
+
+
 def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
     text = """
 apiVersion: batch/v1

@@ -20,6 +20,9 @@ EVERYWHERE = {
     ("scheduling.volcano.sh", "queues", "", "list watch"),
     ("scheduling.volcano.sh", "podgroups", "", "list watch"),
     ("scheduling.k8s.io", "priorityclasses", "", "list watch"),
+    # what the API server adds to a workload's pods
+    ("", "limitranges", "", "list watch"),
+    ("node.k8s.io", "runtimeclasses", "", "list watch"),
     # whether a queue is there that the watch has not told of
     ("scheduling.volcano.sh", "queues", "", "get"),
     # gates; settling what became of a patch

@@ -2,9 +2,11 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
+from cardquota.cluster.feed import watched
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
@@ -185,3 +187,32 @@ async def test_a_required_queue_is_spoken_of() -> None:
     async with Door(THREE, requireQueue=True) as door:
         (text,) = await warned(door, "deployments", a_pod().asking_for(1))
         assert "names no queue" in text
+
+
+async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
+    """A template says nothing of it: 500m by the LimitRange and 250m by the RuntimeClass."""
+    template = pod().with_spec(runtimeClassName="kata")
+    async with Door(THREE.limited_to(cpu="1")) as door:
+        assert await warned(door, "deployments", template, replicas=3) == []
+        feed = {w.kind: w for w in watched(door.ledger, door.pulse, lambda kind: None)}
+
+        def see(kind: str, body: dict[str, object]) -> None:
+            feed[kind].sink.seen(msgspec.convert(body, feed[kind].struct))
+
+        limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]
+        see(
+            "limitranges",
+            {"metadata": {"name": "l", "namespace": "team"}, "spec": {"limits": limits}},
+        )
+        see(
+            "runtimeclasses",
+            {"metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}},
+        )
+        how_many, why = await warned(door, "deployments", template, replicas=3)
+        assert "1 of 3 pods fit" in how_many
+        assert "<cpu> quota: requested <0.75>, total would be <1.5>, but capability is <1>" in why
+        feed["runtimeclasses"].sink.gone("", "kata", "uid")
+        how_many, _ = await warned(door, "deployments", template, replicas=3)
+        assert "2 of 3 pods fit" in how_many
+        feed["limitranges"].sink.gone("team", "l", "uid")
+        assert await warned(door, "deployments", template, replicas=3) == []

@@ -70,6 +70,7 @@ class PodSpec(Wire):
     tolerations: tuple[Toleration, ...] | None = ()
     priority: int | None = None
     priority_class_name: str | None = None
+    runtime_class_name: str | None = None
     resource_claims: tuple[ResourceClaim, ...] | None = ()
 
 

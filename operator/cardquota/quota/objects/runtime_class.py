@@ -1,0 +1,17 @@
+"""Runtime classes: what a pod costs beside its containers."""
+
+from .meta import Meta
+from .wire import Amounts, Wire
+
+
+class Overhead(Wire):
+    """What is added to each pod."""
+
+    pod_fixed: Amounts | None = None
+
+
+class RuntimeClass(Wire):
+    """A runtime class."""
+
+    metadata: Meta
+    overhead: Overhead | None = None
