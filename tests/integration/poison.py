@@ -243,5 +243,15 @@ POISON = [
         },
     ),
     Poison("priorityclasses", "the least that 32 bits hold", {"value": -(2**31)}),
+    Poison(
+        "limitranges",
+        "bounds of things that nobody knows",
+        {"spec": {"limits": [{"type": "x.example/odd", "max": {"cpu": str(LARGEST)}}]}},
+    ),
+    Poison(
+        "runtimeclasses",
+        "an overhead of all that there is",
+        {"handler": "x", "overhead": {"podFixed": {"cpu": "1n", "memory": str(LARGEST)}}},
+    ),
 ]
 """In it, "?" stands for a queue that is there, "itself" for the name of the object."""

@@ -23,6 +23,8 @@ PATHS = {
     "nodes": "/api/v1/nodes",
     "namespaces": "/api/v1/namespaces",
     "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",
+    "limitranges": "/api/v1/namespaces/{}/limitranges",
+    "runtimeclasses": "/apis/node.k8s.io/v1/runtimeclasses",
     "queues": f"/apis/{v.GROUP}/{v.VERSION}/queues",
     "podgroups": f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{{}}/podgroups",
 }
