@@ -77,10 +77,8 @@ class GroupBook:
     @property
     def reserved_elsewhere(self) -> bool:
         """Whether its reservation stands in a queue that is not the group's any more."""
-        reservation = self.reservation
-        if reservation is None or self.facts is None:
-            return False
-        return self.facts.queue not in ("", reservation.queue)
+        facts, reserved = self.facts, self.reservation
+        return bool(facts and reserved and facts.queue not in ("", reserved.queue))
 
     @property
     def judged(self) -> Charge | None:

@@ -48,6 +48,14 @@ def test_those_who_fit_count() -> None:
     assert judge_create(ledger, NEW).shortfalls == (Shortfall(H200, 1, 5, 4),)
 
 
+def test_what_else_is_asked_for_counts_beside_them() -> None:
+    """Pods that were let by a moment ago and have not been seen."""
+    ledger = a_cluster(held(1), gated("a"))
+    assert judge_create(ledger, NEW, beside={H200: 1}).fits
+    verdict = judge_create(ledger, NEW, beside={H200: 2, "cpu": 1})
+    assert verdict.shortfalls == (Shortfall(H200, 1, 5, 4),)
+
+
 def test_who_asks_for_more_than_is_free_is_in_nobodys_way() -> None:
     ledger = a_cluster(held(3), gated("large", 2))
     assert amounts(ledger) == {}
