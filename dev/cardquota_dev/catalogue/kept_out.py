@@ -97,11 +97,12 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.BEHIND,
-        when="The queue is `fifo`, and somebody before the pod waits for the same card.",
-        says=say(m.behind, _QUEUE, "research/train-0"),
+        when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
+        "first, where it is of the pod's own namespace.",
+        says=say(m.behind, _QUEUE, _H200, 3, "research/train-0"),
         where=(Where.POD_EVENT,),
         rule="E6",
-        do="See what the first waits for: `kubectl describe pod`.",
+        do="Wait; see what the first waits for, if it is yours: `kubectl describe pod`.",
     ),
     Entry(
         under=Reason.NODE_WITHOUT_CARD,

@@ -320,11 +320,17 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
-def behind(queue: str, first: str) -> str:
-    """Nobody passes in a queue with `dequeueStrategy: fifo`."""
+def behind(queue: str, card: str, before: int, first: str = "") -> str:
+    """Nobody passes in a queue with `dequeueStrategy: fifo`.
+
+    `before`: how many wait for the card before the pod, at the least. `first`: the first of them,
+    for those who may see it; pods of other namespaces are not named.
+    """
+    named = f", first of all <{show(first)}>" if first else ""
     return (
-        f"Queue <{show(queue)}> releases in order (fifo): the pod waits behind <{show(first)}>, "
-        "which waits for the same card; wait too, or ask the queue's owner for a higher quota"
+        f"Queue <{show(queue)}> releases in order (fifo): at least <{before}> wait for "
+        f"<{show(card)}> before this pod{named}; wait too, or ask the queue's owner for a higher "
+        "quota"
     )
 
 

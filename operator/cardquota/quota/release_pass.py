@@ -6,20 +6,26 @@ one of its cards, and no others.
 """
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from . import messages
 from .account import Account
 from .candidate import Candidate, Shelf, Turn
 from .group_book import GroupBook
 from .ledger import Ledger
+from .pod_facts import PodFacts
 from .pod_record import PodRecord
 from .release_judge import Opening, ReleaseJudge
 from .verdict import Outcome, Verdict
 from .vocabulary import Reason
 
 __all__ = ["Opening", "Refusal", "ReleasePass", "openings"]
+
+_MOST_LANES: Final = 1_000
+"""Lanes in which one pass counts who is before a pod; beyond, it is one at the least."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -46,8 +52,9 @@ class ReleasePass:
         self._line = account.waiting
         self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
-        self._blocked: dict[str, str] = {}
-        """Cards that somebody waits for in a fifo queue, and who."""
+        self._blocked: dict[str, PodFacts] = {}
+        """Cards that somebody waits for in a fifo queue, and the first who does."""
+        self._lanes_counted = 0
         self._after: Turn | None = None
         """Of the last shelf that was tried."""
         shelves = account.waiting.shelves if self._fifo else ()
@@ -88,7 +95,7 @@ class ReleasePass:
         behind = self._behind(candidate)
         if behind is not None:
             self._line.shelve(candidate, self._judge.signature(candidate), {}, None)
-            return _refusals(self._ledger, candidate.newcomers(), behind)
+            return tuple(self._tell_behind(candidate, behind))
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
             return found
@@ -126,15 +133,44 @@ class ReleasePass:
         firsts = (self._ledger.pods[lane.turns[0][-1]].request for lane in candidate.lanes)
         return {card for request in firsts if request for card in request.cards}
 
-    def _behind(self, candidate: Candidate) -> Verdict | None:
-        """Why it must not even be tried: somebody is before it in a fifo queue."""
+    def _behind(self, candidate: Candidate) -> str | None:
+        """The card for which somebody is before it in a fifo queue: it must not even be tried."""
         if not self._blocked:
             return None
-        who = next((self._blocked[c] for c in self._cards(candidate) if c in self._blocked), None)
-        if who is None:
-            return None
-        text = messages.behind(self._account.name, who)
-        return Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND, text)
+        return next((card for card in self._cards(candidate) if card in self._blocked), None)
+
+    def _tell_behind(self, candidate: Candidate, card: str) -> Iterator[Refusal]:
+        """How many are before those who came. By name only to those of the same namespace, who may
+        see that pod.
+        """
+        first, queue = self._blocked[card], self._account.name
+        groups: tuple[list[str], list[str]] = [], []
+        for uid in candidate.newcomers():
+            groups[self._ledger.pods[uid].facts.namespace == first.namespace].append(uid)
+        for name, uids in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
+            if uids:
+                before = self._before(card, min(self._ledger.pods[uid].turn for uid in uids))
+                text = messages.behind(queue, card, before, name)
+                verdict = Verdict(Outcome.WAITS, queue, Reason.BEHIND, text)
+                yield from _refusals(self._ledger, uids, verdict)
+
+    def _before(self, card: str, turn: Turn) -> int:
+        """How many wait for a card before a turn and hold up those behind them, at the least.
+
+        Of those who can never fit nobody has to wait.
+        """
+        lanes = self._line.lanes
+        self._lanes_counted += len(lanes)
+        if self._lanes_counted > _MOST_LANES:
+            return 1
+        return sum(
+            bisect_left(lane.turns, turn)
+            for lane in lanes.values()
+            if lane.candidate
+            and lane.candidate.shelf
+            and lane.candidate.shelf.holds_up
+            and card in self._cards(lane.candidate)
+        )
 
     def _block(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
         """What lacks room holds up those behind it; what can never fit as it is, nobody.
@@ -145,9 +181,9 @@ class ReleasePass:
         if shelf is not None and verdict is not None:
             shelf.holds_up = verdict.outcome is Outcome.WAITS
         if self._fifo and shelf is not None and shelf.holds_up:
-            facts = self._ledger.pods[candidate.turn[-1]].facts
-            who = f"{facts.namespace}/{facts.name}"
-            self._blocked.update(dict.fromkeys(self._cards(candidate) - self._blocked.keys(), who))
+            first = self._ledger.pods[candidate.turn[-1]].facts
+            cards = self._cards(candidate) - self._blocked.keys()
+            self._blocked.update(dict.fromkeys(cards, first))
 
 
 def _refusals(

@@ -256,7 +256,10 @@ spec:
     assert given(named(answers, "wide")) == [GATED]
     (narrow,) = named(answers, "narrow").pods
     assert narrow.answer == GATED
-    assert "releases in order (fifo): the pod waits behind <default/wide-" in narrow.text
+    assert (
+        "at least <1> wait for <NVIDIA-H200> before this pod, first of all <default/wide-"
+        in narrow.text
+    )
 
 
 def test_same_files_give_the_same_answers(simulate: Simulate) -> None:

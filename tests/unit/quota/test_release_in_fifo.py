@@ -1,6 +1,9 @@
 """E6, `dequeueStrategy: fifo`: who holds up those behind, who does not, and who is told so."""
 
+import pytest
+
 from builders import H200, H800, see
+from cardquota.quota import release_pass
 from cardquota.quota.vocabulary import Reason
 
 from .releasing import (
@@ -56,7 +59,8 @@ def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
     _, refusals = release(ledger)
     assert names(refusals) == [["a"], ["b"]]
     assert refusals[1].verdict.reason is Reason.BEHIND
-    assert "the pod waits behind <team/a>" in refusals[1].verdict.text
+    told = "at least <1> wait for <NVIDIA-H200> before this pod, first of all <team/a>; wait too"
+    assert told in refusals[1].verdict.text
     see(ledger, waiting("c"))
     assert names(release(ledger)[1]) == [["c"]]
     ledger.pod_gone("uid-a")
@@ -89,3 +93,26 @@ def test_fifo_those_behind_stay_behind_when_too_little_comes() -> None:
     assert release(ledger)[0] == []
     see(ledger, waiting("held", 4).stamped("red", {H200: 3}).at_revision(2))
     assert release(ledger) == ([], [])
+
+
+def test_fifo_says_how_many_are_before_a_pod_and_names_no_pod_of_another_namespace() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    never = waiting("a-never", 5)
+    theirs = [waiting(f"b{n}", 1 + n % 3).in_namespace("theirs") for n in range(4)]
+    ledger = a_cluster(QUEUE.fifo(), held, never, *theirs)
+    release(ledger)
+    see(ledger, waiting("c", 2), waiting("c-theirs", 2).in_namespace("theirs"))
+    told = {names([refusal])[0][0]: refusal.verdict.text for refusal in release(ledger)[1]}
+    assert "at least <4> wait for <NVIDIA-H200> before this pod; wait too" in told["c"]
+    assert "before this pod, first of all <theirs/b0>; wait too" in told["c-theirs"]
+
+
+def test_fifo_counts_in_so_many_lanes_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pod may be of a lane of its own: what is not counted is one at the least."""
+    monkeypatch.setattr(release_pass, "_MOST_LANES", 12)
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    line = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
+    ledger = a_cluster(QUEUE.fifo(), held, *line)
+    texts = [refusal.verdict.text for refusal in release(ledger)[1]]
+    said = [text.partition("at least <")[2].partition(">")[0] for text in texts[1:]]
+    assert said == ["1", "2", "1", "1", "1"]
