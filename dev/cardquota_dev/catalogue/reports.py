@@ -100,10 +100,11 @@ EVENTS: Final = (
     Entry(
         under=v.UNADMITTED,
         when="Pods are charged to the queue that no gate of ours was opened for.",
-        says=say(m.unadmitted, _QUEUE, 2, "research/chat-0", [(_H200, 3), (v.CPU, 1_500)]),
+        says=say(m.unadmitted, _QUEUE, 2, [(_H200, 3), (v.CPU, 1_500)]),
         where=(Where.QUEUE_EVENT,),
         rule="I3",
-        do="See whose they are, and whether webhooks and policies are in place.",
+        do="See whose they are (the leader's log names the first), and whether webhooks and "
+        "policies are in place.",
     ),
     Entry(
         under=v.INSTALLATION_DIFFERS,

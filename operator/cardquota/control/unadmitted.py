@@ -1,10 +1,12 @@
 """Pods that got past admission: webhooks or policies were away, or the pods were there before us.
 
 They are counted like all others (I3). People are told by a metric, and by an event on the queue:
-one per change, not one per pod.
+one per change, not one per pod. The event names no pod, since all who use the queue may read it,
+from whatever namespace; the log names the first.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, Protocol
@@ -17,6 +19,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from .references import queue_reference
 
+_LOG = logging.getLogger(__name__)
 _GATHER: Final = 2.0
 """Seconds for which pods that got past are gathered into one event."""
 
@@ -91,20 +94,17 @@ class UnadmittedReports:
             return
         # The reason is the same as the last time; that there are more is news.
         self._events.forget(account.facts.uid)
-        self._events.record(
-            queue_reference(account.facts),
-            type="Warning",
-            reason=v.UNADMITTED,
-            message=_text(queue, records),
-        )
+        text = messages.unadmitted(queue, len(records), _held(records))
+        first = min(records, key=lambda record: record.turn).facts
+        _LOG.warning("%s (the first is %s/%s)", text, first.namespace, first.name)
+        reference = queue_reference(account.facts)
+        self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
 
 
-def _text(queue: str, records: list[PodRecord]) -> str:
+def _held(records: list[PodRecord]) -> list[tuple[str, int]]:
     held: dict[str, int] = {}
     for record in records:
         for dimension, amount in record.charge:
             held[dimension] = held.get(dimension, 0) + amount
     # Cards first: they are what quotas are about.
-    amounts = sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))
-    first = min(records, key=lambda record: record.turn).facts
-    return messages.unadmitted(queue, len(records), f"{first.namespace}/{first.name}", amounts)
+    return sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))

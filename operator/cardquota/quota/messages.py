@@ -506,12 +506,15 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     )
 
 
-def unadmitted(queue: str, pods: int, example: str, held: Sequence[tuple[str, int]]) -> str:
-    """Pods are charged that we never let through (I3). `held`: what they hold, by dimension."""
+def unadmitted(queue: str, pods: int, held: Sequence[tuple[str, int]]) -> str:
+    """Pods are charged that we never let through (I3). `held`: what they hold, by dimension.
+
+    None of them is named: a queue's events are read by all who use it.
+    """
     amounts = listed([f"{name} {amount_text(name, amount)}" for name, amount in held])
     return (
-        f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate, "
-        f"such as <{show(example)}>; together they hold {amounts}. They count like all others: "
+        f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate; "
+        f"together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods pass by before the installation, where namespaces are "
         "off or exempt, while webhooks and policies are missing, and, where they carry no "
         "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "

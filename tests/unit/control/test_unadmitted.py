@@ -102,14 +102,18 @@ def test_i3_what_audit_mode_let_by_is_known_after_a_restart() -> None:
     assert account.row(H200).allocated == 2
 
 
-def test_one_event_for_all_that_came_together() -> None:
+def test_one_event_for_all_that_came_together(caplog: pytest.LogCaptureFixture) -> None:
+    """The log alone names a pod: a queue's events are read from other namespaces too."""
     ledger = a_world(THREE, past("b", 2).with_cpu("1500m"), past("a", 2))
     ((name, reason, text),) = Reports(ledger).look()
     assert (name, reason) == ("queue", v.UNADMITTED)
     assert text.startswith(
-        f"Queue <queue> is charged for 2 pods that never passed its gate, such as <team/a>; "
+        f"Queue <queue> is charged for 2 pods that never passed its gate; "
         f"together they hold {H200} 4, cpu 1.5. They count like all others: "
     )
+    assert "team/a" not in text
+    assert text in caplog.text
+    assert "(the first is team/a)" in caplog.text
 
 
 def test_once_per_change_and_not_for_fewer() -> None:

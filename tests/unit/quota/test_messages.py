@@ -192,9 +192,9 @@ def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
 
 
 def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
-    text = messages.unadmitted("red", 2, "team/a", [(H200, 3), (v.CPU, 1_500)])
+    text = messages.unadmitted("red", 2, [(H200, 3), (v.CPU, 1_500)])
     assert text.startswith(
-        "Queue <red> is charged for 2 pods that never passed its gate, such as <team/a>; "
+        "Queue <red> is charged for 2 pods that never passed its gate; "
         "together they hold NVIDIA-H200 3, cpu 1.5"
     )
     assert "delete what should not run" in text
