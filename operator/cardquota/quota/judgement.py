@@ -212,9 +212,9 @@ def judge(
     free, or else has any (E7); `only` is the one asked about.
     """
     account = ledger.account(queue)
-    barred = _barred(ledger, account, queue, facts)
-    if barred is not None or account is None:
-        return barred or Verdict(Outcome.NEVER, queue)
+    kept_out = _barred(ledger, account, queue, facts)
+    if kept_out is not None or account is None:
+        return kept_out or Verdict(Outcome.NEVER, queue)
     request, wrong, without_node = ledger.reading_of(facts, account)
     if without_node:
         card = facts.card_text or request.resource
@@ -239,13 +239,21 @@ def judge(
 
 def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
     """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
-    if account is None or account.facts is None:
-        text = messages.queue_not_found(queue, _asked(ledger, facts))
-        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
-    if facts.own_queue and facts.own_queue != queue:
+    exists = account is not None and account.facts is not None
+    if exists and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
+    return shut_to(ledger, account, queue, facts)
+
+
+def shut_to(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+    """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
+    new, or not from its namespace (E5, Q6).
+    """
+    if account is None or account.facts is None:
+        text = messages.queue_not_found(queue, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
         text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)

@@ -2,9 +2,14 @@
 
 What is resized in place is held at once: no gate stands before it, so the answer is yes or no.
 Cards cannot be resized: the API server changes cpu and memory alone.
+
+A queue that takes nothing new takes no growth either (Q6): one that is closed, one that is not open
+to the namespace any more, and one that is gone, to whose name what runs stays charged. What shrinks
+is always let by.
 """
 
-from .account import Account
+from .account import OUTSIDE, Account
+from .judgement import shut_to
 from .ledger import Ledger
 from .messages import ADVICE_RESIZE, advice_never, objected, shortfalls, unreadable
 from .over_quota import reason_of
@@ -23,12 +28,17 @@ def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
     uncounted.
     """
     queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
-    account = ledger.account(queue)
-    if account is None or account.facts is None:
+    if queue == OUTSIDE:
         return Verdict(Outcome.UNMANAGED, queue)
     if after.problem and after.problem != before.problem:
         text = objected(queue, [], unreadable(after.problem))
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
+    if after.cpu <= before.cpu and after.memory <= before.memory:
+        return Verdict(Outcome.FITS, queue)
+    account = ledger.account(queue)
+    kept_out = shut_to(ledger, account, queue, after)
+    if kept_out is not None or account is None:
+        return kept_out or Verdict(Outcome.NEVER, queue)
     if ledger.free_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
         return Verdict(Outcome.FITS, queue)
     shorts = []

@@ -110,6 +110,23 @@ def test_an_amount_beyond_counting_is_refused_and_what_is_held_stays_counted(peo
     assert resource(people, "cpu")["allocated"] == "1"
 
 
+def test_a_closed_queue_takes_no_growth_within_its_limits_either(people: Team) -> None:
+    """Q6. What shrinks gives back, so it is let by; open again, it may grow again."""
+    queue = people.a_queue({T1000: 3}).limited_to(cpu="8")
+    people.has_queue(queue)
+    pod = running(people, "a")
+    assert people.annotate(queue, v.QUEUE_STATE, "Closed").ok
+    people.until(lambda: not resize(people, pod, dry=True, cpu="2").ok, "closed for the operator")
+
+    refused = resize(people, pod, cpu="2")
+    assert (refused.code, refused.reason) == (403, v.Reason.QUEUE_NOT_OPEN)
+    assert f"Queue <{queue.name}> is Closed and takes nothing new" in refused.message
+    assert resize(people, pod, cpu="500m").ok
+
+    assert people.annotate(queue, v.QUEUE_STATE, None).ok
+    people.until(lambda: resize(people, pod, cpu="2").ok, "open again")
+
+
 def test_cards_are_not_resized_and_pods_without_a_queue_as_ever(people: Team) -> None:
     """The first by the API server itself."""
     people.has_queue(people.a_queue({T1000: 3}).limited_to(cpu="4"))

@@ -1,5 +1,7 @@
 """Cpu and memory that are changed in place (P6): granted while the queue has room, or refused."""
 
+import pytest
+
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
@@ -109,11 +111,54 @@ def test_where_card_pods_are_free_of_these_limits() -> None:
 
 
 def test_where_nothing_is_limited() -> None:
-    """Without a queue, in one that is gone, and in one without such limits."""
+    """Without a queue, and in one without such limits."""
     loose = a_pod("a").asking_for(1).on_node("h200-a").with_cpu("1")
     assert resized(a_cluster(), loose, loose.with_cpu("100")).outcome is Outcome.UNMANAGED
-    gone = running("b").stamped("gone", {H200: 1})
-    assert resized(a_cluster(gone), gone, gone.with_cpu("100")).outcome is Outcome.UNMANAGED
     free = running("c").stamped("free", {H200: 1})
     ledger = a_cluster(a_queue("free").with_quota({H200: 3}), free)
     assert resized(ledger, free, free.with_cpu("100")).fits
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("state", ["Closed", "Closing"])
+def test_q6_a_queue_that_is_closed_takes_no_growth(state: str, free: bool) -> None:
+    """Not within its limits either, nor where card pods are free of them; all may shrink."""
+    pod = running("a")
+    waiting = a_pod("w").in_queue("queue").with_cpu("1").gated()
+    ledger = a_cluster(FOUR.in_state(state), pod, waiting, free=free)
+    for one, more in ((pod, "1001m"), (waiting, "2")):
+        verdict = resized(ledger, one, one.with_cpu(more))
+        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
+        assert f"Queue <queue> is {state} and takes nothing new" in verdict.text
+        assert resized(ledger, one, one.with_cpu("500m")).fits
+        assert resized(ledger, one, one).fits
+
+
+def test_q6_a_queue_that_is_gone_takes_no_growth() -> None:
+    """What runs stays charged to its name, where no limit would ever meet it."""
+    gone = running("b").stamped("gone", {H200: 1}).in_queue("gone")
+    ledger = a_cluster(gone)
+    verdict = resized(ledger, gone, gone.with_cpu("2"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_FOUND)
+    assert resized(ledger, gone, gone.with_cpu("500m")).fits
+
+
+def test_e5_nor_does_one_that_is_not_open_to_the_namespace_any_more() -> None:
+    pod = running("a")
+    verdict = resized(a_cluster(FOUR.open_to("others"), pod), pod, pod.with_cpu("2"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
+    assert "is not open to namespace <team>" in verdict.text
+
+
+def test_members_of_a_gang_grow_into_what_is_reserved_for_it_once() -> None:
+    """E2: what one has grown into is not there for the next; of another queue it never was."""
+    gang = a_group("gang").in_queue("queue").of(3).reserving("queue", {v.CPU: 3000})
+    a, b = (running(name).in_group("gang") for name in "ab")
+    assert resized(a_cluster(gang, a, b), a, a.with_cpu("3")).fits
+    ledger = a_cluster(gang, a.with_cpu("2"), b)
+    assert resized(ledger, b, b.with_cpu("2")).fits
+    assert not resized(ledger, b, b.with_cpu("2001m")).fits
+    elsewhere = a_group("gang").in_queue("other").of(3).reserving("other", {v.CPU: 3000})
+    stranger = running("s", cpu="3", cards=0)
+    ledger = a_cluster(a_queue("other").limited_to(cpu="9"), elsewhere, a, stranger)
+    assert not resized(ledger, a, a.with_cpu("2")).fits
