@@ -13,12 +13,14 @@ from .vocabulary import CPU, MEMORY
 
 
 class Catalog:
-    """The cards seen on nodes, and the resource names recorded in Queue status.
+    """The cards seen on nodes, the resource names recorded in Queue status, and those by which pods
+    hold cards that neither of the two tells of.
 
     Guarantees one resource name per card name: the first stays (D7). After a restart, which reads
     nodes and queues in any order, the first is the one that a Queue's status recorded, provided
     that some node has shown the card by it; else what nodes showed counts, since only a node's
-    labels can be turned into affinity.
+    labels can be turned into affinity. Of a card that no node has shown it is the one by which the
+    first pod was let through (P4), for as long as it or another holds it so, or a status keeps it.
     """
 
     def __init__(self) -> None:
@@ -28,6 +30,9 @@ class Catalog:
         self._recorded: dict[str, str] = {}
         self._rows: Counter[str] = Counter()
         """How many cards that no node has shown are recorded with a resource name."""
+        self._held: dict[str, dict[str, int]] = {}
+        """By name and resource name: how many pods hold a card that no node had shown when they
+        were let through. The resource name that came first stands first."""
         self.product_labels: set[str] = set()
         """The label keys by which nodes have shown products."""
         self.version = 0
@@ -92,6 +97,37 @@ class Catalog:
     def show(self, card: Card) -> None:
         """Nodes show a known card by other labels from now on, under the same resource name."""
         self._count(card)
+
+    def forget(self, name: str) -> str | None:
+        """A card is in no quota any more: the resource name that was recorded of it, if no node
+        ever showed the card. Who gives it a quota again begins anew.
+        """
+        if name in self._cards or name not in self._recorded:
+            return None
+        self.version += 1
+        resource = self._recorded.pop(name)
+        self._rows[resource] -= 1
+        return resource
+
+    def hold(self, name: str, resource: str, sign: int) -> bool:
+        """Count in or out a pod that was let through for a card that no node has shown; whether
+        those who ask for the card by another resource name may be answered otherwise now.
+        """
+        before = self.held_as(name)
+        held = self._held.setdefault(name, {})
+        held[resource] = held.get(resource, 0) + sign
+        if not held[resource]:
+            del held[resource]
+        if not held:
+            del self._held[name]
+        if self.held_as(name) == before:
+            return False
+        self.version += 1
+        return before is not None
+
+    def held_as(self, name: str) -> str | None:
+        """The resource name by which pods hold a card that no node has shown."""
+        return next(iter(self._held.get(name, ())), None)
 
     def _turn(self, name: str) -> bool:
         """Count a card as it is recorded, if a node has shown it so; whether that is news."""

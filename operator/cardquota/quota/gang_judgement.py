@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
+from . import messages
 from .account import Account
 from .assignment import Assignment
 from .claim import Claim, claim_of
@@ -17,7 +18,7 @@ from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .stamp import Charge
 from .verdict import Outcome, Shortfall, Verdict
-from .vocabulary import CPU, MEMORY
+from .vocabulary import CPU, MEMORY, Reason
 
 
 class Together:
@@ -67,7 +68,30 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
             return _of_gang(ledger, verdict, members), []
     else:
         chosen = together.cards
+    disagreeing = _disagreeing(ledger, members, chosen)
+    if disagreeing is not None:
+        return disagreeing, []
     return Verdict(Outcome.FITS, members[0].queue), chosen
+
+
+def _disagreeing(
+    ledger: Ledger, members: Sequence[PodRecord], chosen: Sequence[Charge]
+) -> Verdict | None:
+    """Why members cannot start together that ask for one card by two resource names (D7).
+
+    Of a card that is known each has heard it by itself; of one that no node has shown the first
+    member's resource name is the card's.
+    """
+    behind: dict[str, str] = {}
+    for record, cards in zip(members, chosen, strict=True):
+        asked = record.request.resource if record.request else ""
+        for card, amount in cards:
+            first = behind.setdefault(card, asked)
+            if first != asked:
+                wrong = messages.other_resource(card, first, asked)
+                text = messages.objected(record.queue, [(card, amount)], wrong)
+                return Verdict(Outcome.NEVER, record.queue, Reason.INVALID_CARD, text)
+    return None
 
 
 def _assigned(ledger: Ledger, members: Sequence[PodRecord]) -> list[Charge]:

@@ -18,7 +18,7 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from .account import Account
 from .group_book import GroupBook
@@ -70,6 +70,7 @@ class Ledger(LedgerDecisions):
         self.news.part(uid)
         if record is not None:
             self._lift(record)
+            self._hold(record, ())
         group = self._succeeded.pop(uid, None)
         if group is not None:
             self._leave_group(self.groups[group], uid)
@@ -107,6 +108,8 @@ class Ledger(LedgerDecisions):
         self._learned(learned)
         self._cards_changed(version)
         self._follow_turns()
+        if before is not None:
+            self._forget(before.recorded.keys() - facts.recorded.keys())
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
@@ -197,9 +200,15 @@ class Ledger(LedgerDecisions):
         if self._quotas.replace(account.quota, quota):
             self._learn_anew()
         account.quota = quota
+        self._forget(changed)
         # What they deserve, and what is oversold.
         sharing = (a for a in self._accounts.values() if not changed.isdisjoint(a.quota))
         self.news.show(a.name for a in sharing)
+
+    def _forget(self, cards: Iterable[str]) -> None:
+        """Let go of the resource names of cards that are in no quota any more, and on no node."""
+        gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
+        self._learned([resource for resource in gone if resource])
 
     def _follow_turns(self) -> None:
         """Cards may be counted by another resource name than before (D7), or on other nodes.

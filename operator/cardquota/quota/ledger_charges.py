@@ -41,6 +41,7 @@ class LedgerCharges(LedgerView):
         record.priority = self._priority(facts)
         self._index(record)
         self._post(record, 1)
+        self._hold(record, self._unshown(record))
         if record.releasable:
             self._account(record.queue).waiting.join(record, *self._lane(record))
 
@@ -79,6 +80,31 @@ class LedgerCharges(LedgerView):
                 self._settle(book.repost(self._account))
         self.news.touch(queue)
         self._forget_unused(account)
+
+    def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
+        """Of what a pod was let through for, the cards that no node has shown: the resource name
+        by which it asks is theirs from now on (P4, D7).
+        """
+        stamp, card = record.stamp, self.catalog.card
+        names = [name for name, n in stamp.cards if n and card(name) is None] if stamp else ()
+        if not names:
+            return ()
+        devices = card_devices(record.facts, self)
+        return tuple((name, devices[0][0]) for name in names) if len(devices) == 1 else ()
+
+    def _hold(self, record: PodRecord, holds: tuple[tuple[str, str], ...]) -> None:
+        """Note by which resource names a pod holds cards; nothing for one that is gone."""
+        before, record.holds = record.holds, holds
+        if before == holds:
+            return
+        moved = [self.catalog.hold(name, resource, 1) for name, resource in holds]
+        moved += [self.catalog.hold(name, resource, -1) for name, resource in before]
+        if any(moved):
+            cards = {name for name, _ in (*before, *holds)}
+            for account in self._accounts.values():
+                if account.waiting.parked and not cards.isdisjoint(account.quota):
+                    account.waiting.look_at_parked()
+                    self.news.stir(account.name)
 
     # --- which pods an event can change -----------------------------------------------------
 

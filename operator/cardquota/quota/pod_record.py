@@ -22,6 +22,7 @@ class PodRecord:
         "elsewhere",
         "facts",
         "held_back",
+        "holds",
         "lane",
         "node_cards",
         "offline",
@@ -54,6 +55,8 @@ class PodRecord:
         """Not to be tried until it changes or is put back: opening its gate just failed."""
         self.lane: Hashable = None
         """Where it stands in its queue's waiting line; None: nowhere."""
+        self.holds: tuple[tuple[str, str], ...] = ()
+        """Cards that it was let through for and no node had shown, and by which resource name."""
         self.priority = facts.priority
         """Its own, or its group's if that is higher."""
         self.node_cards: tuple[tuple[str, str], ...] = ()

@@ -260,7 +260,10 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
         return _invalid(messages.card_unknown(name, product_there=there))
     if not can_exist(name):
         return _invalid(messages.card_impossible(name))
-    # A pool scaled to zero: its resource is the one the pod asks for, if it can be.
+    # A pool scaled to zero: its resource is the one that the first pod asked for, if it can be.
+    first = known.catalog.held_as(name)
+    if first is not None and first != resource:
+        return _invalid(messages.other_resource(name, first, resource))
     return None if counts_form(resource, name) else _invalid(messages.other_form(name, resource))
 
 

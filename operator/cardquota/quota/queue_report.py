@@ -111,7 +111,7 @@ def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
     recorded = account.facts.recorded.get(name) if account.facts else None
     return CardRow(
         name=name,
-        resource=ledger.catalog.resource(name) or (recorded[0] or None if recorded else None),
+        resource=_resource(ledger, name) or (recorded[0] or None if recorded else None),
         quota=quota,
         allocated=row.allocated,
         inqueue=row.inqueue,
@@ -120,6 +120,15 @@ def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
         guarantee=quota,
         deserved=deserved(ledger, name, quota),
     )
+
+
+def _resource(ledger: Ledger, card: str) -> str | None:
+    """What is known to stand behind a card. Of one that pods hold and no node has shown, only where
+    a vendor row has that resource name: what a status says counts as a card for everybody.
+    """
+    catalog = ledger.catalog
+    held = catalog.held_as(card)
+    return catalog.resource(card) or (held if held and ledger.vendors.owner(held) else None)
 
 
 def _resource_row(account: Account, name: str) -> ResourceRow:

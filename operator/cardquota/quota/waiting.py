@@ -141,8 +141,7 @@ class WaitingLine:
                 self.shelves.note(shelf, _ANYTHING)
         if epoch != self._epoch:
             self._epoch = epoch
-            for candidate in list(self._parked):
-                self._wake(candidate)
+            self.look_at_parked()
 
     def next_awake(self) -> Candidate | None:
         """The first of those to be tried whatever room there is."""
@@ -175,6 +174,11 @@ class WaitingLine:
         that each needs does not hold any more.
         """
         self._noted_in_vain = True
+
+    def look_at_parked(self) -> None:
+        """Have those tried that wait for something else than room."""
+        for candidate in list(self._parked):
+            self._wake(candidate)
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None

@@ -227,3 +227,17 @@ def test_cards_of_a_resource_and_of_a_product() -> None:
     assert catalog.cards_of("amd.com/gpu") == ()
     assert catalog.shows_product(H200)
     assert not catalog.shows_product("NVIDIA-H2")
+
+
+def test_what_is_recorded_of_a_card_can_be_forgotten_until_a_node_shows_it() -> None:
+    catalog = Catalog()
+    catalog.record(H200, "amd.com/gpu")
+    assert catalog.forget(H200) == "amd.com/gpu"
+    assert catalog.forget(H200) is None
+    assert not catalog.counts("amd.com/gpu")
+    catalog.record(H200, "amd.com/gpu")
+    catalog.learn(card(H200))
+    assert catalog.forget(H200) is None
+    assert catalog.resource(H200) == GPU
+    catalog.record(H800, "amd.com/gpu")
+    assert catalog.counts("amd.com/gpu")
