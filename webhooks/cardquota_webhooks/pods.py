@@ -85,7 +85,7 @@ class PodReviews:
         patch = ""
         if gate != gated:
             patch = _drop_gate(facts) if gated else _add_gate(facts)
-        return Answer(patch=patch, warnings=_warnings(verdict, effect, pod))
+        return Answer(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
 
     async def validate(self, request: Request) -> Answer:
         """The same answer on the final object; it must carry the gate where one is due."""
@@ -112,7 +112,9 @@ class PodReviews:
             return deny(self._ungated)
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
-        return Answer(warnings=_warnings(verdict, effect, pod) if self._by_policy else ())
+        if not self._by_policy:
+            return Answer()
+        return Answer(warnings=self._warnings(verdict, effect, pod, facts))
 
     def _unjudged(self, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
@@ -156,6 +158,17 @@ class PodReviews:
             charge = (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
             self._unseen.add(facts.uid, verdict.queue, charge)
 
+    def _warnings(
+        self, verdict: Verdict, effect: Effect, pod: Pod, facts: PodFacts
+    ) -> tuple[str, ...]:
+        warnings = verdict.warnings
+        if effect is Effect.WARN:
+            warnings += (messages.audited(verdict.text),)
+        warnings += alias_warning(pod.metadata.annotations)
+        if self._ledger.claims_devices(facts):
+            warnings += (messages.claim_not_counted(),)
+        return warnings
+
 
 def _read(request: Request) -> tuple[Pod, PodFacts]:
     try:
@@ -183,16 +196,6 @@ def _is_mirror(facts: PodFacts, request: Request) -> bool:
 
 def _refusal(verdict: Verdict) -> Answer:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
-
-
-def _warnings(verdict: Verdict, effect: Effect, pod: Pod) -> tuple[str, ...]:
-    warnings = verdict.warnings
-    if effect is Effect.WARN:
-        warnings += (messages.audited(verdict.text),)
-    warnings += alias_warning(pod.metadata.annotations)
-    if pod.spec.resource_claims:
-        warnings += (messages.claim_not_counted(),)
-    return warnings
 
 
 def _add_gate(facts: PodFacts) -> str:

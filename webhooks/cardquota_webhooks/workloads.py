@@ -32,6 +32,7 @@ from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import room_for
 from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
@@ -85,7 +86,10 @@ class WorkloadReviews:
         facts = _pod_of(template, request, self._ledger.defaults)
         verdict = await self._patience.judge(facts)
         words = self._words(request, workload, facts, verdict)
-        return Answer(warnings=words + alias_warning(template.metadata.annotations))
+        words += alias_warning(template.metadata.annotations)
+        if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
+            words += (messages.claim_not_counted(),)
+        return Answer(warnings=words)
 
     def _words(
         self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict

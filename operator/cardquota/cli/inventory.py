@@ -11,6 +11,7 @@ from typing import Final, TypeVar, cast
 
 import msgspec
 
+from ..quota.objects.device_class import DeviceClass
 from ..quota.objects.limit_range import LimitRange
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
@@ -49,6 +50,7 @@ class Inventory:
     priority_classes: list[PriorityClass] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
+    device_classes: list[DeviceClass] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
@@ -59,10 +61,13 @@ class Inventory:
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
 """YAML takes `off` for false and `1` for a number where the API server wants text."""
-_CLUSTER_SCOPED: Final = frozenset({"PriorityClass", "RuntimeClass", "Node", "Namespace", "Queue"})
+_CLUSTER_SCOPED: Final = frozenset(
+    {"PriorityClass", "RuntimeClass", "DeviceClass", "Node", "Namespace", "Queue"}
+)
 _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
     ("node.k8s.io", "RuntimeClass"): RuntimeClass,
+    ("resource.k8s.io", "DeviceClass"): DeviceClass,
     ("", "LimitRange"): LimitRange,
     ("", "Node"): Node,
     ("", "Namespace"): Namespace,
@@ -127,6 +132,8 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
             inventory.runtime_classes.append(body)
         case LimitRange():
             inventory.limit_ranges.append(body)
+        case DeviceClass():
+            inventory.device_classes.append(body)
         case Node():
             inventory.nodes.append(body)
         case Namespace():

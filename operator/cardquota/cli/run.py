@@ -25,6 +25,7 @@ from ..cluster.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.feed import watched
 from ..cluster.find_access import find_access
+from ..cluster.optional_reflector import OptionalReflector
 from ..cluster.pulse import Pulse
 from ..cluster.queue_lookup import QueueLookup
 from ..cluster.reflector import Reflector
@@ -92,9 +93,22 @@ class Operator:
         )
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(client, instance=identity)
-        self._reflectors = [
+        kinds = watched(self._ledger, self._pulse, self._count_undecodable)
+        self._needed = [
             Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
-            for w in watched(self._ledger, self._pulse, self._count_undecodable)
+            for w in kinds
+            if not w.older
+        ]
+        """What decisions are made of."""
+        self._reflectors: list[Reflector[Any]] = [
+            *self._needed,
+            *(
+                OptionalReflector(
+                    client, paths=(w.path, *w.older), kind=w.kind, decoder=w.struct, sink=w.sink
+                )
+                for w in kinds
+                if w.older
+            ),
         ]
         lease = settings.leader_election
         self._elector = Elector(
@@ -110,7 +124,7 @@ class Operator:
             self._ledger,
             client,
             self._elector,
-            self._reflectors,
+            self._needed,
             self._events,
             self._metrics,
             self._pulse,
@@ -203,7 +217,7 @@ class Operator:
             return all(reflector.synced for reflector in self._reflectors)
 
         def late() -> bool:
-            return any(reflector.late for reflector in self._reflectors)
+            return any(reflector.late for reflector in self._needed)
 
         exists = QueueLookup(self._client).exists
         pods = PodReviews(

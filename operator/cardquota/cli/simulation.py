@@ -75,6 +75,9 @@ class Simulation:
             self.ledger.defaults.limit_range_seen(limit_range)
         for runtime_class in self._inventory.runtime_classes:
             self.ledger.defaults.runtime_class_seen(runtime_class)
+        for found in self._inventory.device_classes:
+            resource = found.spec.extended_resource_name or ""
+            self.ledger.device_class_seen(found.metadata.name, resource)
         for node in self._inventory.nodes:
             self.ledger.node_seen(node_facts(node, self.ledger.vendors))
         for namespace in self._inventory.namespaces:
@@ -129,7 +132,9 @@ class Simulation:
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
-        if facts.claims_devices and (verdict.queue or facts.group or self.ledger.uses_cards(facts)):
+        if self.ledger.claims_devices(facts) and (
+            verdict.queue or facts.group or self.ledger.uses_cards(facts)
+        ):
             # Others that claim devices never reach the webhook, which would say it.
             answer.warnings += (messages.claim_not_counted(),)
         mode = self.ledger.mode_in(facts.namespace)

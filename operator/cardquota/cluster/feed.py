@@ -4,13 +4,14 @@ All sinks run in the ledger's event loop. One bad object is counted and left out
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ..quota.group_facts import group_facts, namespace_facts
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
+from ..quota.objects.device_class import DeviceClass
 from ..quota.objects.limit_range import LimitRange
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
@@ -67,13 +68,16 @@ class Watched:
     path: str
     struct: type[Any]
     sink: KindSink[Any]
+    older: tuple[str, ...] = ()
+    """Of a kind that an API server may not serve: the paths of its older versions."""
 
 
 def watched(
     ledger: Ledger, pulse: Pulse, on_undecodable: Callable[[str], None]
 ) -> tuple[Watched, ...]:
-    """All kinds the ledger lives on."""
+    """All kinds the ledger lives on, those that may not be there at the end."""
     group = "/apis/scheduling.volcano.sh/v1beta1"
+    devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
 
     def kind(
         name: str,
@@ -81,8 +85,10 @@ def watched(
         struct: type[T],
         take: Callable[[T], None],
         drop: Callable[[str, str, str], None],
+        older: Sequence[str] = (),
     ) -> Watched:
-        return Watched(name, path, struct, KindSink(name, pulse, take, drop, on_undecodable))
+        sink = KindSink(name, pulse, take, drop, on_undecodable)
+        return Watched(name, path, struct, sink, tuple(older))
 
     return (
         kind(
@@ -140,5 +146,15 @@ def watched(
             RuntimeClass,
             ledger.defaults.runtime_class_seen,
             lambda _, name, __: ledger.defaults.runtime_class_gone(name),
+        ),
+        kind(
+            "deviceclasses",
+            devices[0],
+            DeviceClass,
+            lambda x: ledger.device_class_seen(
+                x.metadata.name, x.spec.extended_resource_name or ""
+            ),
+            lambda _, name, __: ledger.device_class_gone(name),
+            devices[1:],
         ),
     )

@@ -10,6 +10,7 @@ Two words, as everywhere in the product:
 
 from typing import Final
 
+from ..quota.device_classes import PREFIX
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -36,7 +37,13 @@ def resource_pattern(settings: Settings) -> str:
 
 
 def asks_for_cards(pod: str, settings: Settings) -> str:
-    """Some container or init container asks for more than zero of a card resource.
+    """Some container or init container asks for more than zero of a card resource."""
+    return _asks(pod, f"name.matches({literal(resource_pattern(settings))})")
+
+
+def _asks(pod: str, of: str) -> str:
+    """Some container or init container asks for more than zero of a resource, of whose `name` the
+    expression `of` holds.
 
     `dyn` because the type checker of policies takes the two kinds of containers for two types.
     """
@@ -46,8 +53,24 @@ def asks_for_cards(pod: str, settings: Settings) -> str:
         "  containers.exists(c,\n"
         "    [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]"
         ".exists(amounts,\n"
-        f"      amounts.exists(name, name.matches({literal(resource_pattern(settings))})\n"
+        f"      amounts.exists(name, {of}\n"
         "        && string(amounts[name]) != '0'))))"
+    )
+
+
+def may_claim_devices(pod: str) -> str:
+    """The pod at the path `pod` claims devices, or asks for a resource behind which a DeviceClass
+    may stand (P7).
+
+    Which names DeviceClasses have no expression can know: any that is not Kubernetes' own.
+    """
+    own = literal("kubernetes.io/")
+    return any_of(
+        f"{pod}.spec.?resourceClaims.orValue([]).size() > 0",
+        _asks(
+            pod,
+            f"name.contains('/') && (name.startsWith({literal(PREFIX)}) || !name.contains({own}))",
+        ),
     )
 
 

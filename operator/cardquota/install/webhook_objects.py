@@ -12,7 +12,7 @@ from ..quota.vocabulary import GROUP, STATUS, VERSION
 from ..settings import InstallationMode, Settings
 from .cel import any_of, gated, same_but
 from .gate_setting import gate_is_set_by_policy
-from .matching import no_mirror_pod, ours
+from .matching import may_claim_devices, no_mirror_pod, ours
 from .namespaces import opted_in, watched
 
 MUTATE: Final = "/mutate"
@@ -94,7 +94,8 @@ def _claims(settings: Settings) -> dict[str, Any]:
     """Pods whose devices cannot be counted by name, where the namespace asks for all rules (P7).
 
     Apart from the other pods because only such namespaces refuse them, and a match condition
-    cannot see the namespace.
+    cannot see the namespace. Behind a resource that is in no vendor row a DeviceClass may stand, so
+    there all pods come that ask for any.
     """
     return _webhook(
         "claims",
@@ -102,7 +103,7 @@ def _claims(settings: Settings) -> dict[str, Any]:
         path=VALIDATE,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
         conditions={
-            "claims-devices": "object.spec.?resourceClaims.orValue([]).size() > 0",
+            "may-claim-devices": may_claim_devices("object"),
             "not-a-mirror-pod": no_mirror_pod(),
             "not-seen-already": f"!({ours('object', settings)})",
         },

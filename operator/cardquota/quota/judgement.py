@@ -52,7 +52,7 @@ def judge_new(
         return _without_queue(ledger, facts, require_queue=require_queue)
     # A group that has not been seen may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
-    if facts.claims_devices and _enforced(ledger, facts.namespace):
+    if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _objected(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is _BOUND:
         text = messages.node_named(facts.node)
@@ -182,7 +182,7 @@ def _enforced(ledger: Ledger, namespace: str) -> bool:
 def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> Verdict:
     """A pod without a queue: refused where one is demanded, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
-    if facts.claims_devices and _enforced(ledger, facts.namespace):
+    if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _objected(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)

@@ -176,6 +176,14 @@ class Ledger(LedgerDecisions):
         if self._priorities.pop(name, None) is not None:
             self._reassess_class(name)
 
+    def device_class_seen(self, name: str, resource: str) -> None:
+        """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
+        self.device_classes.see(name, resource)
+
+    def device_class_gone(self, name: str) -> None:
+        """A DeviceClass was deleted."""
+        self.device_classes.drop(name)
+
     # --- what more than one of them does ----
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:

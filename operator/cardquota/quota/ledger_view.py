@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from .account import OUTSIDE, Account
 from .card import Card
 from .catalog import Catalog
+from .device_classes import DeviceClasses
 from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import NamespaceFacts
@@ -48,6 +49,7 @@ class LedgerView:
     ) -> None:
         self.catalog = Catalog()
         self.nodes = NodeBook(self.catalog)
+        self.device_classes = DeviceClasses()
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupBook] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
@@ -95,6 +97,18 @@ class LedgerView:
     def uses_cards(self, facts: PodFacts) -> bool:
         """Whether a pod asks for a card or names one."""
         return facts.card_text is not None or bool(card_devices(facts, self))
+
+    def claims_devices(self, facts: PodFacts) -> bool:
+        """Whether a pod claims devices that no quota counts (P7).
+
+        What counts as a card is none, though a DeviceClass has the same resource name: a vendor row
+        or a node tells that it is one, or the pod, which then is led to nodes with that card alone.
+        """
+        if facts.claims_devices or not self.device_classes:
+            return facts.claims_devices
+        cards = {resource for resource, _ in card_devices(facts, self)}
+        gives = self.device_classes.gives
+        return any(gives(resource) and resource not in cards for resource, _ in facts.devices)
 
     def queue_of(self, facts: PodFacts) -> str:
         """The queue a pod belongs to, or OUTSIDE (section 2)."""

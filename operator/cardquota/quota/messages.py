@@ -363,14 +363,14 @@ def node_named(node: str) -> str:
 def device_claimed() -> str:
     """Devices claimed by DRA cannot be counted by name (P7)."""
     return (
-        "devices claimed by spec.resourceClaims cannot be counted by card yet; "
-        "ask for the card as a resource in the container's limits"
+        "devices claimed by spec.resourceClaims, or by the resource name of a DeviceClass, cannot "
+        "be counted by card yet; ask for the card's own resource in the container's limits"
     )
 
 
 def claim_not_counted() -> str:
     """Warning: the same, where it is let by (P7)."""
-    return "devices claimed by spec.resourceClaims are not counted by any quota"
+    return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
 
 
 def card_of_no_node(card: str) -> str:

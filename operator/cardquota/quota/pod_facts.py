@@ -14,6 +14,7 @@ from typing import Final, TypeVar, cast
 from . import messages
 from . import vocabulary as v
 from .card_alias import card_problem, card_text
+from .device_classes import claims_devices
 from .objects.meta import Owner
 from .objects.pod import Pod, PodAnnotations, PodSpec
 from .pod_total import pod_totals
@@ -86,6 +87,7 @@ class PodFacts:
     started: bool = field(compare=False)
     """Whether it runs, or has: asked when it is first seen, so a change of it is no news."""
     claims_devices: bool
+    """Whether it says so itself; what DeviceClasses tell is asked of the ledger."""
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
@@ -159,7 +161,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         let_by=notes.term is not None and notes.allocated is None,
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
-        claims_devices=bool(spec.resource_claims),
+        claims_devices=claims_devices(spec),
         mirror=notes.mirror is not None,
         problem=problem,
     )

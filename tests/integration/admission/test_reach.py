@@ -85,7 +85,7 @@ def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team
     reply = team.create(pod, dry=True)
     assert reply.ok
     assert reply.warnings == (
-        "devices claimed by spec.resourceClaims are not counted by any quota",
+        "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota",
     )
     mark(team, "enforced")
     team.until(lambda: not team.create(pod, dry=True).ok, "enforced")
@@ -93,6 +93,35 @@ def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team
         reply = team.create(asked)
         assert reply.reason == v.Reason.DEVICE_CLAIMED
         assert "cannot be counted by card yet" in reply.message
+
+
+def test_nor_does_it_let_by_devices_of_a_device_class_asked_for_as_a_resource(
+    team: Team, unique: str
+) -> None:
+    """P7: by the name that follows from the class's own, and by the one that the class gives."""
+    team.has_queue({H200: 3})
+    given = f"{unique}.example/npu"
+    device_class = {"metadata": {"name": unique}, "spec": {"extendedResourceName": given}}
+    reply = ask(team.cluster, "POST", "/apis/resource.k8s.io/v1/deviceclasses", device_class)
+    assert reply.code == 201, reply
+    assert reply.body["spec"].get("extendedResourceName") == given
+    implicit = f"deviceclass.resource.kubernetes.io/{unique}"
+    told = "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
+    for resource in (given, implicit):
+        pod = team.a_pod("a").asking_for(1, resource)
+        team.until(lambda p=pod: team.create(p, dry=True).warnings == (told,), "the class is seen")
+        assert team.create(a_pod("b").asking_for(1, resource), dry=True).warnings == ()
+    mark(team, "enforced")
+    team.until(lambda: not team.create(stock("s"), dry=True).ok, "enforced")
+    for resource in (given, implicit):
+        for pod in (team.a_pod("a"), a_pod("b")):
+            reply = team.create(pod.asking_for(1, resource))
+            assert reply.reason == v.Reason.DEVICE_CLAIMED, reply
+            assert "cannot be counted by card yet" in reply.message
+    assert team.create(a_pod("other").asking_for(1, "other.example/device")).ok
+    gone = ask(team.cluster, "DELETE", f"/apis/resource.k8s.io/v1/deviceclasses/{unique}")
+    assert gone.ok
+    team.until(lambda: team.create(a_pod("c").asking_for(1, given), dry=True).ok, "its end is seen")
 
 
 def test_an_audited_namespace_refuses_and_gates_nothing(team: Team) -> None:

@@ -122,6 +122,16 @@ class TestPods:
         eventually(
             lambda: "claims.cardquota" in asking.create(document, namespace=strict, dry=True).said
         )
+        for resource in ("deviceclass.resource.kubernetes.io/any", "other.example/device"):
+            asks = {"resources": {"limits": {resource: "1"}, "requests": {resource: "1"}}}
+            document = pod("p", containers=[{"name": "c", "image": "i", **asks}])
+            allowed(asking.create(document, dry=True))
+            said = asking.create(document, namespace=strict, dry=True).said
+            assert "claims.cardquota" in said
+        large = many_containers()
+        for container in large:
+            container["resources"]["limits"].pop("example.com/nic", None)
+        allowed(asking.create(pod("p", containers=large), namespace=strict, dry=True))
 
 
 class TestQueues:

@@ -228,6 +228,35 @@ overhead: {podFixed: {cpu: 250m}}
     assert note not in answers.notes
 
 
+def test_p7_a_device_class_of_the_files_tells_by_which_resource_devices_are_claimed(
+    simulate: Simulate,
+) -> None:
+    text = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: npu}
+spec: {extendedResourceName: example.com/npu}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, labels: {volcano.sh/card-quota: enforced}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: claims}
+spec: {containers: [{resources: {limits: {example.com/npu: 1}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other}
+spec: {containers: [{resources: {limits: {example.com/other: 1}}}]}
+"""
+    answers = simulate(text=text)
+    (refused,) = named(answers, "claims").pods
+    assert (refused.answer, refused.reason) == (DENIED, "DeviceClaimNotCounted")
+    assert given(named(answers, "other")) == [LET_BY]
+
+
 def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
     text = """
 apiVersion: batch/v1

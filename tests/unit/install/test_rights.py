@@ -23,6 +23,8 @@ EVERYWHERE = {
     # what the API server adds to a workload's pods
     ("", "limitranges", "", "list watch"),
     ("node.k8s.io", "runtimeclasses", "", "list watch"),
+    # by which resource names devices are claimed that no quota counts
+    ("resource.k8s.io", "deviceclasses", "", "list watch"),
     # whether a queue is there that the watch has not told of
     ("scheduling.volcano.sh", "queues", "", "get"),
     # gates; settling what became of a patch

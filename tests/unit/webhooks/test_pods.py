@@ -205,11 +205,12 @@ async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> 
 async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
     """P7: no quota counts them."""
     async with Door(THREE) as door:
-        said = await door.mutate(a_pod().in_queue("queue").claiming_devices())
-        assert said.allowed
-        assert said.warnings == [
-            "devices claimed by spec.resourceClaims are not counted by any quota"
-        ]
+        door.ledger.device_class_seen("npu", "example.com/npu")
+        asked = a_pod().in_queue("queue")
+        for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
+            said = await door.mutate(claims)
+            assert said.allowed
+            assert said.warnings == [messages.claim_not_counted()]
 
 
 async def test_a_required_queue() -> None:

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
-from builders import H200, H800, a_group, a_pod, a_queue
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
 from cardquota.cluster.feed import watched
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
@@ -216,3 +216,13 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
         assert "2 of 3 pods fit" in how_many
         feed["limitranges"].sink.gone("team", "l", "uid")
         assert await warned(door, "deployments", template, replicas=3) == []
+
+
+async def test_claimed_devices_are_said_once() -> None:
+    """P7: by the refusal where they are refused, else by a word of their own."""
+    template = pod(1).asking_for(1, "deviceclass.resource.kubernetes.io/npu")
+    async with Door(THREE) as door:
+        assert await warned(door, "deployments", template) == [messages.claim_not_counted()]
+        door.see(a_namespace("team").in_mode("enforced"))
+        (refused,) = await warned(door, "deployments", template)
+        assert messages.device_claimed() in refused

@@ -1,0 +1,90 @@
+"""A reflector of a kind that an API server may not serve, or only in an older version.
+
+Nobody waits for such a kind: without it the rest of us works as ever.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+from . import wire
+from .api_error import ApiError, OutcomeUnknown
+from .known import Known
+from .reflector import Reflector
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=wire.Watched)
+
+_ABSENT: Final = frozenset({403, 404})
+"""Answers of an API server without the kind; and of one whose administrator has not applied our
+rights of this release yet."""
+_ASK_AGAIN: Final = 300.0
+"""Seconds, give or take a quarter, until a kind that is not there is asked for again."""
+
+
+class OptionalReflector(Reflector[T]):
+    """Reflects one kind into one sink, in the first of several versions that is served.
+
+    Guarantees what a reflector does while one of them is. While none is, or we may not read it, the
+    sink is told that there is nothing, the kind counts as synced and current, and it is asked for
+    again now and then. It also counts as synced once the API server has answered at all: a kind
+    that cannot be listed holds up nobody.
+    """
+
+    def __init__(
+        self, *args: Any, paths: Sequence[str], ask_again: float = _ASK_AGAIN, **kwargs: Any
+    ) -> None:
+        """`paths`: of the collection, the newest version first. `ask_again` in seconds."""
+        super().__init__(*args, path=paths[0], **kwargs)
+        self._paths = tuple(paths)
+        self._ask_again = ask_again
+        self._why_absent = ""
+
+    def lag(self) -> float:
+        """As of a reflector; 0 while the kind is not there."""
+        return 0.0 if self._why_absent else super().lag()
+
+    async def _list(self) -> None:
+        """List it, as soon as it is there."""
+        while (why := await self._list_any()) is not None:
+            self._delivery.only(Known())
+            self._count_as_synced()
+            if why != self._why_absent:
+                log.info("%s: none, and asked for again now and then: %s", self.kind, why)
+                self._why_absent = why
+            await asyncio.sleep(self._ask_again * (0.75 + self._random() / 2))
+        self._why_absent = ""
+
+    async def _list_any(self) -> str | None:
+        """List the newest version there is; why there is none, else None."""
+        refused = ""
+        for path in self._paths:
+            self.path = path
+            try:
+                await super()._list()
+            except ApiError as error:
+                if error.status not in _ABSENT:
+                    self._count_as_synced()
+                    raise
+                refused = refused or str(error)
+            except OutcomeUnknown:
+                self._count_as_synced()
+                raise
+            else:
+                return None
+        return refused
+
+    async def _watch(self) -> bool:
+        try:
+            return await super()._watch()
+        except ApiError as error:
+            if error.status not in _ABSENT:
+                raise
+        await self._list()
+        return True
+
+    def _count_as_synced(self) -> None:
+        self.synced = True
+        self._synced_event.set()

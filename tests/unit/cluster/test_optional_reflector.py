@@ -1,0 +1,172 @@
+"""A kind that is refused, absent or broken holds up nobody. Answers are played from a script."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import pytest
+
+from cardquota.cluster.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.backoff import Backoff
+from cardquota.cluster.client import Client
+from cardquota.cluster.optional_reflector import OptionalReflector
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
+
+NEW, OLD = "/apis/g/v2/things", "/apis/g/v1/things"
+ABSENT = ApiError(404, "NotFound", "the server could not find the requested resource")
+FORBIDDEN = ApiError(403, "Forbidden", "no rights yet")
+BROKEN = ApiError(500, "InternalError", "no")
+LOST = OutcomeUnknown("no answer")
+
+
+class Thing(Wire):
+    metadata: Meta
+
+
+class Names:
+    """What there is, as far as it was told."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def seen(self, obj: Thing) -> None:
+        self.names.add(obj.metadata.name)
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        self.names.discard(name)
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        raise AssertionError(name)
+
+
+class Server:
+    """Lists hold one thing where `served` has the path, and else fail with the error there."""
+
+    def __init__(self, served: dict[str, Exception | None]) -> None:
+        self.served = served
+        self.listed: list[str] = []
+        self.watching = asyncio.Event()
+        self.refused = asyncio.Event()
+        """A watch."""
+        self.end = asyncio.Event()
+
+    async def get(self, path: str, **_: Any) -> bytes:
+        self.listed.append(path)
+        if (error := self.served[path]) is not None:
+            raise error
+        item = {"metadata": {"name": "a", "uid": "a", "resourceVersion": "5"}}
+        return json.dumps({"metadata": {"resourceVersion": "6"}, "items": [item]}).encode()
+
+    @asynccontextmanager
+    async def watch(self, path: str, **_: Any) -> AsyncIterator[Any]:
+        if (error := self.served[path]) is not None:
+            self.refused.set()
+            raise error
+        self.watching.set()
+        yield self
+
+    @property
+    def content(self) -> "Server":
+        return self
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        await self.end.wait()
+        self.end.clear()
+        yield b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}\n'
+
+    def close(self) -> None:
+        self.end.set()
+
+
+@asynccontextmanager
+async def reflecting(server: Server, sink: Names) -> AsyncIterator[OptionalReflector[Thing]]:
+    reflector: OptionalReflector[Thing] = OptionalReflector(
+        cast("Client", server),
+        paths=(NEW, OLD),
+        kind="things",
+        decoder=Thing,
+        sink=sink,
+        backoff=Backoff(0.001, 0.002),
+        ask_again=0.001,
+    )
+    task = asyncio.create_task(reflector.run())
+    try:
+        await asyncio.wait_for(reflector.wait_synced(), 5)
+        yield reflector
+    finally:
+        assert not task.done()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(server: Server, times: int) -> None:
+    """So many lists more were asked for."""
+    wanted = len(server.listed) + times
+    async with asyncio.timeout(5):
+        while len(server.listed) < wanted:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_the_newest_version_that_is_served() -> None:
+    server, sink = Server({NEW: ABSENT, OLD: None}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert sink.names == {"a"}
+        assert server.listed == [NEW, OLD]
+        assert reflector.path == OLD
+
+
+@pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
+async def test_without_any_it_is_synced_and_current_and_asked_for_again(error: ApiError) -> None:
+    """An API server that is older than the kind, or an administrator who applies the rights of this
+    release later than the operator.
+    """
+    server, sink = Server({NEW: error, OLD: error}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert (reflector.synced, reflector.lag(), reflector.late) == (True, 0.0, False)
+        await until(server, 4)
+        assert sink.names == set()
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert sink.names == {"a"}
+        server.served[NEW] = ABSENT
+        server.end.set()
+        await until(server, 2)
+        assert sink.names == set()
+        assert not reflector.late
+        server.watching.clear()
+        server.served[OLD] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+@pytest.mark.parametrize("error", [BROKEN, LOST])
+async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> None:
+    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        assert set(server.listed) == {NEW}
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        server.served[NEW] = BROKEN
+        server.watching.clear()
+        server.end.set()
+        await asyncio.wait_for(server.refused.wait(), 5)
+        assert sink.names == {"a"}
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert server.listed == [NEW]
