@@ -25,6 +25,10 @@ class Metrics:
         self.uncounted_nodes = self._gauge(
             "uncounted_nodes", "Nodes with cards that are not counted"
         )
+        self.unknown_modes = self._gauge(
+            "namespaces_with_unknown_mode",
+            "Namespaces whose label volcano.sh/card-quota has a value that means nothing",
+        )
         self.installation_faults = self._gauge(
             "installation_faults",
             "1 where a webhook configuration or policy is not what `cardquota manifests` prints",

@@ -24,6 +24,7 @@ class Where(StrEnum):
     EVENT = "event on the pod"
     QUEUE_EVENT = "event on the Queue"
     NODE_EVENT = "event on the Node, and the leader's log"
+    NAMESPACE_EVENT = "event on the Namespace, and the leader's log"
     INSTALLATION = "event on the operator's Namespace, log and `/readyz` of every replica"
     CONDITION = "condition of the Queue"
     WARNING = "`Warning:` on a pod"

@@ -107,6 +107,15 @@ EVENTS: Final = (
         "policies are in place.",
     ),
     Entry(
+        under=v.MODE_UNKNOWN,
+        when="The namespace's label has a value that means nothing: it was written before the "
+        "installation, in audit mode, or while the policy was missing.",
+        says=say(m.namespace_mode_unknown, "vision", "enforce"),
+        where=(Where.NAMESPACE_EVENT,),
+        rule="section 2",
+        do="Correct it: `kubectl label namespace NAME --overwrite volcano.sh/card-quota=enforced`.",
+    ),
+    Entry(
         under=v.INSTALLATION_DIFFERS,
         when="A webhook object or policy is not what the configuration asks for.",
         says=say(

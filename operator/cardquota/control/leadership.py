@@ -27,6 +27,7 @@ from .audit import report_strangers
 from .fenced_writer import FencedWriter
 from .gate import GateOpener
 from .groups import GroupKeeper
+from .namespace_reports import NamespaceReports
 from .node_reports import report_nodes
 from .queue_operator import QueueOperator
 from .references import pod_reference
@@ -86,6 +87,7 @@ class Leadership:
         self._door: ReleaseDoor | None = None
         self._operator: QueueOperator | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
+        self._namespaces = NamespaceReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
         self._pulse = pulse
@@ -161,6 +163,7 @@ class Leadership:
             self._metrics.leader.set(0)
             self._door = self._operator = None
             self._unadmitted.stop()
+            self._namespaces.stop()
             await operator.stop()
 
     def _make_door(self, term: str, *, standalone: bool) -> ReleaseDoor:
@@ -217,6 +220,7 @@ class Leadership:
             return
         report_strangers(self._ledger, self._events)
         report_nodes(self._ledger, self._events)
+        self._namespaces.look()
         changed = self._ledger.news.take_changed()
         self._unadmitted.look(changed)
         self._post(changed)

@@ -18,6 +18,7 @@ def refresh(ledger: Ledger, metrics: Metrics) -> None:
     """Show all numbers of queues and cards as they are now. Costs O(rows), a few us each."""
     rows: _Rows = defaultdict(list)
     metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
+    metrics.unknown_modes.set(len(ledger.unknown_modes))
     for account in ledger.accounts():
         _cards(ledger, account, rows)
         if account.name != OUTSIDE:

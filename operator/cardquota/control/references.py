@@ -2,7 +2,7 @@
 
 from ..cluster.event import ObjectReference
 from ..quota import vocabulary as v
-from ..quota.group_facts import GroupFacts
+from ..quota.group_facts import GroupFacts, NamespaceFacts
 from ..quota.node_facts import NodeFacts
 from ..quota.pod_facts import PodFacts
 from ..quota.queue_facts import QueueFacts
@@ -23,6 +23,11 @@ def group_reference(facts: GroupFacts) -> ObjectReference:
 def queue_reference(facts: QueueFacts) -> ObjectReference:
     """The queue an event is about."""
     return ObjectReference("Queue", f"{v.GROUP}/{v.VERSION}", "", facts.name, facts.uid)
+
+
+def namespace_reference(facts: NamespaceFacts) -> ObjectReference:
+    """The namespace an event is about."""
+    return ObjectReference("Namespace", "v1", "", facts.name, facts.uid)
 
 
 def node_reference(facts: NodeFacts) -> ObjectReference:

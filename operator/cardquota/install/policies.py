@@ -4,6 +4,7 @@ from ..settings import Settings
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
 from .key_policies import GROUPS, bindings, fixed, keys, reservation_owner, reservation_term
+from .namespace_policies import namespace_mode
 from .policy import Policy, Rule, joined
 
 
@@ -17,6 +18,7 @@ def policies(settings: Settings) -> tuple[Policy, ...]:
         pod_groups(settings),
         reservation_term(settings),
         queues_account(settings),
+        namespace_mode(settings),
         lease(settings),
     )
 

@@ -54,17 +54,23 @@ class NamespaceFacts:
     """One namespace: the queue of pods that name none, and how strict we are there."""
 
     name: str
+    uid: str
     queue: str
     mode: str
     """`enforced`, `audit`, `off`, or empty where the label is absent or unknown."""
+    unknown_mode: str
+    """What the label says, where that means nothing."""
 
 
 def namespace_facts(namespace: Namespace) -> NamespaceFacts:
     """Read a namespace."""
     meta = namespace.metadata
     label = (meta.labels or {}).get(v.NAMESPACE_MODE, "")
+    known = label in v.NAMESPACE_MODES
     return NamespaceFacts(
         name=meta.name,
+        uid=meta.uid,
         queue=(meta.annotations.queue or "") if meta.annotations else "",
-        mode=label if label in v.NAMESPACE_MODES else "",
+        mode=label if known else "",
+        unknown_mode="" if known else label,
     )

@@ -158,10 +158,14 @@ class Ledger(LedgerDecisions):
         """A namespace was added or changed: its default queue and its mode."""
         if self.namespaces.get(facts.name) != facts:
             self.namespaces[facts.name] = facts
+            self.unknown_modes.pop(facts.name, None)
+            if facts.unknown_mode:
+                self.unknown_modes[facts.name] = facts
             self._reassess(self._loose.depending_on(facts.name))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
+        self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
             self._reassess(self._loose.depending_on(name))
 

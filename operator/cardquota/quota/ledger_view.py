@@ -53,6 +53,8 @@ class LedgerView:
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupBook] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
+        self.unknown_modes: dict[str, NamespaceFacts] = {}
+        """Those of them whose label says something that means nothing."""
         self.misplaced: set[str] = set()
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self.unnoted: set[str] = set()

@@ -549,6 +549,15 @@ def not_counted(node: str, problems: Sequence[str], *, others: bool) -> str:
     )
 
 
+def namespace_mode_unknown(namespace: str, value: str) -> str:
+    """The label of a namespace has a value that means nothing."""
+    return (
+        f"Namespace <{show(namespace)}>: the label {v.NAMESPACE_MODE} is <{show(value)}>, which "
+        "means nothing: its pods are treated as if there were no such label; write "
+        f"{', '.join(v.NAMESPACE_MODES[:-1])} or {v.NAMESPACE_MODES[-1]}, or take it away"
+    )
+
+
 def installation_fault(kind: str, name: str, differences: Sequence[str]) -> str:
     """An object that an administrator applies is not what the configuration asks for."""
     found = "; ".join(differences)

@@ -86,6 +86,7 @@ GATE_REFUSED: Final = "GateNotOpened"
 RESERVATION_EXPIRED: Final = "ReservationExpired"
 NOT_COUNTED: Final = "CardsNotCounted"
 UNADMITTED: Final = "PodsNotAdmitted"
+MODE_UNKNOWN: Final = "NamespaceModeUnknown"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
 

@@ -1,0 +1,44 @@
+"""Which values of the namespace label that says how strict we are there are let be written.
+
+One that means nothing would enforce nothing, and its administrator would believe that it does. Only
+a write that gives the label its value is looked at: whoever changes anything else of a namespace
+with such a label, which came past us, is let by.
+"""
+
+from typing import Final
+
+from ..quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES
+from ..settings import Settings
+from .cel import literal, literals
+from .policy import Check, Policy, Rule
+
+_LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"
+_WRITE: Final = f"write {', '.join(NAMESPACE_MODES[:-1])} or {NAMESPACE_MODES[-1]}"
+
+_BESIDE: Final = ("namespaces/status", "namespaces/finalize")
+"""Writes of these carry labels too."""
+
+
+def namespace_mode(settings: Settings) -> Policy:
+    """The label has a value that means something, or none. An empty one is none."""
+    old = _LABEL.replace("object.", "oldObject.", 1)
+    advice = f"which means nothing; {_WRITE}, or leave it out"
+    return Policy(
+        "namespaces",
+        Rule("namespaces", ("CREATE", "UPDATE"), beside=_BESIDE),
+        conditions={
+            "label-written": f"{_LABEL}.orValue('') != ''\n"
+            f"&& (request.operation == 'CREATE' || {_LABEL} != {old})",
+            "not-exempt": f"!(object.metadata.?name.orValue('') in "
+            f"{literals(settings.unwatched_namespaces)})",
+        },
+        checks=(
+            Check(
+                f"{_LABEL}.orValue('') in {literals(NAMESPACE_MODES)}",
+                f"the label {NAMESPACE_MODE} of this namespace has a value {advice}",
+                "'namespace <' + object.metadata.?name.orValue('') + "
+                f"'>: the label {NAMESPACE_MODE} is <' + {_LABEL}.orValue('')\n"
+                f"+ '>, ' + {literal(advice)}",
+            ),
+        ),
+    )

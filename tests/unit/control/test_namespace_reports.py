@@ -1,0 +1,65 @@
+"""A namespace whose label means nothing is told once per value (section 2)."""
+
+from builders import a_ledger, a_namespace, see
+from cardquota.control.namespace_reports import NamespaceReports
+from cardquota.control.queue_metrics import refresh
+from cardquota.metrics import Metrics
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger import Ledger
+
+from .stage import Told
+
+
+def shown(ledger: Ledger) -> float | None:
+    metrics = Metrics()
+    refresh(ledger, metrics)
+    return metrics.registry.get_sample_value("cardquota_namespaces_with_unknown_mode")
+
+
+def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
+    ledger, told = a_ledger(a_namespace("good").in_mode("enforced"), a_namespace("none")), Told()
+    reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
+    reports.look()
+    assert told.events == []
+    assert shown(ledger) == 0
+
+    bad = a_namespace("bad").in_mode("enforce")
+    see(ledger, bad)
+    for _ in range(2):
+        see(ledger, bad.with_default_queue("red"))
+        reports.look()
+    ((name, reason, text),) = told.events
+    assert (name, reason) == ("bad", v.MODE_UNKNOWN)
+    assert text.startswith(
+        "Namespace <bad>: the label volcano.sh/card-quota is <enforce>, which means nothing"
+    )
+    assert text.endswith("write enforced, audit or off, or take it away")
+    assert shown(ledger) == 1
+
+    see(ledger, bad.in_mode("on"))
+    reports.look()
+    assert "<on>" in told.events[-1][2]
+    see(ledger, bad.in_mode("off"))
+    reports.look()
+    assert (len(told.events), shown(ledger)) == (2, 0)
+    see(ledger, bad.in_mode("on"))
+    reports.look()
+    assert len(told.events) == 3
+    ledger.namespace_gone("bad")
+    assert shown(ledger) == 0
+
+
+def test_the_next_leader_tells_it_again() -> None:
+    ledger, told = a_ledger(a_namespace("bad").in_mode("Enforced")), Told()
+    reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
+    reports.look()
+    reports.stop()
+    reports.look()
+    assert len(told.events) == 2
+
+
+def test_it_counts_as_absent_and_an_empty_one_is_none() -> None:
+    ledger = a_ledger(a_namespace("bad").in_mode("enforce"), a_namespace("empty").in_mode(""))
+    assert ledger.mode_in("bad") is v.Mode.ENFORCE
+    assert ledger.namespaces["bad"].mode == ""
+    assert list(ledger.unknown_modes) == ["bad"]
