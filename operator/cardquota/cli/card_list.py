@@ -11,8 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..quota import messages
+from ..quota.device_classes import PREFIX
+from ..quota.group_facts import namespace_facts
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
+from ..quota.objects.device_class import DeviceClass
+from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.queue import Queue
 from ..quota.queue_facts import queue_facts
@@ -64,6 +68,22 @@ class UnreadableQuota:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedDevices:
+    """By which resource names devices of a DeviceClass are claimed, which no quota counts (P7)."""
+
+    device_class: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMode:
+    """Why the label of a namespace enforces nothing, as its event says it."""
+
+    namespace: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class CardList:
     """All of it, each part sorted by name; the problems of a node in the order of its event."""
 
@@ -75,11 +95,13 @@ class CardList:
     not_counted: list[NotCounted] = field(default_factory=list)
     without_row: list[WithoutRow] = field(default_factory=list)
     unreadable_quotas: list[UnreadableQuota] = field(default_factory=list)
+    claimed: list[ClaimedDevices] = field(default_factory=list)
+    unknown_modes: list[UnknownMode] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 class CardCount:
-    """Takes nodes and queues in any order; one that cannot be read affects no other."""
+    """Takes objects of all kinds in any order; one that cannot be read affects no other."""
 
     def __init__(self, vendors: VendorTable) -> None:
         self.notes: list[str] = []
@@ -89,6 +111,7 @@ class CardCount:
         self._nodes = self._queues = 0
         self._not_counted: list[NotCounted] = []
         self._unreadable: list[UnreadableQuota] = []
+        self._classes: dict[str, str] = {}
 
     def take_node(self, node: Node) -> None:
         """Count the cards of a node."""
@@ -110,6 +133,14 @@ class CardCount:
         if facts.quota_problem:
             text = messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
             self._unreadable.append(UnreadableQuota(facts.name, text))
+
+    def take_device_class(self, found: DeviceClass) -> None:
+        """Note by which resource names devices of a class are claimed."""
+        self._classes[found.metadata.name] = found.spec.extended_resource_name or ""
+
+    def take_namespace(self, found: Namespace) -> None:
+        """Note a label that means nothing."""
+        self._ledger.namespace_seen(namespace_facts(found))
 
     def leave_out_node(self, name: str, error: str) -> None:
         """There is such a node, and nothing of it can be read."""
@@ -138,6 +169,11 @@ class CardCount:
             not_counted=sorted([*problems, *self._not_counted], key=lambda found: found.node),
             without_row=list(self._without_row(cards)),
             unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
+            claimed=list(self._claimed()),
+            unknown_modes=[
+                UnknownMode(name, messages.namespace_mode_unknown(name, facts.unknown_mode))
+                for name, facts in sorted(self._ledger.unknown_modes.items())
+            ],
             notes=list(self.notes),
         )
 
@@ -147,6 +183,14 @@ class CardCount:
             resource = self._ledger.catalog.resource(card)
             if resource is not None and self._ledger.vendors.owner(resource) is None:
                 yield WithoutRow(card, resource, sentences.without_row(resource))
+
+    def _claimed(self) -> Iterator[ClaimedDevices]:
+        """One that has the resource name of a card is counted as that card by it."""
+        for name, resource in sorted(self._classes.items()):
+            resources = [PREFIX + name]
+            if resource and not self._ledger.counts(resource):
+                resources.append(resource)
+            yield ClaimedDevices(name, sentences.claimed(resources))
 
     def _line(self, card: str, nodes: int, rows: list[int]) -> CardLine:
         readable, allocatable = self.queues_readable, self._ledger.nodes.total(card)

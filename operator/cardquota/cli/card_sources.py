@@ -1,8 +1,8 @@
 """Where the nodes and queues of `cardquota cards` come from: files, or a cluster as its user."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -10,6 +10,8 @@ from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..cluster.client import Client
 from ..cluster.find_access import find_access
 from ..cluster.listing import Unreadable, list_objects
+from ..quota.objects.device_class import DeviceClass
+from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.queue import Queue
 from ..quota.vendor_table import VendorTable
@@ -19,7 +21,18 @@ from .card_list import CardCount, CardList
 from .inventory import sort_documents
 from .yaml_files import read_files
 
+T = TypeVar("T", bound=msgspec.Struct)
 _NODES: Final = "/api/v1/nodes"
+_NAMESPACES: Final = "/api/v1/namespaces"
+_CLASSES: Final = tuple(
+    f"/apis/resource.k8s.io/{version}/deviceclasses" for version in ("v1", "v1beta2", "v1beta1")
+)
+_COUNTED: Final = (
+    ("", "Node"),
+    ("", "Namespace"),
+    (GROUP, "Queue"),
+    ("resource.k8s.io", "DeviceClass"),
+)
 _QUEUES: Final = f"/apis/{GROUP}/{VERSION}/queues"
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
@@ -32,7 +45,7 @@ def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
     """The cards of YAML files. Objects of other kinds are skipped. Raises YamlFileError."""
     count = CardCount(vendors)
     documents = read_files(files)
-    ours = [d for d in documents if (d.group, d.kind) in (("", "Node"), (GROUP, "Queue"))]
+    ours = [d for d in documents if (d.group, d.kind) in _COUNTED]
     inventory = sort_documents(ours)
     count.notes += inventory.notes
     if len(ours) < len(documents):
@@ -41,13 +54,18 @@ def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
         count.take_node(node)
     for queue in inventory.queues:
         count.take_queue(queue)
+    for namespace in inventory.namespaces:
+        count.take_namespace(namespace)
+    for device_class in inventory.device_classes:
+        count.take_device_class(device_class)
     return count.listed()
 
 
 async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTable) -> CardList:
     """The cards of the cluster that the options mean. Needs the right to list nodes.
 
-    Queues that do not exist as a kind, or that the user may not list, are left out with a note.
+    Queues that do not exist as a kind, or that the user may not list, are left out with a note; so
+    are namespaces and DeviceClasses that cannot be listed.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -84,4 +102,27 @@ async def _read(client: Client, count: CardCount) -> CardList:
         raise ClusterError(sentences.not_listed(what, str(error))) from error
     except msgspec.MsgspecError as error:
         raise ClusterError(sentences.not_listed(what, sentences.NO_LIST)) from error
+    await _read_beside(client, count, Namespace, (_NAMESPACES,), count.take_namespace)
+    await _read_beside(client, count, DeviceClass, _CLASSES, count.take_device_class)
     return count.listed()
+
+
+async def _read_beside(
+    client: Client,
+    count: CardCount,
+    struct: type[T],
+    paths: Iterable[str],
+    take: Callable[[T], None],
+) -> None:
+    """What is worth a word and no reason to say nothing: by the first path that is served."""
+    for path in paths:
+        try:
+            async for found in list_objects(client, path, struct):
+                if not isinstance(found, Unreadable):
+                    take(found)
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            if isinstance(error, ApiError) and error.status == _NOT_FOUND:
+                continue
+            known = sentences.NO_LIST if isinstance(error, msgspec.MsgspecError) else str(error)
+            count.notes.append(sentences.not_listed(path.rpartition("/")[2], known))
+        return

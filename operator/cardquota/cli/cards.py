@@ -52,7 +52,7 @@ def cards(
 
 def lines(found: CardList) -> Iterator[Text]:
     """The list for people: what to know, the cards, what is not counted, what is in no vendor row,
-    what cannot be read.
+    what cannot be read, what is claimed from DeviceClasses, which labels mean nothing.
     """
     for note in found.notes:
         yield Text(f"note: {note}", style="dim")
@@ -72,6 +72,14 @@ def lines(found: CardList) -> Iterator[Text]:
         yield from _headed("Quotas that cannot be read:")
         for quota in found.unreadable_quotas:
             yield Text(f"  {show(quota.queue)}: {quota.problem}")
+    if found.claimed:
+        yield from _headed("Claimed from DeviceClasses:")
+        for entry in found.claimed:
+            yield Text(f"  {show(entry.device_class)}: {entry.problem}")
+    if found.unknown_modes:
+        yield from _headed("Labels of namespaces that mean nothing:")
+        for mode in found.unknown_modes:
+            yield Text(f"  {mode.problem}")
 
 
 def _headed(text: str) -> Iterator[Text]:

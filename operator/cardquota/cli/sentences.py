@@ -48,6 +48,14 @@ def without_row(resource: str) -> str:
     )
 
 
+def claimed(resources: list[str]) -> str:
+    """Devices of a DeviceClass are asked for as resources."""
+    return (
+        f"devices asked for as {' or '.join(resources)} are counted by no quota; pods that ask for "
+        "them are refused in namespaces labelled `enforced`, and let by elsewhere"
+    )
+
+
 def left_out(what: str, error: str) -> str:
     """An object is there, and is not what its kind should be."""
     return f"the {what} cannot be read: {error}"
@@ -55,7 +63,7 @@ def left_out(what: str, error: str) -> str:
 
 def others_skipped(number: int) -> str:
     """Files hold more than what is counted."""
-    return f"{counted(number, 'object')} of other kinds skipped: only Nodes and Queues count here"
+    return f"{counted(number, 'object')} of other kinds skipped: they say nothing of cards"
 
 
 def not_listed(what: str, reason: str) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from builders import H200, a_node, a_queue
+from builders import GPU, H200, a_namespace, a_node, a_queue
 from cardquota.cli.card_sources import ClusterError, from_cluster
 from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 NODES = "/api/v1/nodes"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+NAMESPACES = "/api/v1/namespaces"
+CLASSES = "/apis/resource.k8s.io/v1beta1/deviceclasses"
 NOT_SERVED = (404, "404 page not found\n")
 """As an API server says it of a kind that is not defined."""
 
@@ -95,3 +97,40 @@ async def test_half_an_answer_is_none(
     answers.update({NODES: nodes, QUEUES: queues})
     with pytest.raises(ClusterError, match=text):
         await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+
+
+def a_class(name: str, resource: str | None = None) -> object:
+    return {"metadata": {"name": name}, "spec": {"extendedResourceName": resource}}
+
+
+async def test_what_is_claimed_and_which_labels_mean_nothing(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    """By the newest version of DeviceClasses that is served. What is a card is no claim (P7)."""
+    answers[NODES] = ONE_NODE
+    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m).body for m in ("on", "enforced")))
+    answers[CLASSES] = a_list(a_class("npu", "example.com/npu"), a_class("gpu", GPU), 7)
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [
+        (entry.device_class, entry.problem.partition(" are")[0]) for entry in found.claimed
+    ] == [
+        ("gpu", "devices asked for as deviceclass.resource.kubernetes.io/gpu"),
+        (
+            "npu",
+            "devices asked for as deviceclass.resource.kubernetes.io/npu or example.com/npu",
+        ),
+    ]
+    assert [entry.namespace for entry in found.unknown_modes] == ["on"]
+    assert "is <on>, which means nothing" in found.unknown_modes[0].problem
+
+
+async def test_who_may_not_list_those_has_the_cards_all_the_same(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    answers.update({NODES: ONE_NODE, QUEUES: a_list(), NAMESPACES: (403, "{}")})
+    answers[CLASSES] = (200, "<html>Sign in</html>")
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [card.name for card in found.cards] == [H200]
+    forbidden, no_list = found.notes
+    assert forbidden.startswith("cannot list namespaces: 403")
+    assert no_list.startswith("cannot list deviceclasses: the answer is no list")

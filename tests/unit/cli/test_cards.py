@@ -130,7 +130,7 @@ def test_other_objects_are_skipped_and_a_second_one_replaces_the_first(written: 
     result = called("-f", written(a_node().with_cards(H200, 8)), "-f", "-", text=pods + f"- {node}")
     assert result.output.splitlines() == [
         "note: standard input, item 2: Node node again: it replaces the one before",
-        "note: 1 object of other kinds skipped: only Nodes and Queues count here",
+        "note: 1 object of other kinds skipped: they say nothing of cards",
         "",
         "CARD          RESOURCE         ALLOCATABLE   QUOTA   QUEUES   NODES   OVERSOLD",
         "NVIDIA-H800   nvidia.com/gpu   1             0       0        1       -",
@@ -195,3 +195,22 @@ def test_the_document_shows_what_the_command_prints(written: Written) -> None:
     )
     printed = called(*(argument for file in files for argument in ("-f", str(file)))).output
     assert f"```console\n$ kubectl cardquota cards\n{printed}```\n" in DOCUMENT.read_text()
+
+
+def test_what_is_claimed_and_which_labels_mean_nothing_stand_at_the_end() -> None:
+    text = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: npu}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: team, labels: {volcano.sh/card-quota: enforce}}
+"""
+    result = called("-f", "-", text=text)
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[:3] == ["No cards.", "", "Claimed from DeviceClasses:"]
+    assert lines[3].startswith("  npu: devices asked for as deviceclass.resource.kubernetes.io/npu")
+    assert lines[4:6] == ["", "Labels of namespaces that mean nothing:"]
+    assert lines[6].startswith("  Namespace <team>: the label volcano.sh/card-quota is <enforce>")
