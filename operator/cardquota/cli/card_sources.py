@@ -65,7 +65,7 @@ async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTab
     """The cards of the cluster that the options mean. Needs the right to list nodes.
 
     Queues that do not exist as a kind, or that the user may not list, are left out with a note; so
-    are namespaces and DeviceClasses that cannot be listed.
+    are namespaces and DeviceClasses, without a note where the user may not list them.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -114,14 +114,14 @@ async def _read_beside(
     paths: Iterable[str],
     take: Callable[[T], None],
 ) -> None:
-    """What is worth a word and no reason to say nothing: by the first path that is served."""
+    """What is worth a word, by the first path that is served; to those who may list it."""
     for path in paths:
         try:
             async for found in list_objects(client, path, struct):
                 if not isinstance(found, Unreadable):
                     take(found)
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
-            if isinstance(error, ApiError) and error.status == _NOT_FOUND:
+            if isinstance(error, ApiError) and error.status in (_FORBIDDEN, _NOT_FOUND):
                 continue
             known = sentences.NO_LIST if isinstance(error, msgspec.MsgspecError) else str(error)
             count.notes.append(sentences.not_listed(path.rpartition("/")[2], known))

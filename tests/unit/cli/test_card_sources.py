@@ -131,6 +131,5 @@ async def test_who_may_not_list_those_has_the_cards_all_the_same(
     answers[CLASSES] = (200, "<html>Sign in</html>")
     found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
     assert [card.name for card in found.cards] == [H200]
-    forbidden, no_list = found.notes
-    assert forbidden.startswith("cannot list namespaces: 403")
+    (no_list,) = found.notes
     assert no_list.startswith("cannot list deviceclasses: the answer is no list")

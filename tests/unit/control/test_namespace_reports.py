@@ -56,10 +56,3 @@ def test_the_next_leader_tells_it_again() -> None:
     reports.stop()
     reports.look()
     assert len(told.events) == 2
-
-
-def test_it_counts_as_absent_and_an_empty_one_is_none() -> None:
-    ledger = a_ledger(a_namespace("bad").in_mode("enforce"), a_namespace("empty").in_mode(""))
-    assert ledger.mode_in("bad") is v.Mode.ENFORCE
-    assert ledger.namespaces["bad"].mode == ""
-    assert list(ledger.unknown_modes) == ["bad"]
