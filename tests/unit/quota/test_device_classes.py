@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, GPU, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason

@@ -4,7 +4,7 @@ import pytest
 
 from builders import GPU, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.judgement import judge_create
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.queue_report import report
 from cardquota.quota.vocabulary import Reason
