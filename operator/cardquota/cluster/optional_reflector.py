@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=wire.Watched)
 
-_ABSENT: Final = frozenset({403, 404})
+_FORBIDDEN: Final = 403
+_ABSENT: Final = frozenset({_FORBIDDEN, 404})
 """Answers of an API server without the kind; and of one whose administrator has not applied our
 rights of this release yet."""
 _ASK_AGAIN: Final = 300.0
@@ -41,6 +42,7 @@ class OptionalReflector(Reflector[T]):
         self._paths = tuple(paths)
         self._ask_again = ask_again
         self._why_absent = ""
+        self._forbidden = False
 
     def lag(self) -> float:
         """As of a reflector; 0 while the kind is not there."""
@@ -52,14 +54,16 @@ class OptionalReflector(Reflector[T]):
             self._delivery.only(Known())
             self._count_as_synced()
             if why != self._why_absent:
-                log.info("%s: none, and asked for again now and then: %s", self.kind, why)
                 self._why_absent = why
+                level = logging.WARNING if self._forbidden else logging.INFO
+                text = "%s are not read, and asked for again now and then: %s"
+                log.log(level, text, self.kind, why)
             await asyncio.sleep(self._ask_again * (0.75 + self._random() / 2))
         self._why_absent = ""
 
     async def _list_any(self) -> str | None:
         """List the newest version there is; why there is none, else None."""
-        refused = ""
+        refused, self._forbidden = "", False
         for path in self._paths:
             self.path = path
             try:
@@ -69,6 +73,7 @@ class OptionalReflector(Reflector[T]):
                     self._count_as_synced()
                     raise
                 refused = refused or str(error)
+                self._forbidden = self._forbidden or error.status == _FORBIDDEN
             except OutcomeUnknown:
                 self._count_as_synced()
                 raise

@@ -119,15 +119,19 @@ async def test_the_newest_version_that_is_served() -> None:
         assert reflector.path == OLD
 
 
-@pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
-async def test_without_any_it_is_synced_and_current_and_asked_for_again(error: ApiError) -> None:
+@pytest.mark.parametrize(("error", "level"), [(ABSENT, "INFO"), (FORBIDDEN, "WARNING")])
+async def test_without_any_it_is_synced_and_current_and_asked_for_again(
+    error: ApiError, level: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """An API server that is older than the kind, or an administrator who applies the rights of this
     release later than the operator.
     """
+    caplog.set_level("INFO")
     server, sink = Server({NEW: error, OLD: error}), Names()
     async with reflecting(server, sink) as reflector:
         assert (reflector.synced, reflector.lag(), reflector.late) == (True, 0.0, False)
         await until(server, 4)
+        assert [record.levelname for record in caplog.records] == [level], "told once"
         assert sink.names == set()
         server.served[NEW] = None
         await asyncio.wait_for(server.watching.wait(), 5)
