@@ -58,20 +58,20 @@ def _asks(pod: str, of: str) -> str:
     )
 
 
+def claims_devices(pod: str) -> str:
+    """The pod at the path `pod` claims devices, as far as it says so itself (P7)."""
+    return any_of(
+        f"{pod}.spec.?resourceClaims.orValue([]).size() > 0",
+        _asks(pod, f"name.startsWith({literal(PREFIX)})"),
+    )
+
+
 def may_claim_devices(pod: str) -> str:
-    """The pod at the path `pod` claims devices, or asks for a resource behind which a DeviceClass
-    may stand (P7).
+    """The pod asks for a resource behind which a DeviceClass may stand (P7).
 
     Which names DeviceClasses have no expression can know: any that is not Kubernetes' own.
     """
-    own = literal("kubernetes.io/")
-    return any_of(
-        f"{pod}.spec.?resourceClaims.orValue([]).size() > 0",
-        _asks(
-            pod,
-            f"name.contains('/') && (name.startsWith({literal(PREFIX)}) || !name.contains({own}))",
-        ),
-    )
+    return _asks(pod, "name.contains('/') && !name.contains('kubernetes.io/')")
 
 
 def ours(pod: str, settings: Settings) -> str:

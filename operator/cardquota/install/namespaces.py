@@ -51,6 +51,16 @@ def opted_in(settings: Settings) -> dict[str, Any]:
     }
 
 
+def enforced(settings: Settings) -> dict[str, Any]:
+    """Selects the namespaces whose label has the full set of rules enforced."""
+    return {
+        "matchExpressions": [
+            _expression(NAME, "NotIn", settings.unwatched_namespaces),
+            _expression(NAMESPACE_MODE, "In", [ENFORCED]),
+        ]
+    }
+
+
 def own(settings: Settings) -> dict[str, Any]:
     """Selects the operator's own namespace alone."""
     return {"matchExpressions": [_expression(NAME, "In", [settings.namespace])]}

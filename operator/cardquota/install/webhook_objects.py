@@ -1,8 +1,10 @@
 """The webhook configurations: what the API server asks us about, and what it does without us.
 
 Guarantees: pods that have nothing to do with cards never reach us (match conditions and
-namespace selectors); where we cannot be reached, only creates of such pods and writes of Queues
-are refused, and where a policy sets the gate, writes of Queues alone; in audit mode nothing is.
+namespace selectors), save in namespaces labelled `enforced` those that ask for some other device,
+behind which a DeviceClass may stand; where we cannot be reached, only creates of pods that would
+reach us and writes of Queues are refused, and where a policy sets the gate, writes of Queues alone;
+in audit mode nothing is.
 The CA bundle is left out: the operator maintains it.
 """
 
@@ -12,8 +14,8 @@ from ..quota.vocabulary import GROUP, STATUS, VERSION
 from ..settings import InstallationMode, Settings
 from .cel import any_of, gated, same_but
 from .gate_setting import gate_is_set_by_policy
-from .matching import may_claim_devices, no_mirror_pod, ours
-from .namespaces import opted_in, watched
+from .matching import claims_devices, may_claim_devices, no_mirror_pod, ours
+from .namespaces import enforced, opted_in, watched
 
 MUTATE: Final = "/mutate"
 VALIDATE: Final = "/validate"
@@ -66,6 +68,7 @@ def validating(settings: Settings) -> dict[str, Any]:
         [
             _pods(settings),
             _claims(settings),
+            _classes(settings),
             _resizes(settings),
             _queues(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
@@ -94,8 +97,7 @@ def _claims(settings: Settings) -> dict[str, Any]:
     """Pods whose devices cannot be counted by name, where the namespace asks for all rules (P7).
 
     Apart from the other pods because only such namespaces refuse them, and a match condition
-    cannot see the namespace. Behind a resource that is in no vendor row a DeviceClass may stand, so
-    there all pods come that ask for any.
+    cannot see the namespace.
     """
     return _webhook(
         "claims",
@@ -103,12 +105,33 @@ def _claims(settings: Settings) -> dict[str, Any]:
         path=VALIDATE,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
         conditions={
-            "may-claim-devices": may_claim_devices("object"),
+            "claims-devices": claims_devices("object"),
             "not-a-mirror-pod": no_mirror_pod(),
             "not-seen-already": f"!({ours('object', settings)})",
         },
         fail=_pods_fail(settings),
         namespaces=opted_in(settings),
+    )
+
+
+def _classes(settings: Settings) -> dict[str, Any]:
+    """Pods that ask for a resource behind which a DeviceClass may stand, where it is refused (P7).
+
+    Only the operator knows which it is, so here all come that ask for any, and nowhere else.
+    """
+    seen = any_of(ours("object", settings), claims_devices("object"))
+    return _webhook(
+        "classes",
+        settings,
+        path=VALIDATE,
+        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
+        conditions={
+            "may-claim-devices": may_claim_devices("object"),
+            "not-a-mirror-pod": no_mirror_pod(),
+            "not-seen-already": f"!({seen})",
+        },
+        fail=_pods_fail(settings),
+        namespaces=enforced(settings),
     )
 
 

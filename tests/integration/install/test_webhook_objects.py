@@ -16,6 +16,7 @@ from cardquota_dev.testing import eventually
 
 from .answer import Answer
 from .stage import (
+    AUDITED,
     EXEMPT,
     NODE,
     TENANT,
@@ -122,12 +123,17 @@ class TestPods:
         eventually(
             lambda: "claims.cardquota" in asking.create(document, namespace=strict, dry=True).said
         )
-        for resource in ("deviceclass.resource.kubernetes.io/any", "other.example/device"):
+        for resource, webhook in (
+            ("deviceclass.resource.kubernetes.io/any", "claims"),
+            ("other.example/device", "classes"),
+        ):
             asks = {"resources": {"limits": {resource: "1"}, "requests": {resource: "1"}}}
             document = pod("p", containers=[{"name": "c", "image": "i", **asks}])
             allowed(asking.create(document, dry=True))
             said = asking.create(document, namespace=strict, dry=True).said
-            assert "claims.cardquota" in said
+            assert f"{webhook}.cardquota" in said
+            audited = asking.create(document, namespace=AUDITED, dry=True)
+            assert audited.ok is (webhook == "classes"), audited.said
         large = many_containers()
         for container in large:
             container["resources"]["limits"].pop("example.com/nic", None)

@@ -80,7 +80,7 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     closed = {
         w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
     }
-    assert closed == {"pods", "claims", "resizes", "queues"}
+    assert closed == {"pods", "claims", "classes", "resizes", "queues"}
 
 
 def test_audit_mode_never_denies_and_never_fails_closed() -> None:
@@ -216,6 +216,7 @@ def test_exempt_namespaces_and_our_own_are_left_out() -> None:
         assert (mode["operator"], mode["values"]) in (
             ("NotIn", ["off"]),
             ("In", ["enforced", "audit"]),
+            ("In", ["enforced"]),
         )
 
 
