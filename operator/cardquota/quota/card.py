@@ -17,7 +17,7 @@ LONGEST_NAME: Final = 256
 """Characters. Label values have at most 63, a profile or share adds a few."""
 
 _LONGEST_KEPT: Final = 512
-"""Characters of an annotation that is worth remembering; a user may write 250,000."""
+"""Characters of an annotation that is worth remembering."""
 
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 """A label's value, which a product is (D9)."""
@@ -105,4 +105,4 @@ def _read(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-_kept = lru_cache(maxsize=1024)(_read)
+_kept = lru_cache(maxsize=1024)(_read)  # of short texts alone

@@ -1,8 +1,8 @@
 """What is held of one card or another: a number of cards of one of several alternatives (T3)."""
 
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from .sized_cache import SizedCache
 
 
 class Claim(NamedTuple):
@@ -13,7 +13,14 @@ class Claim(NamedTuple):
     amount: int
 
 
-@lru_cache(maxsize=4096)
-def claim_of(cards: Iterable[str], amount: int) -> Claim:
-    """The claim of a request with these alternatives; `cards` must be hashable."""
-    return Claim(tuple(sorted(set(cards))), amount)
+_CLAIMS: Final = SizedCache[tuple[tuple[str, ...], int], Claim]()
+
+
+def claim_of(cards: tuple[str, ...], amount: int) -> Claim:
+    """The claim of a request with these alternatives."""
+    key = cards, amount
+    found = _CLAIMS.get(key)
+    if found is None:
+        claim = Claim(tuple(sorted(set(cards))), amount)
+        found = _CLAIMS.put(key, claim, 2 * sum(map(len, cards)))
+    return found

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from . import vocabulary as v
+from .limits import MOST_MEMBERS, kept_name
 from .objects.namespace import Namespace
 from .objects.pod_group import GroupAnnotations, PodGroup
 from .stamp import Reservation, read_reservation
@@ -40,11 +41,11 @@ def group_facts(group: PodGroup) -> GroupFacts:
         uid=meta.uid,
         revision=int(meta.resource_version or 0),
         created=meta.creation_timestamp or "",
-        queue=group.spec.queue or "",
-        priority_class=group.spec.priority_class_name or "",
-        min_member=max(0, group.spec.min_member or 0),
+        queue=kept_name(group.spec.queue or ""),
+        priority_class=kept_name(group.spec.priority_class_name or ""),
+        min_member=min(max(0, group.spec.min_member or 0), MOST_MEMBERS),
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
-        phase=group.status.phase or "",
+        phase=kept_name(group.status.phase or ""),
         running=group.status.running or 0,
     )
 
@@ -70,7 +71,7 @@ def namespace_facts(namespace: Namespace) -> NamespaceFacts:
     return NamespaceFacts(
         name=meta.name,
         uid=meta.uid,
-        queue=(meta.annotations.queue or "") if meta.annotations else "",
+        queue=kept_name(meta.annotations.queue or "") if meta.annotations else "",
         mode=label if known else "",
         unknown_mode="" if known else label,
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from . import vocabulary as v
+from .limits import Limit
 from .stamp import allocated_text
 from .verdict import Shortfall
 from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
@@ -120,6 +121,13 @@ def _choice(text: str) -> str:
 def unreadable(problem: str) -> str:
     """The pod's amounts or annotations cannot be read (P4)."""
     return f"{problem}; correct the pod's amounts or annotations"
+
+
+def beyond_limit(limit: Limit, found: int) -> str:
+    """There is more of a pod than is read (P8). Short: also part of a Warning."""
+    if limit.sized:
+        return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
+    return f"the pod has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
 def several_resources(resources: Sequence[str]) -> str:

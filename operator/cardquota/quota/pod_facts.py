@@ -1,4 +1,4 @@
-"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6).
+"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
 
 Facts are what the pod itself says. What follows from them together with queues, nodes and groups
 (its queue, its cards, its charge) is the ledger's business.
@@ -7,7 +7,6 @@ Facts are what the pod itself says. What follows from them together with queues,
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 from sys import intern
 from typing import Final, TypeVar, cast
 
@@ -15,11 +14,15 @@ from . import messages
 from . import vocabulary as v
 from .card_alias import card_problem, card_text
 from .device_classes import claims_devices
+from .limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from .objects.meta import Owner
 from .objects.pod import Pod, PodAnnotations, PodSpec
+from .oversized_pod import oversized_totals
+from .pod_limits import excess
 from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
+from .sized_cache import SizedCache
 from .stamp import Stamp, read_allocated
 from .taints import Tolerations, tolerations_of
 
@@ -91,6 +94,9 @@ class PodFacts:
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
+    oversized: bool = False
+    """Whether it is beyond a limit, as `problem` says (P8): then neither where it may go nor what
+    it names is known, and its gate must not be opened."""
 
     @property
     def concerns_us(self) -> bool:
@@ -101,38 +107,44 @@ class PodFacts:
             or self.card_text is not None
             or self.devices
             or self.stamp
-            or self.problem
+            or (self.problem and not self.oversized)
             or self.state is _GATED
         )
 
 
-@lru_cache(maxsize=4096)
-def _one(value: Hashable) -> Hashable:
-    return value
+_SHARED: Final = SizedCache[Hashable, Hashable](8 * 1024 * KIB)
 
 
-def _shared(value: T) -> T:
-    """One object for equal values, so that 100,000 pods of 50 shapes keep 50 tuples."""
-    return cast("T", _one(value))
+def _shared(value: T, size: int) -> T:
+    """One object for equal values, so that 100,000 pods of 50 shapes keep 50 of them."""
+    found = _SHARED.get(value)
+    return cast("T", found if found is not None else _SHARED.put(value, value, size))
 
 
 def pod_facts(pod: Pod) -> PodFacts:
-    """Read a pod. Never raises for what a user wrote: that is in `problem`."""
+    """Read a pod. Never raises for what a user wrote: that is in `problem`.
+
+    Costs in proportion to the limits: of what exceeds them nothing is read or kept (P8), but what
+    one without a gate holds.
+    """
     meta, spec = pod.metadata, pod.spec
     notes = meta.annotations or _NONE
     gates = [gate.name for gate in spec.scheduling_gates] if spec.scheduling_gates else ()
     node = spec.node_name or ""
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
+    beyond = excess(pod, waits=state < _BOUND)
     queue, problem = _own_queue(notes)
     problem = problem or card_problem(notes)
     try:
-        devices, cpu, memory = pod_totals(spec)
+        devices, cpu, memory = pod_totals(spec) if beyond is None else oversized_totals(spec)
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     if notes.group and "/" in notes.group:
         problem = problem or messages.group_elsewhere(notes.group)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
+    if beyond is not None:
+        gates, problem = (), messages.beyond_limit(beyond.limit, beyond.found)
     bound = state >= _BOUND
     controller, controller_name = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
@@ -145,17 +157,19 @@ def pod_facts(pod: Pod) -> PodFacts:
         state=state,
         terminating=meta.deletion_timestamp is not None,
         node=intern(node),
-        card_text=card_text(notes),
-        own_queue=intern(queue),
-        group=_shared(f"{namespace}/{notes.group}") if notes.group else "",
+        card_text=card_text(notes) if beyond is None else None,
+        own_queue=intern(kept_name(queue)),
+        group=_group(namespace, notes.group) if notes.group else "",
         devices=devices,
         cpu=cpu,
         memory=memory,
         controller=controller,
         controller_name=controller_name,
         priority=spec.priority or 0,
-        selector=b"" if bound else _selector(spec),
-        tolerations=tolerations_of(spec.tolerations) if state is _GATED else (),
+        selector=b"" if bound or beyond is not None else _selector(spec),
+        tolerations=(
+            tolerations_of(spec.tolerations) if state is _GATED and beyond is None else ()
+        ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
         let_by=notes.term is not None and notes.allocated is None,
@@ -164,6 +178,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         claims_devices=claims_devices(spec),
         mirror=notes.mirror is not None,
         problem=problem,
+        oversized=beyond is not None,
     )
 
 
@@ -189,21 +204,32 @@ def _controller(owners: tuple[Owner, ...]) -> tuple[str, str]:
     """Kind and name."""
     for owner in owners:
         if owner.controller:
-            return intern(owner.kind), intern(owner.name)
+            return intern(kept_name(owner.kind)), intern(kept_name(owner.name))
     return "", ""
+
+
+def _group(namespace: str, name: str) -> str:
+    key = f"{namespace}/{kept_name(name)}"
+    return _shared(key, len(key))
 
 
 def _selector(spec: PodSpec) -> bytes:
     if spec.affinity is None and not spec.node_selector:
         return b""
-    return _shared(encode(Selector.of(spec)))
+    encoded = encode(Selector.of(spec))
+    return _shared(encoded, len(encoded))
 
 
 def _stamp(notes: PodAnnotations) -> Stamp | None:
     if notes.allocated is None or notes.charged_queue is None or not notes.term:
         return None
+    if len(notes.charged_queue) > LONGEST_OBJECT_NAME or len(notes.term) > TERM_TEXT.most:
+        return None
     cards = read_allocated(notes.allocated)
-    return None if cards is None else _shared(Stamp(notes.charged_queue, cards, notes.term))
+    if cards is None:
+        return None
+    # Each card's name is in its text, which may be remembered once.
+    return _shared(Stamp(notes.charged_queue, cards, notes.term), 2 * len(notes.allocated) + KIB)
 
 
 def _scheduled(pod: Pod) -> str:

@@ -221,7 +221,8 @@ def objection(
 ) -> Objection | None:
     """What is wrong with the asking, or None (P2-P5)."""
     if facts.problem:
-        return _invalid(messages.unreadable(facts.problem))
+        said = facts.problem if facts.oversized else messages.unreadable(facts.problem)
+        return _invalid(said)
     devices = card_devices(facts, known)
     if len(devices) > 1:
         return _invalid(messages.several_resources([resource for resource, _ in devices]))

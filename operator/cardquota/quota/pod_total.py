@@ -9,19 +9,24 @@ The API server writes a missing request from the limit; of a pod template it doe
 come to the same: at pod level too, where what the containers ask for comes before the limit.
 Memory is added up in thousandths of a byte and then rounded up, as the scheduler does.
 
+Costs in proportion to what is written, each entry once.
+
 Not counted: what a pod that is being resized still holds, which stands in its status alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from .limits import KIB
 from .objects.pod import Container, PodSpec, Resources
 from .objects.wire import Amounts
 from .quantity import Quantity, QuantityError, count, milli, milli_bytes
+from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
+from .words import show
 
 _SIDECAR: Final = "Always"
+_NOTHING: Final[Amounts] = {}
 
 
 class PodTotals(NamedTuple):
@@ -37,27 +42,45 @@ class PodTotals(NamedTuple):
 
 
 def pod_totals(spec: PodSpec) -> PodTotals:
-    """The totals of a pod; the same object for pods that are written alike.
+    """The totals of a pod; the same object for pods that are written alike, as a rule.
 
     Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
     number of devices, naming the resource. The total itself may be of any size.
     """
-    return _totals(
+    key = (
         tuple([_frozen(c.resources) for c in spec.containers or ()]),
-        tuple([(_frozen(c.resources), _is_sidecar(c)) for c in spec.init_containers or ()]),
+        tuple(
+            [
+                (_frozen(c.resources), c.restart_policy == _SIDECAR)
+                for c in spec.init_containers or ()
+            ]
+        ),
         _frozen(spec.resources),
         tuple(spec.overhead.items()) if spec.overhead else (),
     )
+    found = _TOTALS.get(key)
+    return found if found is not None else _TOTALS.put(key, _totals(spec), _size_of(key))
+
+
+def _totals(spec: PodSpec) -> PodTotals:
+    total = _of_containers(spec.containers or (), spec.init_containers or ())
+    if spec.resources is not None:
+        total.update(_pod_level(spec.resources, total))
+    for name, value in (spec.overhead or _NOTHING).items():
+        if name in (CPU, MEMORY) or _is_extended(name):
+            total[name] = total.get(name, 0) + _read(name, value)
+    cpu, memory = total.pop(CPU, 0), total.pop(MEMORY, 0)
+    devices = sorted(one for one in total.items() if one[1])
+    return PodTotals(tuple(devices), cpu, -(-memory // 1000))
 
 
 _Items = tuple[tuple[str, Quantity], ...]
 _Frozen = tuple[_Items, _Items]
 """Limits and requests."""
+_Key = tuple[tuple[_Frozen, ...], tuple[tuple[_Frozen, bool], ...], _Frozen, _Items]
 _NONE: Final[_Frozen] = ((), ())
-
-
-def _is_sidecar(container: Container) -> bool:
-    return container.restart_policy == _SIDECAR
+_TOTALS: Final = SizedCache[_Key, PodTotals](2048 * KIB)
+"""Thousands of pods are made from one template."""
 
 
 def _frozen(resources: Resources | None) -> _Frozen:
@@ -67,54 +90,50 @@ def _frozen(resources: Resources | None) -> _Frozen:
     return (tuple(limits.items()) if limits else (), tuple(requests.items()) if requests else ())
 
 
-@lru_cache(maxsize=2048)
-def _totals(
-    containers: tuple[_Frozen, ...],
-    steps: tuple[tuple[_Frozen, bool], ...],
-    pod_level: _Frozen,
-    overhead: _Items,
-) -> PodTotals:
-    """Thousands of pods are made from one template: the answer is kept."""
-    pod = _Pod(
-        [_thawed(one) for one in containers],
-        [(_thawed(one), sidecar) for one, sidecar in steps],
-        _thawed(pod_level),
-        dict(overhead),
-    )
-    return PodTotals(
-        tuple(_devices(pod)),
-        _total(pod, CPU, milli, _request),
-        -(-_total(pod, MEMORY, milli_bytes, _request) // 1000),
-    )
+def _size_of(key: _Key) -> int:
+    containers, steps, level, overhead = key
+    size = 0
+    for limits, requests in (*containers, *(step for step, _ in steps), level, (overhead, ())):
+        size += 200 + sum(200 + len(name) + len(str(n)) for name, n in (*limits, *requests))
+    return size
 
 
-def _thawed(frozen: _Frozen) -> Resources:
-    return Resources(dict(frozen[0]), dict(frozen[1]))
+def _of_containers(containers: Iterable[Container], steps: Iterable[Container]) -> dict[str, int]:
+    """By resource; memory in thousandths of a byte. A resource that nobody names is missing."""
+    together: dict[str, int] = {}
+    for container in containers:
+        for name, amount in _asked(container.resources):
+            together[name] = together.get(name, 0) + amount
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for step in steps:
+        sidecar = step.restart_policy == _SIDECAR
+        for name, amount in _asked(step.resources):
+            beside = sidecars.get(name, 0) + amount
+            peak[name] = max(peak.get(name, 0), beside)
+            if sidecar:
+                sidecars[name] = beside
+    for name, amount in sidecars.items():
+        together[name] = together.get(name, 0) + amount
+    for name, amount in peak.items():
+        together[name] = max(together.get(name, 0), amount)
+    return together
 
 
-class _Pod(NamedTuple):
-    containers: list[Resources]
-    steps: list[tuple[Resources, bool]]
-    """Init containers; whether each is a sidecar."""
-    level: Resources
-    overhead: Mapping[str, Quantity]
-
-    @property
-    def everywhere(self) -> Iterator[Resources]:
-        """Of all containers."""
-        yield from self.containers
-        for step, _ in self.steps:
-            yield step
-
-
-def _devices(pod: _Pod) -> Iterable[tuple[str, int]]:
-    names = {
-        name for one in pod.everywhere for name in (*(one.limits or ()), *(one.requests or ()))
-    }
-    for name in sorted(filter(_is_extended, names | pod.overhead.keys())):
-        total = _total(pod, name, _device_count, _limit)
-        if total:
-            yield name, total
+def _asked(resources: Resources | None) -> Iterable[tuple[str, int]]:
+    """What one container asks for: of devices the limit comes first, of the rest the request."""
+    if resources is None:
+        return
+    limits, requests = resources.limits or _NOTHING, resources.requests or _NOTHING
+    for name, value in limits.items():
+        if name in (CPU, MEMORY):
+            if name not in requests:
+                yield name, _read(name, value)
+        elif _is_extended(name):
+            yield name, _read(name, value)
+    for name, value in requests.items():
+        if name in (CPU, MEMORY) or (name not in limits and _is_extended(name)):
+            yield name, _read(name, value)
 
 
 def _is_extended(name: str) -> bool:
@@ -122,75 +141,29 @@ def _is_extended(name: str) -> bool:
     return bool(slash) and domain != "kubernetes.io" and not domain.endswith(".kubernetes.io")
 
 
-def _device_count(value: Quantity) -> int:
-    amount = count(value)
-    if amount < 0:
-        raise QuantityError(f"<{value}> is negative")
+def _read(name: str, value: Quantity) -> int:
+    try:
+        if name == CPU:
+            return milli(value)
+        if name == MEMORY:
+            return milli_bytes(value)
+        amount = count(value)
+        if amount < 0:
+            raise QuantityError(f"<{value}> is negative")
+    except QuantityError as error:
+        raise QuantityError(f"resource {show(name, most=317)}: {error}") from None
     return amount
 
 
-def _limit(resources: Resources, name: str) -> Quantity:
-    return _first((resources.limits, resources.requests), name)
+def _pod_level(level: Resources, asked: Iterable[str]) -> Iterable[tuple[str, int]]:
+    """Requests at pod level, which Kubernetes has for cpu and memory. They replace the sum.
 
-
-def _request(resources: Resources, name: str) -> Quantity:
-    return _first((resources.requests, resources.limits), name)
-
-
-def _first(choices: Iterable[Amounts | None], name: str) -> Quantity:
-    for amounts in choices:
-        if amounts is not None and name in amounts:
-            return amounts[name]
-    return 0
-
-
-def _total(
-    pod: _Pod,
-    name: str,
-    read: Callable[[Quantity], int],
-    pick: Callable[[Resources, str], Quantity],
-) -> int:
-    try:
-        return _sum(pod, name, read, pick)
-    except QuantityError as error:
-        raise QuantityError(f"resource {name}: {error}") from None
-
-
-def _sum(
-    pod: _Pod,
-    name: str,
-    read: Callable[[Quantity], int],
-    pick: Callable[[Resources, str], Quantity],
-) -> int:
-    running = sum(read(pick(resources, name)) for resources in pod.containers)
-    sidecars = peak = 0
-    for resources, sidecar in pod.steps:
-        amount = read(pick(resources, name))
-        if sidecar:
-            sidecars += amount
-            peak = max(peak, sidecars)
-        else:
-            peak = max(peak, sidecars + amount)
-    total = max(running + sidecars, peak)
-    pod_level = _pod_level(pod, name)
-    if pod_level is not None:
-        total = read(pod_level)
-    return total + read(pod.overhead.get(name, 0))
-
-
-def _pod_level(pod: _Pod, name: str) -> Quantity | None:
-    """A request at pod level, which Kubernetes has for cpu and memory.
-
-    Where it is missing, the API server makes it from what the containers ask for, and only where
+    Where one is missing, the API server makes it from what the containers ask for, and only where
     none of them names the resource from the limit at pod level.
     """
-    if name not in (CPU, MEMORY):
-        return None
-    limits, requests = pod.level.limits or {}, pod.level.requests or {}
-    if name in requests:
-        return requests[name]
-    return None if any(_names(one, name) for one in pod.everywhere) else limits.get(name)
-
-
-def _names(resources: Resources, name: str) -> bool:
-    return name in (resources.limits or ()) or name in (resources.requests or ())
+    limits, requests = level.limits or _NOTHING, level.requests or _NOTHING
+    for name in (CPU, MEMORY):
+        if name in requests:
+            yield name, _read(name, requests[name])
+        elif name in limits and name not in asked:
+            yield name, _read(name, limits[name])

@@ -36,10 +36,16 @@ class QuantityError(ValueError):
     """The text is not a quantity, or not one that can be counted exactly."""
 
 
-@lru_cache(maxsize=4096)
 def _parse(text: str, scale: int, largest: int = LARGEST) -> tuple[int, bool]:
     """The amount times 10**scale, rounded up, and whether it was exact."""
-    match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
+    if len(text) > _LONGEST:
+        raise QuantityError(f"<{_short(text)}> is not a quantity")
+    return _parse_short(text, scale, largest)
+
+
+@lru_cache(maxsize=4096)  # of short texts alone
+def _parse_short(text: str, scale: int, largest: int) -> tuple[int, bool]:
+    match = _FORM.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         raise QuantityError(f"<{_short(text)}> is not a quantity")
     sign, whole, fraction, exponential, exponent, suffix = match.groups()

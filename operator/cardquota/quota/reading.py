@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Final, NamedTuple
 
+from .limits import KIB
 from .pod_facts import PodFacts
 from .pod_request import (
     Knowledge,
@@ -12,9 +13,10 @@ from .pod_request import (
     objection,
     read_request,
 )
+from .sized_cache import SizedCache
 
-_MOST: Final = 256
-"""Readings kept for one queue. Users write what they like: the number must have a bound."""
+_MOST: Final = 64 * KIB
+"""Bytes of the readings kept for one queue."""
 
 
 class Reading(NamedTuple):
@@ -37,7 +39,7 @@ class Readings:
     __slots__ = ("_found", "_version")
 
     def __init__(self) -> None:
-        self._found: dict[Hashable, Reading] = {}
+        self._found = SizedCache[Hashable, Reading](_MOST)
         self._version: Hashable = None
 
     def of(
@@ -63,14 +65,20 @@ class Readings:
         )
         found = self._found.get(key)
         if found is None:
-            if len(self._found) >= _MOST:
-                self._found.clear()
-            found = self._found[key] = read(facts, quota, known, free_cpu_memory=free_cpu_memory)
+            found = read(facts, quota, known, free_cpu_memory=free_cpu_memory)
+            self._found.put(key, found, _size_of(facts, found))
         return found
 
     def clear(self) -> None:
         """The quota is another one."""
         self._found.clear()
+
+
+def _size_of(facts: PodFacts, found: Reading) -> int:
+    """Bytes of it and of its key; a little more where it shares them with the pod."""
+    size = len(facts.card_text or "") + len(facts.selector) + len(facts.problem)
+    size += sum(len(name) for name, _ in facts.devices) + sum(map(len, found.request.cards))
+    return size + (len(found.objection.text) if found.objection else 0)
 
 
 def read(

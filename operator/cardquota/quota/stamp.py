@@ -6,10 +6,11 @@ reservation on a pod group is the write-ahead mark of a gang (T2).
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
 from .quantity import QuantityError, cpu_quantity, memory_quantity, milli, whole
+from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
 
 Amount = tuple[str, int]
@@ -33,18 +34,25 @@ class Reservation(NamedTuple):
     amounts: Charge
 
 
+_READ: Final = SizedCache[str, Charge]()
+
+
 def allocated_text(cards: Charge) -> str:
     """The value of `card.allocated`: `{"NVIDIA-H200": 2}`."""
     return json.dumps(dict(cards), separators=(", ", ": "))
 
 
-@lru_cache(maxsize=4096)
 def read_allocated(text: str) -> Charge | None:
     """The cards of a `card.allocated`, or None if the text is none of ours."""
-    found = _object(text)
-    if found is None or not all(_is_amount(value) for value in found.values()):
+    known = _READ.get(text)
+    if known is not None:
+        return known
+    found = _object(text, ALLOCATED_TEXT.most)
+    if found is None or len(found) > RESOURCES.most:
         return None
-    return tuple(sorted(found.items()))
+    if not all(_is_amount(value) for value in found.values()):
+        return None
+    return _READ.put(text, tuple(sorted(found.items())), 2 * len(text))
 
 
 def reservation_text(reservation: Reservation) -> str:
@@ -62,7 +70,7 @@ def reservation_text(reservation: Reservation) -> str:
 
 def read_reservation(text: str) -> Reservation | None:
     """The inverse of `reservation_text`, or None if the text is none of ours."""
-    found = _object(text)
+    found = _object(text, RESERVATION_TEXT.most)
     if found is None:
         return None
     cards, queue, term = found.get("cards"), found.get("queue"), found.get("term")
@@ -82,7 +90,9 @@ def canonical(amounts: Mapping[str, int]) -> Charge:
     return tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str, longest: int) -> dict[str, Any] | None:
+    if len(text) > longest:
+        return None
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

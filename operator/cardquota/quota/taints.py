@@ -4,11 +4,11 @@ Both are kept small and shared: clusters have few kinds of either.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .objects.taints import Taint as TaintObject
 from .objects.taints import Toleration as TolerationObject
+from .sized_cache import SizedCache
 
 _KEEP_AWAY: Final = ("NoSchedule", "NoExecute")
 """The third effect is a wish."""
@@ -51,10 +51,18 @@ Taints = tuple[Taint, ...]
 Tolerations = tuple[Toleration, ...]
 
 
+_TUPLE: Final = 300
+"""Bytes of a taint or toleration beside its letters."""
+_TAINTS: Final = SizedCache[Taints, Taints]()
+_TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
+_TOLERATED: Final = SizedCache[tuple[Tolerations, Taints], bool]()
+
+
 def taints_of(found: Iterable[TaintObject] | None) -> Taints:
     """Those that keep pods away, sorted."""
     kept = (Taint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY)
-    return _shared(tuple(sorted(set(kept))))
+    taints = tuple(sorted(set(kept)))
+    return _TAINTS.get(taints) or _TAINTS.put(taints, taints, _size_of(taints))
 
 
 def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
@@ -64,23 +72,25 @@ def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
         for t in found or ()
         if not t.effect or t.effect in _KEEP_AWAY
     )
-    return _shared_tolerations(tuple(sorted(set(kept))))
+    tolerations = tuple(sorted(set(kept)))
+    known = _TOLERATIONS.get(tolerations)
+    return known or _TOLERATIONS.put(tolerations, tolerations, _size_of(tolerations))
 
 
-@lru_cache(maxsize=4096)
 def tolerates(tolerations: Tolerations, taints: Taints) -> bool:
     """Whether nothing of these keeps such a pod away."""
-    return all(any(one.covers(taint) for one in tolerations) for taint in taints)
+    if not taints:
+        return True
+    key = tolerations, taints
+    known = _TOLERATED.get(key)
+    if known is None:
+        known = all(any(one.covers(taint) for one in tolerations) for taint in taints)
+        _TOLERATED.put(key, known, _size_of(tolerations) + _size_of(taints))
+    return known
 
 
-@lru_cache(maxsize=1024)
-def _shared(taints: Taints) -> Taints:
-    return taints
-
-
-@lru_cache(maxsize=1024)
-def _shared_tolerations(tolerations: Tolerations) -> Tolerations:
-    return tolerations
+def _size_of(things: Iterable[tuple[str, ...]]) -> int:
+    return sum(_TUPLE + sum(map(len, thing)) for thing in things)
 
 
 def _compares(operator: str, of_node: str, of_pod: str) -> bool:

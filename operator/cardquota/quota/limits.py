@@ -1,0 +1,128 @@
+"""How much of what users write is read: every bound, in one place (P8).
+
+A limit is at least ten times what charts in use need (`docs/rules.md` says which were looked at),
+and low enough that one object costs a few milliseconds and a few ten kilobytes at most. Beyond it
+an object is refused when it is written, with the number found and the limit; one that is stored
+all the same is handled as each limit's own text says.
+
+Sizes are bytes of UTF-8, as Kubernetes counts them.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from . import vocabulary as v
+
+KIB: Final = 1024
+LONGEST_OBJECT_NAME: Final = 253
+"""Characters, all of ASCII: an RFC 1123 subdomain, which the names of all our objects are."""
+
+
+class Limit(NamedTuple):
+    """One bound. `what` is how the sentence calls it: `containers`, or of a text its name."""
+
+    what: str
+    most: int
+    sized: bool = False
+    """Whether `most` is bytes, and not a number of things."""
+
+
+# --- pods: beyond one of these a pod waits, and nothing of its text is kept -------------------
+CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 16 * KIB, sized=True)
+"""As many names of 63 characters as it may have."""
+ALTERNATIVES: Final = Limit(f"alternatives in {v.CARD_NAME}", 256)
+"""Each is judged by itself, at every decision."""
+QUEUE_TEXT: Final = Limit(f"annotation {v.QUEUE_NAME}", LONGEST_OBJECT_NAME, sized=True)
+"""No Queue can have a longer name."""
+GROUP_TEXT: Final = Limit(f"annotation {v.GROUP_NAME}", LONGEST_OBJECT_NAME, sized=True)
+"""No PodGroup can have a longer name."""
+CONTAINERS: Final = Limit("containers", 256)
+"""Of all kinds together: each is gone through."""
+RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 4_096)
+"""Each is a quantity to be read, some two microseconds."""
+RESOURCES: Final = Limit("resource names", 64)
+"""Different ones, cpu and memory among them: a pod is filed by each device that it asks for."""
+RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
+"""Kubernetes' own bound: a prefix of 253, a slash and 63."""
+TERMS: Final = Limit("node affinity terms", 128)
+"""Each is compared with the cards, and with the labels of nodes."""
+EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
+"""Of all terms together, and the labels of the selector."""
+COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 32)
+"""Each is compared with every value that nodes have under its label."""
+VALUES: Final = Limit("values in its node affinity", 4_096)
+"""Of all terms together."""
+SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)
+"""It is kept for as long as the pod waits. Keys, operators and values together."""
+TOLERATIONS: Final = Limit("tolerations", 256)
+"""Each is compared with the taints of nodes."""
+TOLERATION_TEXT: Final = Limit("the text of its tolerations", 16 * KIB, sized=True)
+"""They are kept for as long as the pod waits."""
+GATES: Final = Limit("scheduling gates", 64)
+"""They are kept for as long as the pod waits, and written again when ours is taken away."""
+GATE_TEXT: Final = Limit("the text of its scheduling gates", 16 * KIB, sized=True)
+"""The same."""
+OWNERS: Final = Limit("owner references", 64)
+"""They are gone through in search of the controller."""
+OWNER_TEXT: Final = Limit("the kind and name of a controller", 2 * LONGEST_OBJECT_NAME, sized=True)
+"""Both are kept."""
+
+OF_PODS: Final = (
+    *(CARD_TEXT, ALTERNATIVES, QUEUE_TEXT, GROUP_TEXT),
+    *(CONTAINERS, RESOURCE_ENTRIES, RESOURCES, RESOURCE_TEXT),
+    *(TERMS, EXPRESSIONS, COMPARISONS, VALUES, SELECTOR_TEXT),
+    *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
+)
+
+# --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
+NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
+"""As much as a quota may have."""
+NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
+"""Names are looked up; of those with wildcards, see below."""
+PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
+"""Each is compared with a pod's namespace."""
+
+OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, PATTERNS)
+
+# --- what only the operator writes: a longer one is none of ours -----------------------------
+ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
+"""One row for each device that a pod asks for: see `RESOURCES`."""
+RESERVATION_TEXT: Final = Limit(f"annotation {v.RESERVATION}", 256 * KIB, sized=True)
+"""What Kubernetes keeps of annotations in all, so that what we wrote is always read again."""
+TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
+"""The name of a host and some letters."""
+
+OF_OURS: Final = (ALLOCATED_TEXT, RESERVATION_TEXT, TERM_TEXT)
+
+# --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
+NODE_LABELS: Final = Limit("labels", 1_000)
+"""All are kept: pods pick nodes by any of them."""
+NODE_TAINTS: Final = Limit("taints", 250)
+"""They are kept, and compared with tolerations."""
+NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
+"""Each may be a card."""
+
+OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
+
+MOST_MEMBERS: Final = 2**31 - 1
+"""Of a pod group's `minMember`: what the API server takes. More is read as this."""
+
+_OBJECT_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+"""Nearly: two dots may follow each other, which the API server would not take."""
+_SHOWN: Final = 80
+"""Characters of a name that is too long to be one."""
+
+
+def size_of(text: str) -> int:
+    """Bytes of UTF-8. What is far too long is not encoded for it."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def is_object_name(text: str) -> bool:
+    """Whether an object can have this name; some that none can have pass."""
+    return len(text) <= LONGEST_OBJECT_NAME and _OBJECT_NAME.fullmatch(text) is not None
+
+
+def kept_name(text: str) -> str:
+    """A name as it is kept: one that is too long is cut, and ends as no object's name does."""
+    return text if len(text) <= LONGEST_OBJECT_NAME else text[:_SHOWN] + "..."
