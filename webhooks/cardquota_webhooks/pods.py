@@ -73,7 +73,7 @@ class PodReviews:
         if _is_mirror(facts, request):
             return Answer()
         if not self._synced():
-            return self._unjudged(facts, can_gate=True)
+            return self._unjudged(pod, facts, can_gate=True)
         verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
         effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
@@ -84,7 +84,7 @@ class PodReviews:
             return _refusal(verdict)
         patch = ""
         if gate != gated:
-            patch = _drop_gate(facts) if gated else _add_gate(facts)
+            patch = _drop_gate(pod) if gated else _add_gate(pod)
         return Answer(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
 
     async def validate(self, request: Request) -> Answer:
@@ -95,7 +95,7 @@ class PodReviews:
         gated = facts.state is State.GATED
         if not self._synced():
             known = gated or self._by_policy
-            return Answer() if known else self._unjudged(facts, can_gate=False)
+            return Answer() if known else self._unjudged(pod, facts, can_gate=False)
         verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
         effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
@@ -116,7 +116,7 @@ class PodReviews:
             return Answer()
         return Answer(warnings=self._warnings(verdict, effect, pod, facts))
 
-    def _unjudged(self, facts: PodFacts, *, can_gate: bool) -> Answer:
+    def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
 
         In audit mode nothing is gated and nothing refused, now as later.
@@ -124,7 +124,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return Answer()
         if can_gate and (facts.own_queue or facts.group):
-            return Answer(patch="" if facts.state is State.GATED else _add_gate(facts))
+            return Answer(patch="" if facts.state is State.GATED else _add_gate(pod))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -198,11 +198,12 @@ def _refusal(verdict: Verdict) -> Answer:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _add_gate(facts: PodFacts) -> str:
-    return _ADD_GATE if facts.foreign_gates else _SET_GATE
+def _add_gate(pod: Pod) -> str:
+    return _ADD_GATE if pod.spec.scheduling_gates else _SET_GATE
 
 
-def _drop_gate(facts: PodFacts) -> str:
+def _drop_gate(pod: Pod) -> str:
     """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit."""
-    kept = [{"name": name} for name in facts.foreign_gates]
+    gates = pod.spec.scheduling_gates or ()
+    kept = [{"name": gate.name} for gate in gates if gate.name != v.GATE]
     return json_patch({"op": "replace", "path": _GATES, "value": kept})

@@ -22,6 +22,7 @@ from ..quota.objects.queue import Queue
 from ..quota.objects.runtime_class import RuntimeClass
 from ..quota.pod_facts import pod_facts
 from ..quota.queue_facts import queue_facts
+from .catching_up import CatchingUp
 from .pulse import Pulse
 
 T = TypeVar("T")
@@ -78,6 +79,15 @@ def watched(
     """All kinds the ledger lives on, those that may not be there at the end."""
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
+    catching_up = CatchingUp(ledger, pulse)
+
+    def node_seen(node: Node) -> None:
+        ledger.node_seen(node_facts(node, ledger.vendors))
+        catching_up.look()
+
+    def node_gone(name: str) -> None:
+        ledger.node_gone(name)
+        catching_up.look()
 
     def kind(
         name: str,
@@ -102,8 +112,8 @@ def watched(
             "nodes",
             "/api/v1/nodes",
             Node,
-            lambda x: ledger.node_seen(node_facts(x, ledger.vendors)),
-            lambda _, name, __: ledger.node_gone(name),
+            node_seen,
+            lambda _, name, __: node_gone(name),
         ),
         kind(
             "queues",

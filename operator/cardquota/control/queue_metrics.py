@@ -1,6 +1,7 @@
 """The ledger's numbers as metrics, brought up to date when somebody scrapes."""
 
 from collections import defaultdict
+from typing import Final
 
 from ..metrics import Metrics
 from ..quota.account import OUTSIDE, Account
@@ -9,27 +10,40 @@ from ..quota.drift import drift
 from ..quota.ledger import Ledger
 from ..quota.queue_report import deserved
 from ..quota.vocabulary import CPU, MEMORY
-from ..total_gauges import Row
 
-_Rows = defaultdict[str, list[Row]]
+_Rows = defaultdict[str, defaultdict[tuple[str, ...], float]]
+"""By gauge and labels. What falls under one label adds up."""
+
+UNKNOWN: Final = "<unknown>"
+"""The label of all queues that do not exist, and of all cards that no node has shown and no quota
+has: users name what they like, and each name would be a series of its own for ever (P8). No object
+and no card can be called so."""
 
 
 def refresh(ledger: Ledger, metrics: Metrics) -> None:
     """Show all numbers of queues and cards as they are now. Costs O(rows), a few us each."""
-    rows: _Rows = defaultdict(list)
+    rows: _Rows = defaultdict(lambda: defaultdict(float))
     metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
     metrics.unknown_modes.set(len(ledger.unknown_modes))
     for account in ledger.accounts():
-        _cards(ledger, account, rows)
+        exists = account.facts is not None
+        queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
+        _cards(ledger, account, queue, rows)
         if account.name != OUTSIDE:
-            _resources(account, rows)
-            rows["gated_pods"].append(((account.name,), len(account.waiting)))
-            rows["unadmitted_pods"].append(((account.name,), len(account.past_us)))
+            if exists:
+                _resources(account, rows)
+            rows["gated_pods"][queue,] += len(account.waiting)
+            rows["unadmitted_pods"][queue,] += len(account.past_us)
     _cluster(ledger, rows)
-    metrics.totals.show(rows)
+    metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
 
 
-def _cards(ledger: Ledger, account: Account, rows: _Rows) -> None:
+def _label_of(ledger: Ledger, card: str) -> str:
+    known = ledger.catalog.resource(card) is not None or ledger.in_any_quota(card)
+    return card if known else UNKNOWN
+
+
+def _cards(ledger: Ledger, account: Account, queue: str, rows: _Rows) -> None:
     for card in cards_of(account):
         row, quota = account.row(card), account.quota.get(card, 0)
         values = {
@@ -41,8 +55,9 @@ def _cards(ledger: Ledger, account: Account, rows: _Rows) -> None:
             "guarantee": quota,
             "deserved": deserved(ledger, card, quota),
         }
+        labels = queue, _label_of(ledger, card)
         for total, value in values.items():
-            rows[f"queue_card_{total}"].append(((account.name, card), value))
+            rows[f"queue_card_{total}"][labels] += value
 
 
 def _resources(account: Account, rows: _Rows) -> None:
@@ -61,11 +76,12 @@ def _resources(account: Account, rows: _Rows) -> None:
         }
         for total, value in values.items():
             if value is not None:
-                rows[f"queue_resource_{total}"].append(((account.name, resource), value / unit))
+                rows[f"queue_resource_{total}"][account.name, resource] = value / unit
 
 
 def _cluster(ledger: Ledger, rows: _Rows) -> None:
     for name, card in cluster_report(ledger).items():
+        label = _label_of(ledger, name)
         values = {
             "allocatable": card.allocatable,
             "allocated": card.allocated,
@@ -74,12 +90,12 @@ def _cluster(ledger: Ledger, rows: _Rows) -> None:
             "oversold": card.oversold,
         }
         for total, value in values.items():
-            rows[f"cluster_card_{total}"].append(((name,), value))
+            rows[f"cluster_card_{total}"][label,] += value
         for use, part in card.parts.items():
-            rows["cluster_card_allocated_by_policy"].append(((name, use), part.allocated))
-            rows["cluster_card_guarantee_by_policy"].append(((name, use), part.guarantee))
+            rows["cluster_card_allocated_by_policy"][label, use] += part.allocated
+            rows["cluster_card_guarantee_by_policy"][label, use] += part.guarantee
         for use, oversold in card.oversold_by_use().items():
-            rows["cluster_card_oversold_by_policy"].append(((name, use), oversold))
+            rows["cluster_card_oversold_by_policy"][label, use] += oversold
 
 
 def measure_drift(ledger: Ledger, metrics: Metrics) -> None:

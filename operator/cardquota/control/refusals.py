@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from hashlib import blake2b
 from sys import intern
 from typing import Final
 
@@ -17,6 +18,8 @@ from ..quota.words import MOST_LISTED
 from .references import group_reference, pod_reference
 
 _LOG = logging.getLogger(__name__)
+_LONGEST_TOPIC: Final = 128
+"""Characters."""
 _PATIENCE: Final = 10.0
 """Seconds after which a pod is told that its group, or members of it, do not come."""
 
@@ -62,7 +65,13 @@ class Refusals:
 
 
 def _topic(verdict: Verdict, record: PodRecord) -> str:
-    """What is asked: who asks another queue, or for another card, has to hear another answer."""
+    """What is asked: who asks another queue, or for another card, has to hear another answer.
+
+    It is remembered for every pod that was told, so a long one is told apart by its digest (P8).
+    """
     request = record.request
     named = request.cards[:MOST_LISTED] if request and record.facts.card_text is not None else ()
-    return " ".join((verdict.queue, *named))
+    topic = " ".join((verdict.queue, *named))
+    if len(topic) <= _LONGEST_TOPIC:
+        return topic
+    return blake2b(topic.encode(errors="replace"), digest_size=16).hexdigest()

@@ -93,12 +93,7 @@ class FreeCards:
         if nodes is None:
             rows = self._tolerated(card, tolerations)
         else:
-            rows = Counter(
-                free
-                for node in nodes
-                if tolerates(tolerations, self._taints.get(node, ()))
-                for free in self._free(node, card)
-            )
+            rows = self._of_nodes(card, nodes, tolerations)
         if not rows or max(rows) < amount:
             return False
         awaited = self._awaited.get(card, Counter()) + (going or Counter())
@@ -118,6 +113,17 @@ class FreeCards:
         for rows in found:
             total.update(rows)
         return total
+
+    def _of_nodes(self, card: str, nodes: Collection[str], tolerations: Tolerations) -> Rows:
+        answers: dict[Taints, bool] = {}
+        rows: Rows = Counter()
+        for node in nodes:
+            taints = self._taints.get(node, ())
+            if taints not in answers:
+                answers[taints] = tolerates(tolerations, taints)
+            if answers[taints]:
+                rows.update(self._free(node, card))
+        return rows
 
     def _free(self, node: str, card: str) -> list[int]:
         used = self._used.get(node, {})

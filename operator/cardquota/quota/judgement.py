@@ -122,10 +122,11 @@ def chances(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Prefer
     amount, selector, tolerations = request.amount, facts.selector, facts.tolerations
 
     def chance_of(card: str) -> Chance:
-        picked = nodes.choice(selector)
+        choice = nodes.choice(selector)
+        picked = None if choice is None else choice.get(card, ())
         if nodes.free.at_once(card, amount, going.get(card), tolerations=tolerations, nodes=picked):
             return Chance.NOW
-        return Chance.LATER if picked and card in nodes.picked(selector) else Chance.NONE
+        return Chance.LATER if picked else Chance.NONE
 
     return chance_of
 
@@ -152,7 +153,7 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
 def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     """What a gated pod waits for before its request can be judged: its group, or its gang."""
     facts = record.facts
-    if not facts.group:
+    if not facts.group or facts.oversized:
         return None
     book = ledger.groups[facts.group]
     if book.facts is None:
@@ -239,6 +240,9 @@ def judge(
 
 def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
     """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
+    if facts.oversized:
+        # Said of it whatever queue it names: that name may be what is too long.
+        return _objected(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
     exists = account is not None and account.facts is not None
     if exists and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)

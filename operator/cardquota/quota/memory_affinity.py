@@ -5,9 +5,10 @@ that are rounded to the GiB of the card's name. One with a unit is asked for by 
 nodes have shown.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from .card_memory import MemoryLabel, MemoryUnit
+from .card_memory import MemoryLabel, MemoryUnit, mib_of
 from .objects.node_affinity import Expression
 
 
@@ -32,18 +33,42 @@ def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression
     )
 
 
-def memory_can_hold(expression: Expression, memory: MemoryLabel) -> bool:
-    """Whether some node with a card of this memory fits; `In` is asked of `MemoryLabel.can_be`."""
-    values = expression.values or ()
-    match expression.operator:
+class AskedOfLabel:
+    """A requirement that is held against many cards: its values, made ready once."""
+
+    __slots__ = ("_numbers", "expression", "values")
+
+    def __init__(self, expression: Expression) -> None:
+        self.expression = expression
+        self.values = frozenset(expression.values or ())
+        self._numbers: dict[MemoryUnit, list[int]] = {}
+
+    def possible(self, memory: MemoryLabel) -> int:
+        """How many of its values a node with a card of this memory can show."""
+        if memory.values:
+            return len(self.values.intersection(memory.values))
+        numbers = self._numbers.get(memory.unit)
+        if numbers is None:
+            found = (mib_of(text, memory.unit) for text in self.values)
+            numbers = sorted(mib for mib in found if mib is not None)
+            self._numbers[memory.unit] = numbers
+        return bisect_right(numbers, memory.most) - bisect_left(numbers, memory.least)
+
+
+def memory_can_hold(asked: AskedOfLabel, memory: MemoryLabel) -> bool:
+    """Whether some node with a card of this memory fits."""
+    values = asked.expression.values or ()
+    match asked.expression.operator:
+        case "In":
+            return asked.possible(memory) > 0
         case "NotIn" if memory.values:
-            return not set(memory.values) <= set(values)
+            return not asked.values.issuperset(memory.values)
         case "NotIn":
-            return sum(map(memory.can_be, set(values))) <= memory.most - memory.least
+            return asked.possible(memory) <= memory.most - memory.least
         case "DoesNotExist":
             return False
         case "Gt" | "Lt":
-            return _can_compare(expression.operator, values, memory)
+            return _can_compare(asked.expression.operator, values, memory)
         case _:
             return True  # as where nothing is known, the scheduler has the last word
 

@@ -130,6 +130,18 @@ def beyond_limit(limit: Limit, found: int) -> str:
     return f"the pod has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
+def node_beyond_limit(limit: Limit, found: int) -> str:
+    """There is more of a node than is read: none of its cards is counted (P8, D9)."""
+    return f"it has <{found}> {limit.what}, at most <{limit.most}> are read"
+
+
+def queue_beyond_limit(limit: Limit, found: int) -> str:
+    """There is more in an annotation of a queue than is read (P8)."""
+    if limit.sized:
+        return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
+    return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
+
+
 def several_resources(resources: Sequence[str]) -> str:
     """The pod asks for more than one card resource (P2)."""
     names = listed(resources, " and ")

@@ -1,22 +1,24 @@
 """What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
 
-from collections.abc import Collection, Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from .card import NOT, Card
 from .catalog import Catalog
 from .free_cards import FreeCards
+from .limits import KIB
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
 from .node_problems import NodeProblems
 from .node_totals import NodeTotals, Offer
 from .pod_facts import PodFacts
-from .selector import Selector, decode
+from .selector import decode
+from .sized_cache import SizedCache
 
-_MOST_ANSWERS: Final = 4096
-_MOST_CHOICES: Final = 256
-"""Selectors of which the nodes are kept. Users write what they like: the number has a bound."""
+Choice = Mapping[str, list[str]]
+"""By card: the nodes that have it, of those that a selector picks."""
+_NAMING: Final = SizedCache[bytes, bool]()
+"""Whether a selector names its nodes."""
 
 
 class NodeBook:
@@ -35,10 +37,12 @@ class NodeBook:
         self._turned: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._pins = NodePins()
-        self._chosen: tuple[int, dict[bytes, list[str]]] = (0, {})
+        self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick, as long as no node changes."""
-        self._picks: tuple[int, dict[bytes, bool]] = (0, {})
-        """Which selectors ask for more than products."""
+        self._chosen_at = 0
+        self._picks = SizedCache[bytes, bool]()
+        """Which selectors ask for more than products, as long as no card is new."""
+        self._picks_at = 0
         self.free = FreeCards()
         """What a pod could have at once (E7)."""
         self.version = 0
@@ -227,7 +231,7 @@ class NodeBook:
         """
         return self._pins.picked(selector) if self._picks_nodes(selector) else ()
 
-    def choice(self, selector: bytes) -> list[str] | None:
+    def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
 
         Asked for pods that have a choice of cards besides. Costs in proportion to the nodes with
@@ -235,16 +239,25 @@ class NodeBook:
         """
         if not self._picks_nodes(selector):
             return None
-        version, chosen = self._chosen
-        if version != self._pins.version or len(chosen) >= _MOST_CHOICES:
-            version, chosen = self._chosen = (self._pins.version, {})
-        if selector not in chosen:
-            chosen[selector] = self._pins.names(selector)
-        return chosen[selector]
+        if self._chosen_at != self._pins.version:
+            self._chosen.clear()
+            self._chosen_at = self._pins.version
+        found = self._chosen.get(selector)
+        if found is None:
+            found = self._pins.nodes_by_card(selector)
+            size = sum(100 + 8 * len(nodes) for nodes in found.values())
+            self._chosen.put(selector, found, len(selector) + size)
+        return found
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector can be met by single nodes alone, which it names."""
-        return bool(selector) and _names_nodes(selector)
+        if not selector:
+            return False
+        found = _NAMING.get(selector)
+        if found is None:
+            named = decode(selector).places() is not None
+            found = _NAMING.put(selector, named, len(selector))
+        return found
 
     def pin(self, facts: PodFacts) -> None:
         """A pod's reading depends on which nodes its selector picks."""
@@ -263,19 +276,30 @@ class NodeBook:
         return self._pins.version
 
     def take_moved(self) -> list[str]:
-        """The pinned pods whose selector picks other cards since the last call, sorted."""
+        """The pinned pods whose selector picks other cards since the last call, sorted: some of
+        them, where there are very many.
+        """
         return self._pins.take_moved()
+
+    @property
+    def more_moved(self) -> bool:
+        """Whether there may be more of those."""
+        return self._pins.more
+
+    def look_for_moved(self) -> None:
+        """Look for more of those. Costs a few milliseconds at most."""
+        self._pins.go_on()
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
         """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
 
         Taints are not known here. Costs O(nodes): for what people write, not for every pod.
         """
-        wanted = decode(selector)
+        wanted = frozenset(cards)
         return sum(
             1
-            for name, facts in self._facts.items()
-            if _selects(wanted, facts) and (not cards or self._totals.has_any(name, cards))
+            for name in self._pins.names(selector)
+            if not cards or self._totals.has_any(name, wanted)
         )
 
     def _picks_nodes(self, selector: bytes) -> bool:
@@ -284,27 +308,15 @@ class NodeBook:
         """
         if not selector:
             return False
-        version, answers = self._picks
-        if version != self._catalog.version or len(answers) >= _MOST_ANSWERS:
-            version, answers = self._picks = (self._catalog.version, {})
-        found = answers.get(selector)
+        if self._picks_at != self._catalog.version:
+            self._picks.clear()
+            self._picks_at = self._catalog.version
+        found = self._picks.get(selector)
         if found is None:
-            products = self._catalog.product_labels
-            found = answers[selector] = decode(selector).says_more_than(products)
+            more = decode(selector).says_more_than(self._catalog.product_labels)
+            found = self._picks.put(selector, more, len(selector))
         return found
 
     def _recount(self, name: str, cards: Offer) -> None:
         if self._totals.put(name, cards):
             self.version += 1
-
-
-@lru_cache(maxsize=4096)
-def _names_nodes(selector: bytes) -> bool:
-    return decode(selector).places() is not None
-
-
-def _selects(selector: Selector, facts: NodeFacts) -> bool:
-    def label(key: str) -> str | None:
-        return label_of(facts.labels, key)
-
-    return selector.selects(facts.name, label)

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
 
+from . import messages
 from .card import Card, Labels
-from .discovery import discover
+from .discovery import NodeCards, discover
+from .limits import NODE_LABELS, NODE_RESOURCES, NODE_TAINTS
 from .objects.node import Node
 from .taints import Taints, taints_of
 from .vendor_table import VendorTable
@@ -32,7 +34,11 @@ class NodeFacts:
 def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
     """Read a node. Never raises for odd labels: they are in `problems`."""
     labels = node.metadata.labels or {}
-    found = discover(labels, node.status.allocatable or {}, vendors)
+    problem = _beyond_limits(node)
+    if problem:
+        labels, found = {}, NodeCards((), (problem,))
+    else:
+        found = discover(labels, node.status.allocatable or {}, vendors)
     return NodeFacts(
         name=node.metadata.name,
         uid=node.metadata.uid,
@@ -40,9 +46,21 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         cards=found.cards,
         problems=found.problems,
         takes_pods=_takes_pods(node),
-        taints=taints_of(node.spec.taints),
+        taints=() if problem else taints_of(node.spec.taints),
         labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
+
+
+def _beyond_limits(node: Node) -> str:
+    """What there is too much of to be read (P8); empty if nothing is."""
+    for limit, found in (
+        (NODE_LABELS, node.metadata.labels),
+        (NODE_TAINTS, node.spec.taints),
+        (NODE_RESOURCES, node.status.allocatable),
+    ):
+        if found is not None and len(found) > limit.most:
+            return messages.node_beyond_limit(limit, len(found))
+    return ""
 
 
 def _takes_pods(node: Node) -> bool:
@@ -51,7 +69,7 @@ def _takes_pods(node: Node) -> bool:
     return not node.spec.unschedulable and ready in ([], ["True"])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # of labels, which Kubernetes keeps below 400 characters
 def _pair(key: str, value: str) -> tuple[str, str]:
     """One object for equal labels: a node then costs one pointer for each of most of its labels."""
     return intern(key), value

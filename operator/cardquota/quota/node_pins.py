@@ -1,187 +1,247 @@
 """Which cards stand on the nodes that a pod's selector picks by other labels than the card's (P3).
 
-Questions stay standing: what is asked again and again is kept up to date node by node, never by
-going through all nodes anew.
+Asked, the answer is worked out from an index of labels, and kept until a node changes. The answers
+that pods wait on are worked out again after such an event: a number of them at once, the others in
+pieces, so that no event costs what stands around it, however many different selectors wait.
 
-Costs: the first asking of a question goes through all nodes with cards, unless it names single
-nodes (as pods of a DaemonSet do). An event about a node then costs in proportion to the questions
-that stand and name no nodes, and to those that name this one. A question that no pod waits on is
-kept until the next event about a node.
+Costs: an event about a node is a step for each of its labels, and at most `_AT_ONCE` answers. An
+answer costs in proportion to what the selector says, not to the nodes.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import chain
+from collections.abc import Collection, Iterator
+from itertools import islice
+from sys import intern
 from typing import Final, NamedTuple, TypeVar
 
 from .card import NOT, Card, Labels
+from .label_index import LabelIndex
+from .limits import KIB
 from .selector import HOST_NAME, NODE_NAME, Place, Selector, decode
+from .sized_cache import SizedCache
 
 K = TypeVar("K")
-V = TypeVar("V")
-_MOST_IDLE: Final = 1_000
-"""Questions without a waiting pod that are kept at most."""
+
+_AT_ONCE: Final = 128
+"""Answers that are worked out again in one go, of selectors of usual length."""
+_USUAL: Final = KIB
+"""Bytes of such a selector; a longer one counts as several."""
+_MOVED_AT_ONCE: Final = 256
+"""Pods that are told of in one go."""
 
 
 class _Spot(NamedTuple):
-    """A node with cards. `cards` are those it offers, or has stopped offering (D8)."""
+    """A node. `cards` are those it offers, or has stopped offering (D8); `bits` one for each."""
 
     labels: Labels
     cards: tuple[Card, ...]
+    bits: tuple[int, ...]
 
 
 class _Question:
-    """A selector, its answer in nodes by card, and the pods that wait on it."""
+    """What pods wait on: the last answer, and who they are."""
 
-    __slots__ = ("nodes", "places", "selector", "uids")
+    __slots__ = ("cards", "keys", "places", "uids")
 
-    def __init__(self, selector: Selector) -> None:
-        self.selector = selector
+    def __init__(self, selector: Selector, cards: frozenset[str]) -> None:
+        self.cards = cards
+        self.keys = tuple(map(intern, selector.keys()))
         self.places = selector.places()
-        self.nodes: dict[str, int] = {}
-        """How many selected nodes have a card; never zero."""
         self.uids: set[str] = set()
-
-    def post(self, name: str, spot: _Spot | None, sign: int) -> None:
-        """Count a node, or take it out again."""
-        for card in spot.cards if spot else ():
-            if self.selector.selects(name, _reader(spot.labels if spot else (), card)):
-                left = self.nodes.get(card.name, 0) + sign
-                if left:
-                    self.nodes[card.name] = left
-                else:
-                    del self.nodes[card.name]
 
 
 class NodePins:
-    """The nodes with cards, and what is asked of them. Selectors are as `selector.encode` has them.
+    """The nodes, and what is asked of them. Selectors are as `selector.encode` has them.
 
     Guarantee: an answer is always what all nodes put in so far, and not dropped, give.
+    Not guaranteed: that `take_moved` tells at once of all pods whose answer is another one. While
+    there is `more`, `go_on` finds the next of them.
     """
 
     def __init__(self) -> None:
         self._spots: dict[str, _Spot] = {}
-        self._hosts: dict[str, set[str]] = {}
+        self._index = LabelIndex()
+        self._behind: list[tuple[str, str]] = []
+        """By the number of a bit: a node, and its card or nothing."""
+        self._free_bits: list[int] = []
+        self._cards: dict[str, int] = {}
+        """By card: the bits of the nodes that have it."""
+        self._answers = SizedCache[bytes, frozenset[str]](1024 * KIB)
         self._questions: dict[bytes, _Question] = {}
-        self._at: dict[Place, set[bytes]] = {}
+        self._at: dict[Place, dict[bytes, None]] = {}
         """Questions that name single nodes, by those."""
-        self._anywhere: set[bytes] = set()
-        """The other questions."""
-        self._idle: set[bytes] = set()
-        """Those of all of them that no pod waits on."""
-        self._moved: set[str] = set()
+        self._looking: dict[str, dict[bytes, None]] = {}
+        """The other questions, by the labels they look at."""
+        self._anywhere: dict[bytes, None] = {}
+        """All of those."""
+        self._stale: dict[bytes, None] = {}
+        """Questions whose answer may be another one than they have."""
+        self._moved: dict[str, None] = {}
         self.version = 0
         """Goes up whenever an answer may have changed."""
 
     def put(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
-        """A node is as told; one without cards picks none, so it need not be known."""
-        self._change(name, _Spot(labels, cards) if cards else None)
+        """A node is as told."""
+        self._change(name, labels, cards)
 
     def drop(self, name: str) -> None:
         """A node is gone."""
-        self._change(name, None)
+        self._change(name, None, ())
 
     def picked(self, selector: bytes) -> Collection[str]:
         """The cards of all nodes that are selected; empty where none is."""
-        return self._ask(selector).nodes.keys()
+        found = self._answers.get(selector)
+        if found is None:
+            bits = self._index.selected(decode(selector))
+            found = frozenset(card for card, having in self._cards.items() if bits & having)
+            self._answers.put(selector, found, len(selector) + 64 * len(found))
+        return found
 
-    def names(self, selector: bytes) -> list[str]:
-        """The nodes with cards that are selected. Goes through all of them, unless it names some.
+    def nodes_by_card(self, selector: bytes) -> dict[str, list[str]]:
+        """The selected nodes that have a card, by card. Costs a step for each of them.
 
-        For a pod whose cards' labels may have gone with its plugin it asks for what it showed (D8).
+        A node is asked for what it showed, whose labels may have gone with its plugin (D8).
         """
-        question = self._ask(selector)
-        names = self._spots if question.places is None else self._names(question.places)
-        return [
-            name
-            for name in names
-            if (spot := self._spots.get(name))
-            for card in spot.cards[:1]
-            if question.selector.selects(name, _reader(spot.labels, card))
-        ]
+        found: dict[str, list[str]] = {}
+        for name, card in self._selected(selector):
+            if card:
+                found.setdefault(card, []).append(name)
+        return found
+
+    def names(self, selector: bytes) -> Collection[str]:
+        """All selected nodes, those without cards too. Costs a step for each of them."""
+        return dict.fromkeys(name for name, _ in self._selected(selector)).keys()
+
+    def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
+        left = self._index.selected(decode(selector))
+        while left:
+            bit = left & -left
+            yield self._behind[bit.bit_length() - 1]
+            left ^= bit
 
     def join(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer from now on."""
-        self._ask(selector).uids.add(uid)
-        self._idle.discard(selector)
+        question = self._questions.get(selector)
+        if question is None:
+            question = self._ask(selector)
+        question.uids.add(uid)
 
     def leave(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer no longer; may repeat."""
         question = self._questions.get(selector)
         if question is not None:
             question.uids.discard(uid)
+            self._moved.pop(uid, None)
             if not question.uids:
-                self._idle.add(selector)
+                self._forget(selector, question)
+
+    @property
+    def more(self) -> bool:
+        """Whether there may be pods to be told of."""
+        return bool(self._stale or self._moved)
+
+    def go_on(self) -> None:
+        """Work out some of the answers that pods wait on again."""
+        left = _AT_ONCE
+        while self._stale and left > 0:
+            selector = next(iter(self._stale))
+            del self._stale[selector]
+            left -= 1 + len(selector) // _USUAL
+            question, cards = self._questions[selector], frozenset(self.picked(selector))
+            if cards != question.cards:
+                question.cards = cards
+                self._moved.update(dict.fromkeys(question.uids))
 
     def take_moved(self) -> list[str]:
-        """The pods that depend on an answer that is another one since the last call, sorted."""
-        uids, self._moved = sorted(self._moved), set()
-        return uids
+        """Pods that depend on an answer that is another one since the last call, sorted: some of
+        them, where there are very many.
+        """
+        uids = list(islice(self._moved, _MOVED_AT_ONCE))
+        for uid in uids:
+            del self._moved[uid]
+        return sorted(uids)
 
-    def _change(self, name: str, spot: _Spot | None) -> None:
+    def _change(self, name: str, labels: Labels | None, cards: tuple[Card, ...]) -> None:
         old = self._spots.get(name)
-        if spot == old:
+        if (old is None and labels is None) or (old and old[:2] == (labels, cards)):
             return
-        self.version += 1
-        for selector in self._idle:
-            self._forget(selector)
-        self._idle.clear()
-        for selector in list(self._concerned(name, old, spot)):
-            question = self._questions[selector]
-            before = set(question.nodes)
-            question.post(name, old, -1)
-            question.post(name, spot, 1)
-            if question.nodes.keys() != before:
-                self._moved |= question.uids
-        self._file(name, old, spot)
+        if old is not None:
+            self._take_out(name, old)
+        if labels is not None:
+            self._put_in(name, labels, cards)
+        if cards or (old and old.cards):
+            self.version += 1
+            self._answers.clear()
+            self._doubt(name, old, labels, cards)
+            self.go_on()
 
-    def _concerned(self, name: str, *spots: _Spot | None) -> Iterator[bytes]:
-        hosts = {label_of(spot.labels, HOST_NAME) for spot in spots if spot}
+    def _put_in(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
+        had = [card.name for card in cards] or [""]
+        bits = tuple(self._new_bit(name, card) for card in had)
+        self._spots[name] = _Spot(labels, cards, bits)
+        if not cards:
+            self._index.add(bits[0], name, dict(labels))
+        for card, bit in zip(cards, bits, strict=False):
+            self._index.add(bit, name, _shown(labels, card))
+            self._cards[card.name] = self._cards.get(card.name, 0) | bit
+
+    def _take_out(self, name: str, spot: _Spot) -> None:
+        del self._spots[name]
+        if not spot.cards:
+            self._index.discard(spot.bits[0], name, dict(spot.labels))
+        for card, bit in zip(spot.cards, spot.bits, strict=False):
+            self._index.discard(bit, name, _shown(spot.labels, card))
+            left = self._cards[card.name] & ~bit
+            if left:
+                self._cards[card.name] = left
+            else:
+                del self._cards[card.name]
+            self._behind[bit.bit_length() - 1] = ("", "")
+        self._free_bits += spot.bits
+
+    def _new_bit(self, name: str, card: str) -> int:
+        if not self._free_bits:
+            self._behind.append((name, card))
+            return 1 << (len(self._behind) - 1)
+        bit = self._free_bits.pop()
+        self._behind[bit.bit_length() - 1] = (name, card)
+        return bit
+
+    def _doubt(
+        self, name: str, old: _Spot | None, labels: Labels | None, cards: tuple[Card, ...]
+    ) -> None:
+        """Note whose answers this change of a node may change."""
+        before = old.labels if old is not None else ()
+        hosts = {label_of(before, HOST_NAME), label_of(labels or (), HOST_NAME)}
         places = [(NODE_NAME, name), *((HOST_NAME, host) for host in hosts if host is not None)]
-        named = {selector for place in places for selector in self._at.get(place, ())}
-        return chain(self._anywhere, named)
-
-    def _file(self, name: str, old: _Spot | None, spot: _Spot | None) -> None:
-        host = label_of(old.labels, HOST_NAME) if old else None
-        if host is not None:
-            _discard(self._hosts, host, name)
-        if spot is None:
-            self._spots.pop(name, None)
+        for place in places:
+            self._stale.update(self._at.get(place, ()))
+        if old is None or labels is None or old.cards != cards:
+            self._stale.update(self._anywhere)
             return
-        self._spots[name] = spot
-        host = label_of(spot.labels, HOST_NAME)
-        if host is not None:
-            self._hosts.setdefault(host, set()).add(name)
+        for key in {key for key, _ in {*before} ^ {*labels}}:
+            self._stale.update(self._looking.get(key, ()))
 
     def _ask(self, selector: bytes) -> _Question:
-        question = self._questions.get(selector)
-        if question is not None:
-            return question
-        if len(self._idle) >= _MOST_IDLE:
-            for idle in self._idle:
-                self._forget(idle)
-            self._idle.clear()
-        question = self._questions[selector] = _Question(decode(selector))
-        self._idle.add(selector)
-        if question.places is None:
-            self._anywhere.add(selector)
+        question = _Question(decode(selector), frozenset(self.picked(selector)))
+        self._questions[selector] = question
         for place in question.places or ():
-            self._at.setdefault(place, set()).add(selector)
-        for name in self._spots if question.places is None else self._names(question.places):
-            question.post(name, self._spots.get(name), 1)
+            self._at.setdefault(place, {})[selector] = None
+        if question.places is None:
+            self._anywhere[selector] = None
+            for key in question.keys:
+                self._looking.setdefault(key, {})[selector] = None
         return question
 
-    def _names(self, places: Iterable[Place]) -> set[str]:
-        names = set[str]()
-        for key, value in places:
-            names |= {value} if key == NODE_NAME else self._hosts.get(value, set())
-        return names
-
-    def _forget(self, selector: bytes) -> None:
-        question = self._questions.pop(selector)
-        self._anywhere.discard(selector)
+    def _forget(self, selector: bytes, question: _Question) -> None:
+        del self._questions[selector]
+        self._stale.pop(selector, None)
         for place in question.places or ():
             _discard(self._at, place, selector)
+        if question.places is None:
+            del self._anywhere[selector]
+            for key in question.keys:
+                _discard(self._looking, key, selector)
 
 
 def label_of(labels: Labels, key: str) -> str | None:
@@ -192,23 +252,16 @@ def label_of(labels: Labels, key: str) -> str | None:
     return None
 
 
-def _reader(labels: Labels, card: Card) -> Callable[[str], str | None]:
-    """Reads a node's labels; those of its card count as it showed them, also while they are gone
-    because its device plugin restarts (D8).
+def _shown(labels: Labels, card: Card) -> dict[str, str]:
+    """A node's labels; those of its card count as it showed them, also while they are gone because
+    its device plugin restarts (D8).
     """
-
-    def read(key: str) -> str | None:
-        for shown, value in card.labels:
-            if shown == key and not value.startswith(NOT):
-                return value
-        return label_of(labels, key)
-
-    return read
+    shown = dict(labels)
+    shown.update((key, value) for key, value in card.labels if not value.startswith(NOT))
+    return shown
 
 
-def _discard(index: dict[K, set[V]], key: K, value: V) -> None:
-    found = index.get(key)
-    if found is not None:
-        found.discard(value)
-        if not found:
-            del index[key]
+def _discard(index: dict[K, dict[bytes, None]], key: K, selector: bytes) -> None:
+    del index[key][selector]
+    if not index[key]:
+        del index[key]

@@ -119,8 +119,10 @@ def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tup
         names = read_alternatives(text)
     except CardNameError:
         return ()
-    selector = decode(selected)
-    return tuple(name for name in names if selector.allows(_as_shown(name, resource, known)))
+    if not selected:
+        return names
+    cards = [_as_shown(name, resource, known) for name in names]
+    return tuple(card.name for card in decode(selected).allowed(cards))
 
 
 def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
@@ -150,7 +152,10 @@ def _derived(
         picked = {card.name for card in cards} & set(known.nodes.picked(selected))
         label_keys = {key for card in cards for key in card.keys}
         if picked or selector.keys() & label_keys:
-            left = [c for c in cards if (c.name in picked if picked else selector.allows(c))]
+            if picked:
+                left = [card for card in cards if card.name in picked]
+            else:
+                left = selector.allowed(cards)
             allowed = [card.name for card in _in_named_order(left, selector, quota)]
             return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
         if known.nodes.named_by(selected):
@@ -174,13 +179,12 @@ def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> 
 
 def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
     """In the order the selector names them; what it names alike, most quota first."""
+    keys = {key for card in cards for key, _ in card.labels}
+    ranks = {key: {value: n for n, value in enumerate(selector.values(key))} for key in keys}
 
     def place(card: Card) -> tuple[tuple[int, ...], int, str]:
-        ranks = []
-        for key, value in card.labels:
-            values = selector.values(key)
-            ranks.append(values.index(value) if value in values else len(values))
-        return tuple(ranks), -quota.get(card.name, 0), card.name
+        named = tuple(ranks[key].get(value, len(ranks[key])) for key, value in card.labels)
+        return named, -quota.get(card.name, 0), card.name
 
     return sorted(cards, key=place)
 

@@ -147,11 +147,15 @@ def _read(name: str, value: Quantity) -> int:
             return milli(value)
         if name == MEMORY:
             return milli_bytes(value)
-        amount = count(value)
-        if amount < 0:
-            raise QuantityError(f"<{value}> is negative")
+        return _device_count(value)
     except QuantityError as error:
         raise QuantityError(f"resource {show(name, most=317)}: {error}") from None
+
+
+def _device_count(value: Quantity) -> int:
+    amount = count(value)
+    if amount < 0:
+        raise QuantityError(f"<{value}> is negative")
     return amount
 
 

@@ -1,23 +1,29 @@
 """What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import Final
 
 from . import messages
 from . import vocabulary as v
 from .card import can_exist
+from .limits import KIB, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
 from .objects.queue import Queue, QueueAnnotations
 from .objects.wire import Amounts
 from .quantity import QuantityError, milli, whole
 from .quota_text import QuotaTextError, read_quota
+from .sized_cache import SizedCache
 from .words import MOST_LISTED
 
 _NONE = QueueAnnotations()
 FIFO: Final = "fifo"
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
+
+
+_PATTERNS: Final = SizedCache[tuple[str, ...], tuple[re.Pattern[str], ...]](4096 * KIB)
 
 
 class QueueError(ValueError):
@@ -54,7 +60,9 @@ class QueueFacts:
         """Whether pods of a namespace may use it (`card.namespaces`)."""
         if self.namespaces is None:
             return True
-        return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
+        return namespace in self.namespaces or any(
+            pattern.fullmatch(namespace) for pattern in _patterns(self.namespaces)
+        )
 
 
 def queue_facts(queue: Queue) -> QueueFacts:
@@ -125,13 +133,34 @@ def doubts_about(queue: Queue) -> tuple[str, ...]:
 
 def read_namespaces(text: str) -> tuple[str, ...]:
     """The patterns of `card.namespaces`. Raises QueueError."""
+    _within(NAMESPACES_TEXT, size_of(text))
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
         raise QueueError(messages.namespaces_refused())
+    _within(NAMESPACES, len(found))
+    _within(PATTERNS, sum(map(_is_pattern, found)))
     return tuple(found)
+
+
+def _within(limit: Limit, found: int) -> None:
+    if found > limit.most:
+        raise QueueError(messages.queue_beyond_limit(limit, found))
+
+
+def _is_pattern(name: str) -> bool:
+    return any(wildcard in name for wildcard in "*?[")
+
+
+def _patterns(namespaces: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Those of a queue that are no plain names, made ready to be compared."""
+    known = _PATTERNS.get(namespaces)
+    if known is None:
+        known = tuple(re.compile(translate(name)) for name in namespaces if _is_pattern(name))
+        _PATTERNS.put(namespaces, known, sum(map(len, namespaces)) + 2 * KIB * len(known))
+    return known
 
 
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:

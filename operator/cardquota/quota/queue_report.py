@@ -84,7 +84,11 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
         generation=facts.generation,
         state=facts.state,
         state_is_ours=facts.state_is_ours,
-        cards=tuple(_card_row(ledger, account, name) for name in cards_of(account)),
+        cards=tuple(
+            _card_row(ledger, account, name)
+            for name in cards_of(account)
+            if _is_shown(ledger, account, name)
+        ),
         resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
         over=tuple(account.over()),
         oversold=tuple(
@@ -98,6 +102,15 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
         cpu=(account.row(CPU).allocated, account.limit(CPU)),
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
     )
+
+
+def _is_shown(ledger: Ledger, account: Account, card: str) -> bool:
+    """Not a name that a waiting pod has made up: each would be a row of a status that has a bound,
+    and nothing can come of it until it is corrected (P8).
+    """
+    row = account.row(card)
+    known = ledger.catalog.resource(card) is not None or ledger.in_any_quota(card)
+    return known or bool(row.charged or row.elastic)
 
 
 def deserved(ledger: Ledger, card: str, quota: int) -> int:

@@ -60,7 +60,8 @@ class ReleaseJudge:
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens now."""
         first = self._ledger.pods[candidate.turn[-1]]
-        if self._ledger.mode_in(first.facts.namespace) is not Mode.ENFORCE:
+        enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
+        if not enforced and not first.facts.oversized:
             return Opening(first.queue, ((first, _cards_charged(first)),))
         if candidate.whole is not None:
             return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])

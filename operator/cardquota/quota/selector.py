@@ -12,7 +12,7 @@ import msgspec
 
 from .card import NOT, Card
 from .card_memory import MemoryLabel
-from .memory_affinity import memory_asked_for, memory_can_hold
+from .memory_affinity import AskedOfLabel, memory_asked_for, memory_can_hold
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
 
@@ -22,6 +22,8 @@ NODE_NAME: Final = "metadata.name"
 """The only field of a node that affinity can name."""
 HOST_NAME: Final = "kubernetes.io/hostname"
 
+_MOST_DIGITS: Final = 63
+"""Characters of a label's value."""
 _Shown = str | MemoryLabel
 """What a card's nodes show under a label's key."""
 Place = tuple[str, str]
@@ -46,14 +48,24 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
 
     def allows(self, card: Card) -> bool:
         """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
-        shown: dict[str, _Shown] = dict(card.labels)
-        if card.memory is not None:
-            shown[card.memory.key] = card.memory
-        if not all(_can_be(shown.get(key), (value,)) for key, value in self.labels):
-            return False
-        if self.terms is None:
-            return True
-        return any(_term_allows(term, shown) for term in self.terms)
+        return bool(self.allowed((card,)))
+
+    def allowed(self, cards: Iterable[Card]) -> list[Card]:
+        """Those of which that holds. What it says is gone through once, not for each card."""
+        found = [(card, _shown(card)) for card in cards]
+        keys = dict.fromkeys(key for _, shown in found for key in shown)
+        labels = [
+            AskedOfLabel(Expression(key=key, operator=NODE_SELECTOR_IN, values=(value,)))
+            for key, value in self.labels
+            if key in keys
+        ]
+        terms = [_about(term, keys) for term in self.terms] if self.terms is not None else None
+        return [
+            card
+            for card, shown in found
+            if _term_allows(labels, shown)
+            and (terms is None or any(_term_allows(term, shown) for term in terms))
+        ]
 
     def selects(self, name: str, label: Callable[[str], str | None]) -> bool:
         """Whether a node of this name is selected; `label` gives its label under a key, if any."""
@@ -162,28 +174,43 @@ def _is_true(expression: Expression, value: str | None) -> bool:
     return _fits(expression, value)
 
 
-def _term_allows(term: Term, shown: dict[str, _Shown]) -> bool:
+def _shown(card: Card) -> dict[str, _Shown]:
+    shown: dict[str, _Shown] = dict(card.labels)
+    if card.memory is not None:
+        shown[card.memory.key] = card.memory
+    return shown
+
+
+def _about(term: Term, keys: Collection[str]) -> list[AskedOfLabel] | None:
+    """What a term asks of these labels; None for an empty one, which nothing satisfies."""
     if not term.match_expressions and not term.match_fields:
-        return False
-    return all(_can_hold(e, shown.get(e.key)) for e in term.match_expressions or ())
+        return None
+    return [AskedOfLabel(e) for e in term.match_expressions or () if e.key in keys]
 
 
-def _can_hold(expression: Expression, shown: _Shown | None) -> bool:
+def _term_allows(term: list[AskedOfLabel] | None, shown: dict[str, _Shown]) -> bool:
+    return term is not None and all(_can_hold(one, shown.get(one.expression.key)) for one in term)
+
+
+def _can_hold(asked: AskedOfLabel, shown: _Shown | None) -> bool:
     """Of what a card shows under a key: whether some node with this card can fit."""
-    if expression.operator == NODE_SELECTOR_IN:
-        return _can_be(shown, expression.values or ())
+    expression, values = asked.expression, asked.values
     if isinstance(shown, MemoryLabel):
-        return memory_can_hold(expression, shown)
-    return shown is None or shown.startswith(NOT) or _fits(expression, shown)
+        return memory_can_hold(asked, shown)
+    match expression.operator:
+        case "In":
+            return _can_be(shown, values)
+        case "NotIn":
+            return shown not in values  # nor is what it must not show, which begins with NOT
+        case _:
+            return shown is None or shown.startswith(NOT) or _fits(expression, shown)
 
 
-def _can_be(shown: _Shown | None, values: tuple[str, ...]) -> bool:
+def _can_be(shown: str | None, values: frozenset[str]) -> bool:
     if shown is None:
         return True  # not a label of the card: some node may fit
-    if isinstance(shown, MemoryLabel):
-        return any(map(shown.can_be, values))
     if shown.startswith(NOT):
-        return any(value != shown.removeprefix(NOT) for value in values)
+        return bool(values - {shown.removeprefix(NOT)})
     return shown in values
 
 
@@ -205,11 +232,18 @@ def _fits(expression: Expression, value: str) -> bool:
 
 
 def _compares(operator: str, value: str, values: tuple[str, ...]) -> bool:
-    try:
-        number, bound = int(value), int(values[0])
-    except (ValueError, IndexError):
+    number, bound = whole_number(value), whole_number(values[0]) if values else None
+    if number is None or bound is None:
         return False
     return number > bound if operator == "Gt" else number < bound
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a label's value, or what it is compared with, stands for; None if none."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if len(text) > _MOST_DIGITS or not (digits.isascii() and digits.isdigit()):
+        return None
+    return int(text)
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

@@ -8,5 +8,5 @@ Amounts = dict[str, Quantity]
 """By resource name, as it stands in JSON."""
 
 
-class Wire(Struct, rename="camel", kw_only=True):
+class Wire(Struct, rename="camel", kw_only=True, gc=False):
     """Base of all structs: camelCase on the wire, absent fields take their defaults."""
