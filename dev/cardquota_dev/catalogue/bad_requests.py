@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from cardquota.quota import limits
 from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
 from cardquota.quota.vocabulary import Reason
@@ -171,6 +172,22 @@ BAD_REQUESTS: Final = (
         where=POD,
         rule="P5",
         do="Name other cards, or drop the affinity.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="There is more of a pod than is read: [the limits](rules.md#limits).",
+        says=say(m.objected, _QUEUE, [(_H200, 1)], say(m.beyond_limit, limits.TERMS, 300)),
+        where=POD,
+        rule="P8",
+        do="Write fewer of what the message counts.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The same, of a text.",
+        says=say(m.objected, _QUEUE, [(_GPU, 1)], say(m.beyond_limit, limits.CARD_TEXT, 20_000)),
+        where=POD,
+        rule="P8",
+        do="Write less.",
     ),
     Entry(
         under=Reason.INVALID_CARD,

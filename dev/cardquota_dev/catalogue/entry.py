@@ -50,11 +50,14 @@ class Said(str):
 
 
 def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
-    """What a function of `messages` says; what others said may be among its arguments."""
+    """What a function of `messages` says; what others said may be among its arguments, or in a
+    list that is one of them.
+    """
     names = {function.__name__}
     for argument in (*args, *kwargs.values()):
-        if isinstance(argument, Said):
-            names |= argument.names
+        for said in argument if isinstance(argument, list) else (argument,):
+            if isinstance(said, Said):
+                names |= said.names
     return Said(function(*args, **kwargs), names)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from cardquota.quota import limits
 from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
 
@@ -34,6 +35,12 @@ QUEUE_WRITES: Final = (
         say(m.namespaces_refused),
         "section 2",
         "Write the list, also for one namespace.",
+    ),
+    _refused(
+        "There is more in `card.namespaces` than is read: [the limits](rules.md#limits).",
+        say(m.queue_beyond_limit, limits.PATTERNS, 101),
+        "P8",
+        "Write fewer: patterns stand for many namespaces.",
     ),
     _refused(
         "`card.policy` or `card.state` has a value that means nothing.",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from cardquota.quota import limits
 from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Shortfall
@@ -83,6 +84,19 @@ EVENTS: Final = (
         where=(Where.NODE_EVENT,),
         rule="D7, D9",
         do="Correct the node; all others are counted as before.",
+    ),
+    Entry(
+        under=v.NOT_COUNTED,
+        when="There is more of a node than is read: [the limits](rules.md#limits).",
+        says=say(
+            m.not_counted,
+            "hopper-1",
+            [say(m.node_beyond_limit, limits.NODE_LABELS, 1_200)],
+            others=False,
+        ),
+        where=(Where.NODE_EVENT,),
+        rule="P8, D9",
+        do="Drop labels, taints or resources that nobody needs.",
     ),
     Entry(
         under=v.NOT_COUNTED,

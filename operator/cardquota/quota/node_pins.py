@@ -196,8 +196,10 @@ class NodePins:
                 self._cards[card.name] = left
             else:
                 del self._cards[card.name]
-            self._behind[bit.bit_length() - 1] = ("", "")
         self._free_bits += spot.bits
+        if not self._spots:
+            self._behind.clear()
+            self._free_bits.clear()
 
     def _new_bit(self, name: str, card: str) -> int:
         if not self._free_bits:

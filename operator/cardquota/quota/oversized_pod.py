@@ -7,14 +7,16 @@ out here is what no node could serve, or what is nothing.
 from collections.abc import Iterable
 from typing import Final
 
-from .limits import RESOURCE_ENTRIES, RESOURCES
+from .limits import RESOURCES
 from .objects.pod import Container, PodSpec, Resources
 from .objects.wire import Amounts
 from .pod_total import PodTotals, pod_totals
 from .vocabulary import CPU, MEMORY
 
-_MOST_CONTAINERS: Final = RESOURCE_ENTRIES.most // 4
-"""Of which cpu and memory are read: limits and requests of both are four entries."""
+_MOST_CONTAINERS: Final = 1_024
+"""Of which cpu and memory are read."""
+_MOST_DEVICES: Final = 1_024
+"""Entries above zero."""
 
 
 def oversized_totals(spec: PodSpec) -> PodTotals:
@@ -40,7 +42,7 @@ class _Cut:
 
     def __init__(self) -> None:
         self._containers = _MOST_CONTAINERS
-        self._devices = RESOURCE_ENTRIES.most
+        self._devices = _MOST_DEVICES
 
     def containers(self, found: Iterable[Container]) -> tuple[Container, ...]:
         """Those that ask for anything that is read."""

@@ -18,7 +18,7 @@ from .limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from .objects.meta import Owner
 from .objects.pod import Pod, PodAnnotations, PodSpec
 from .oversized_pod import oversized_totals
-from .pod_limits import excess
+from .pod_limits import excess, long_name
 from .pod_total import pod_totals
 from .quantity import QuantityError
 from .selector import Selector, encode
@@ -143,6 +143,8 @@ def pod_facts(pod: Pod) -> PodFacts:
         problem = problem or messages.group_elsewhere(notes.group)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
+    if beyond is None and (beyond := long_name(devices)) is not None:
+        devices = ()  # the API server stores no such pod: none is bound
     if beyond is not None:
         gates, problem = (), messages.beyond_limit(beyond.limit, beyond.found)
     bound = state >= _BOUND

@@ -38,6 +38,14 @@ def excess(pod: Pod, *, waits: bool) -> Excess | None:
     )
 
 
+def long_name(devices: Iterable[tuple[str, int]]) -> Excess | None:
+    """The first name of a resource, of those that are kept, that is too long to be one."""
+    for name, _ in devices:
+        if len(name) > _SHORT and (found := over(limits.RESOURCE_TEXT, size_of(name))):
+            return found
+    return None
+
+
 def over(limit: Limit, found: int) -> Excess | None:
     """The excess, if so many are more than the limit."""
     return Excess(limit, found) if found > limit.most else None

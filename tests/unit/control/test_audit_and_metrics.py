@@ -5,10 +5,12 @@ import pytest
 from builders import H200, H800, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.audit import report_strangers
-from cardquota.control.queue_metrics import measure_drift, refresh
+from cardquota.control.queue_metrics import UNKNOWN, measure_drift, refresh
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
+from cardquota.quota.card import can_exist
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.limits import is_object_name
 
 from .stage import Told, a_world
 
@@ -200,3 +202,40 @@ def test_drift_is_zero_and_seen_if_it_is_not() -> None:
     measure_drift(ledger, metrics)
     assert values(metrics, "ledger_drift") == {(): 1}
     see(ledger, THREE)
+
+
+# --- labels are names of what exists (P8) -------------------------------------------------------
+
+
+def series(metrics: Metrics) -> set[str]:
+    return {
+        text
+        for metric in metrics.registry.collect()
+        for sample in metric.samples
+        for text in sample.labels.values()
+    }
+
+
+def test_p8_queues_that_do_not_exist_share_one_label() -> None:
+    strays = [passed(f"p{n}", 2).in_queue(f"stray-{n}").on_node("h200-a") for n in range(3)]
+    named = a_pod("long").in_queue("q" * 250_000).asking_for(1).gated()
+    metrics = Metrics()
+    refresh(a_world(THREE, *strays, named), metrics)
+    assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 3}
+    assert values(metrics, "gated_pods") == {("queue",): 0, (UNKNOWN,): 1}
+    assert values(metrics, "queue_card_allocated")[UNKNOWN, H200] == 6
+    assert not [text for text in series(metrics) if "stray" in text or "qqq" in text]
+
+
+def test_p8_cards_that_nobody_has_share_one_label() -> None:
+    made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
+    metrics = Metrics()
+    refresh(a_world(THREE, *made_up), metrics)
+    assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 6}
+    assert not [text for text in series(metrics) if "MADE-UP" in text]
+    assert (UNKNOWN,) in values(metrics, "cluster_card_allocatable")
+
+
+def test_p8_the_label_of_what_is_unknown_can_be_no_name() -> None:
+    assert not is_object_name(UNKNOWN)
+    assert not can_exist(UNKNOWN)

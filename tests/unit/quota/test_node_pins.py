@@ -1,6 +1,6 @@
 """P3: a pod that names no card, pinned by other labels than its card's or to single nodes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,8 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.node_book import NodeBook
 from cardquota.quota.selector import HOST_NAME, Selector
 from cardquota.quota.vocabulary import Reason
+
+from ..steps import steps_of
 
 PRODUCT = f"{GPU}.product"
 QUEUE = a_queue("red").with_quota({H200: 4, H800: 2})
@@ -162,16 +164,23 @@ def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
         facts = STOCK.on_nodes_labelled({"team": f"{i}"}).facts()
         book.pin(facts)
         book.unpin(facts)
-    assert len(book._pins._questions) <= 1_000
+    pins = book._pins
+    assert len(pins._answers) * 200 <= 1024 * 1024
+    assert (pins._questions, pins._anywhere, pins._looking, pins._at) == ({}, {}, {}, {})
     book.see(SMALL.facts())
-    assert (book._pins._questions, book._pins._anywhere, book._pins._idle) == ({}, set(), set())
+    assert (len(pins._answers), pins._stale, pins._moved) == (0, {}, {})
 
 
 def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
     book = a_book(BIG, SMALL)
     book.drop("big")
     book.see(SMALL.with_uid("new").without_allocatable().labelled(PRODUCT, None).facts())
-    assert (book._pins._spots, book._pins._hosts) == ({}, {})
+    pins, index = book._pins, book._pins._index
+    assert (pins._cards, list(pins._spots)) == ({}, ["small"])
+    book.drop("small")
+    book.drop("small")
+    assert (pins._spots, pins._behind, pins._free_bits) == ({}, [], [])
+    assert (index._labels, index._carrying, index._names, index._all) == ({}, {}, {}, 0)
 
 
 # --- the same as asking every node ------------------------------------------------------------
@@ -245,30 +254,95 @@ def test_standing_answers_are_those_of_asking_every_node(
         before = picked
 
 
-def test_a_pod_does_not_cost_a_look_at_every_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of its kind does; what names single nodes looks at those alone."""
-    nodes = [a_node(f"n{i}").with_cards(H200, 8).labelled("zone", f"z{i % 3}") for i in range(300)]
-    book, looks = a_book(*nodes), 0
-    selects = Selector.selects
+@given(_NODES, _SELECTORS)
+def test_nodes_are_found_as_if_each_were_asked(
+    nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
+) -> None:
+    pod = selecting(terms)
+    there = {name: node_of(name, card, labels) for name, card, labels in nodes}
+    book, selector = a_book(*there.values()), Selector.of(pod.wire().spec)
+    found = [
+        (name, labels.get(PRODUCT))
+        for name, node in there.items()
+        if selector.selects(name, (labels := node.body["metadata"].get("labels", {})).get)
+    ]
+    encoded = pod.facts().selector
+    assert book.count_selected(encoded, ()) == len(found)
+    assert book.count_selected(encoded, (H200,)) == [card for _, card in found].count(H200)
+    if (choice := book.choice(encoded)) is not None:
+        by_card = {(name, card) for card, names in choice.items() for name in names}
+        assert by_card == {(name, card) for name, card in found if card}
 
-    def counted(self: Selector, name: str, label: Callable[[str], str | None]) -> bool:
-        nonlocal looks
-        looks += 1
-        return selects(self, name, label)
 
-    monkeypatch.setattr(Selector, "selects", counted)
+# --- what it costs ----------------------------------------------------------------------------
+
+
+def zoned(number: int) -> NodeBody:
+    node = a_node(f"n{number}").with_cards(H200, 8).labelled("zone", f"z{number % 3}")
+    return node.labelled(HOST_NAME, f"n{number}")
+
+
+def monster(number: int) -> bytes:
+    """As much as a selector may say, of labels that nodes have."""
+    places = [("zone", "NotIn", [f"z{i}" for i in range(number, number + 10)])] * 3
+    facts = STOCK.requiring(*[[*places, ("zone", "Exists", [])] for _ in range(128)]).facts()
+    assert not facts.oversized
+    return facts.selector
+
+
+@pytest.mark.parametrize("selector", [monster(1), on_node_named("n7").facts().selector])
+def test_p8_an_answer_costs_as_much_with_few_nodes_as_with_many(selector: bytes) -> None:
+    few, many = (a_book(*map(zoned, range(size))) for size in (20, 2_000))
+    costs = [steps_of(lambda book=book: book.picked(selector)) for book in (few, many)]
+    assert costs[0] == costs[1]
+    assert costs[0] < 15_000
+
+
+def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
+    """However many different selectors stand: some answers at once, the others in pieces."""
+    few, many = a_book(*map(zoned, range(20))), a_book(*map(zoned, range(20)))
+    pods = [
+        STOCK.requiring([("zone", "NotIn", [f"{i}"]), ("pool", "Exists", [])]).with_uid(f"p{i}")
+        for i in range(4_000)
+    ]
+    for book, waiting in ((few, pods[:200]), (many, pods)):
+        for pod in waiting:
+            book.pin(pod.facts())
+    event = zoned(7).labelled("pool", "new").facts()
+    costs = [steps_of(lambda book=book: book.see(event)) for book in (few, many)]
+    assert costs[1] < costs[0] * 1.2
+    told, pieces = many.take_moved(), 0
+    assert 100 <= len(told) <= 256
+    while many.more_moved:
+        assert steps_of(many.look_for_moved) < costs[0]
+        told += many.take_moved()
+        pieces += 1
+        assert pieces < 100
+    assert sorted(told) == sorted(pod.uid for pod in pods)
+
+
+def test_p8_an_event_about_other_labels_asks_nobody_again() -> None:
+    book = a_book(*map(zoned, range(20)))
+    for i in range(2_000):
+        pod = STOCK.on_nodes_labelled({"zone": "z1", f"own-{i}": "x"}).with_uid(f"p{i}")
+        book.pin(pod.facts())
+    book.see(zoned(3).labelled("driver", "2").facts())
+    assert not book.more_moved
+    book.see(zoned(3).labelled("own-7", "x").labelled("zone", "z1").facts())
+    while book.more_moved:
+        assert set(book.take_moved()) <= {"p7"}
+        book.look_for_moved()
+
+
+def test_p8_whoever_asks_gets_the_answer_of_now_while_others_are_worked_out() -> None:
+    book = a_book(BIG)
     for i in range(1_000):
-        facts = STOCK.with_uid(f"p{i}").on_nodes_labelled({"zone": "z1"}).facts()
-        book.pin(facts)
-        assert set(book.picked(facts.selector)) == {H200}
-    assert looks == 300
-    for i in range(200):
-        facts = on_node_named(f"n{i}").with_uid(f"d{i}").facts()
-        book.pin(facts)
-        assert set(book.picked(facts.selector)) == {H200}
-    assert looks == 500
-    book.see(nodes[0].labelled("zone", "z1").facts())
-    assert looks == 504
+        book.pin(STOCK.on_nodes_labelled({"pool": "new", f"x{i}": "y"}).with_uid(f"p{i}").facts())
+    last = STOCK.on_nodes_labelled({"pool": "new"}).with_uid("last")
+    book.pin(last.facts())
+    book.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
+    assert book.more_moved
+    assert set(book.picked(last.facts().selector)) == {H800}
 
 
 def test_shares_are_picked_by_the_labels_of_their_nodes() -> None:
