@@ -38,7 +38,7 @@ GROUP_TEXT: Final = Limit(f"annotation {v.GROUP_NAME}", LONGEST_OBJECT_NAME, siz
 """No PodGroup can have a longer name."""
 CONTAINERS: Final = Limit("containers", 256)
 """Of all kinds together: each is gone through."""
-RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 4_096)
+RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 2_048)
 """Each is a quantity to be read, some two microseconds."""
 RESOURCES: Final = Limit("resource names", 64)
 """Different ones, cpu and memory among them: a pod is filed by each device that it asks for."""
@@ -48,7 +48,7 @@ TERMS: Final = Limit("node affinity terms", 128)
 """Each is compared with the cards, and with the labels of nodes."""
 EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
 """Of all terms together, and the labels of the selector."""
-COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 32)
+COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
 """Each is compared with every value that nodes have under its label."""
 VALUES: Final = Limit("values in its node affinity", 4_096)
 """Of all terms together."""

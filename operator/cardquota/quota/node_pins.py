@@ -26,7 +26,7 @@ _AT_ONCE: Final = 128
 """Answers that are worked out again in one go, of selectors of usual length."""
 _USUAL: Final = KIB
 """Bytes of such a selector; a longer one counts as several."""
-_MOVED_AT_ONCE: Final = 256
+_MOVED_AT_ONCE: Final = 128
 """Pods that are told of in one go."""
 
 
@@ -165,15 +165,25 @@ class NodePins:
         old = self._spots.get(name)
         if (old is None and labels is None) or (old and old[:2] == (labels, cards)):
             return
-        if old is not None:
-            self._take_out(name, old)
-        if labels is not None:
-            self._put_in(name, labels, cards)
+        if old is not None and labels is not None and old.cards == cards:
+            self._relabel(name, old, labels)
+        else:
+            if old is not None:
+                self._take_out(name, old)
+            if labels is not None:
+                self._put_in(name, labels, cards)
         if cards or (old and old.cards):
             self.version += 1
             self._answers.clear()
             self._doubt(name, old, labels, cards)
             self.go_on()
+
+    def _relabel(self, name: str, old: _Spot, labels: Labels) -> None:
+        self._spots[name] = old._replace(labels=labels)
+        if not old.cards:
+            self._index.relabel(old.bits[0], dict(old.labels), dict(labels))
+        for card, bit in zip(old.cards, old.bits, strict=False):
+            self._index.relabel(bit, _shown(old.labels, card), _shown(labels, card))
 
     def _put_in(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
         had = [card.name for card in cards] or [""]
