@@ -85,6 +85,10 @@ def watched(
         ledger.node_seen(node_facts(node, ledger.vendors))
         catching_up.look()
 
+    def queue_seen(queue: Queue) -> None:
+        ledger.queue_seen(queue_facts(queue))
+        catching_up.look()
+
     def node_gone(name: str) -> None:
         ledger.node_gone(name)
         catching_up.look()
@@ -119,7 +123,7 @@ def watched(
             "queues",
             f"{group}/queues",
             Queue,
-            lambda x: ledger.queue_seen(queue_facts(x)),
+            queue_seen,
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(

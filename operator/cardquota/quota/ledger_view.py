@@ -63,6 +63,8 @@ class LedgerView:
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
         self._loose = LoosePods()
+        self._later: dict[str, None] = {}
+        """Uids of pods at the gate that are to be read anew, if they are still there."""
         self.made_pods = MadePods()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""

@@ -3,21 +3,23 @@
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from typing import Final
 
 import pytest
 
-from builders import CARDS, H200, a_ledger, a_namespace, a_node, a_pod, a_queue, see
+from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
+from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.drift import drift
-from cardquota.quota.judgement import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
 from cardquota.quota.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
+from cardquota.quota.objects.pod import Pod
 from cardquota.quota.objects.taints import Taint
 from cardquota.quota.pod_facts import pod_facts
 from cardquota.quota.queue_facts import QueueError, check_queue, queue_facts
@@ -29,6 +31,7 @@ from cardquota.quota.vocabulary import Reason
 from ..steps import steps_of
 
 STOCK: Final = a_pod("p").in_queue("red").asking_for(1)
+HAS_ZONE: Final[list[tuple[str, str, list[str]]]] = [("zone", "Exists", [])]
 RED: Final = a_queue("red").with_quota({H200: 400})
 
 
@@ -77,7 +80,7 @@ OF_PODS: Final[dict[Limit, Callable[[int], PodBody]]] = {
     limits.RESOURCE_ENTRIES: lambda n: containers(128, n),
     limits.RESOURCES: devices,
     limits.RESOURCE_TEXT: lambda n: STOCK.asking_for(1, "a.b/" + "r" * (n - 4)),
-    limits.TERMS: lambda n: STOCK.requiring(*[[("zone", "Exists", [])]] * n),
+    limits.TERMS: lambda n: STOCK.requiring(*[HAS_ZONE] * n),
     limits.EXPRESSIONS: lambda n: expressions(n, "Exists"),
     limits.COMPARISONS: lambda n: expressions(n, "Gt", 1),
     limits.VALUES: lambda n: expressions(1, "In", n),
@@ -175,7 +178,24 @@ def test_it_costs_no_more_the_larger_it_is(limit: Limit, pod: Callable[[int], Po
     ledger = a_world()
     for times in (2, 40):
         wire = pod(times * limit.most).wire()
-        assert steps_of(lambda wire=wire: judge_create(ledger, pod_facts(wire))) < 30_000
+        assert steps_of(partial(_review, ledger, wire)) < 30_000
+
+
+def _review(ledger: Ledger, pod: Pod) -> None:
+    judge_create(ledger, pod_facts(pod))
+
+
+def test_a_gang_of_which_one_is_beyond_a_limit_waits_and_is_told() -> None:
+    gang = a_group("train").in_queue("red").of(2)
+    fine = STOCK.in_queue(None).in_group("train").gated()
+    beyond = fine.requiring(*[HAS_ZONE] * 300).with_uid("beyond")
+    ledger = a_ledger(*CARDS, RED, gang, fine, beyond)
+    (refusal,) = openings(ledger, "red")
+    assert isinstance(refusal, Refusal)
+    assert beyond_limit(limits.TERMS, 300) in refusal.verdict.text
+    see(ledger, fine.with_uid("beyond").at_revision(9))
+    (opening,) = openings(ledger, "red")
+    assert isinstance(opening, Opening)
 
 
 # --- what came past us is charged ------------------------------------------------------------
@@ -190,7 +210,7 @@ def past_us() -> Iterator[tuple[str, PodBody, int]]:
     yield "behind entries of nothing", STOCK.with_spec(containers=last), 1
     first = [{"name": f"c{n}", "resources": {"limits": {"cpu": "1m"}}} for n in range(5_000)]
     yield "behind cpu", STOCK.with_spec(containers=[*first, {"name": "c", "resources": gpu}]), 1
-    yield "affinity", STOCK.requiring(*[[("zone", "Exists", [])]] * 500), 1
+    yield "affinity", STOCK.requiring(*[HAS_ZONE] * 500), 1
     yield "card", STOCK.naming(of_length(100_000)), 1
     yield "group", STOCK.in_group("g" * 300), 1
 

@@ -6,6 +6,7 @@ from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.bucket import Bucket
 from cardquota.quota.create_judgement import judge_create
+from cardquota.quota.drift import drift
 from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
@@ -168,3 +169,38 @@ def test_p5_a_pod_whose_own_selector_excludes_its_card_is_refused_on_a_named_nod
     pod = NAMED.naming(H200).on_nodes_labelled({f"{GPU}.product": H800})
     verdict = judge_create(a_ledger(BIG, SMALL, QUEUE), pod.facts())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
+
+
+def test_of_very_many_that_a_node_moves_some_are_read_anew_at_once_others_by_and_by() -> None:
+    pods = [
+        a_pod(f"p{n}").in_queue("red").asking_for(1).gated().on_nodes_labelled({"pool": "new"})
+        for n in range(300)
+    ]
+    ledger = a_ledger(BIG, SMALL, QUEUE, *pods)
+    account = ledger.account("red")
+    assert account is not None
+    see(ledger, a_node("new").with_cards(H800, 8).labelled("pool", "new"))
+    moved = [account.row(H800).requested]
+    while ledger.behind:
+        ledger.catch_up()
+        moved.append(account.row(H800).requested)
+        assert drift(ledger) == {}
+    assert moved == [128, 256, 300]
+
+
+def test_so_are_those_that_may_use_a_card_that_no_node_had_before() -> None:
+    stock = a_pod().in_queue("red").asking_for(1)
+    waiting = [stock.gated().with_uid(f"p{n}") for n in range(300)]
+    past_us = stock.with_uid("past-us")
+    ledger = a_ledger(a_queue("red").with_quota({H800: 2}), *waiting, past_us)
+    account = ledger.account("red")
+    assert account is not None
+    see(ledger, SMALL)
+    assert account.row(H800).inqueue == 1
+    read = [account.row(H800).requested]
+    while ledger.behind:
+        ledger.pod_gone("p99")
+        ledger.catch_up()
+        read.append(account.row(H800).requested)
+        assert drift(ledger) == {}
+    assert read == [129, 257, 300]
