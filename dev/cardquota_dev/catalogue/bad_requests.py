@@ -7,7 +7,7 @@ from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
 from cardquota.quota.vocabulary import Reason
 
-from .entry import POD, Entry, say
+from .entry import POD, Entry, Where, say
 
 _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
@@ -188,6 +188,20 @@ BAD_REQUESTS: Final = (
         where=POD,
         rule="P8",
         do="Write less.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
+        when="The pods that wait have very much text of this kind together: somebody else's, as a "
+        "rule.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS),
+        ),
+        where=(Where.POD_EVENT,),
+        rule="P8",
+        do="Write less, or ask who has thousands of large pods waiting.",
     ),
     Entry(
         under=Reason.INVALID_CARD,

@@ -37,6 +37,7 @@ class Ledger(LedgerDecisions):
         """A pod was added or changed."""
         record = self.pods.get(facts.uid)
         if facts.state.finished or not facts.concerns_us:
+            self._kept_text.forget(facts.uid)
             if record is not None and facts.revision >= record.facts.revision:
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
@@ -46,6 +47,7 @@ class Ledger(LedgerDecisions):
                 self._group(facts.group).succeed(facts.uid)
                 self._stir(self._group(facts.group))
             return
+        facts = self._kept_text.admit(facts)
         if record is None:
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
@@ -66,6 +68,7 @@ class Ledger(LedgerDecisions):
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
+        self._kept_text.forget(uid)
         record = self.pods.pop(uid, None)
         self.news.part(uid)
         if record is not None:

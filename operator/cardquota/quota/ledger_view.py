@@ -14,6 +14,7 @@ from .device_classes import DeviceClasses
 from .effect import mode_of
 from .group_book import GroupBook
 from .group_facts import NamespaceFacts
+from .kept_text import KeptText
 from .loose_pods import LoosePods
 from .made_pods import MadePods
 from .news import News
@@ -63,6 +64,7 @@ class LedgerView:
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
         self._loose = LoosePods()
+        self._kept_text = KeptText()
         self._later: dict[str, None] = {}
         """Uids of pods at the gate that are to be read anew, if they are still there."""
         self.made_pods = MadePods()

@@ -74,6 +74,14 @@ OF_PODS: Final = (
     *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
 )
 
+# --- all pods that wait, together --------------------------------------------------------------
+LARGE_TEXT: Final = Limit("large", 4 * KIB, sized=True)
+"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
+LARGE_TEXTS: Final = Limit("large texts", 64 * KIB * KIB, sized=True)
+"""What all those that keep more may keep together."""
+
+OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS)
+
 # --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
 """As much as a quota may have."""

@@ -130,6 +130,15 @@ def beyond_limit(limit: Limit, found: int) -> str:
     return f"the pod has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
+def too_much_waits(each: Limit, together: Limit) -> str:
+    """The texts of a waiting pod are large, and so are those of many others (P8)."""
+    return (
+        f"the node selectors, affinities, tolerations and {v.CARD_NAME} of the pods that wait are "
+        f"more than <{together.most}> bytes together: write less than <{each.most}> for this one, "
+        "or create it again later"
+    )
+
+
 def node_beyond_limit(limit: Limit, found: int) -> str:
     """There is more of a node than is read: none of its cards is counted (P8, D9)."""
     return f"it has <{found}> {limit.what}, at most <{limit.most}> are read"

@@ -11,7 +11,6 @@ answer costs in proportion to what the selector says, not to the nodes.
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import islice
-from sys import intern
 from typing import Final, NamedTuple, TypeVar
 
 from .card import NOT, Card, Labels
@@ -26,6 +25,8 @@ _AT_ONCE: Final = 128
 """Answers that are worked out again in one go, of selectors of usual length."""
 _USUAL: Final = KIB
 """Bytes of such a selector; a longer one counts as several."""
+_MOST_PLACES: Final = 16
+"""Nodes that a question is filed by; one that names more is asked again at every change of one."""
 _MOVED_AT_ONCE: Final = 128
 """Pods that are told of in one go."""
 
@@ -41,12 +42,12 @@ class _Spot(NamedTuple):
 class _Question:
     """What pods wait on: the last answer, and who they are."""
 
-    __slots__ = ("cards", "keys", "places", "uids")
+    __slots__ = ("cards", "places", "uids")
 
     def __init__(self, selector: Selector, cards: frozenset[str]) -> None:
         self.cards = cards
-        self.keys = tuple(map(intern, selector.keys()))
-        self.places = selector.places()
+        places = selector.places()
+        self.places = places if places is not None and len(places) <= _MOST_PLACES else None
         self.uids: set[str] = set()
 
 
@@ -70,10 +71,8 @@ class NodePins:
         self._questions: dict[bytes, _Question] = {}
         self._at: dict[Place, dict[bytes, None]] = {}
         """Questions that name single nodes, by those."""
-        self._looking: dict[str, dict[bytes, None]] = {}
-        """The other questions, by the labels they look at."""
         self._anywhere: dict[bytes, None] = {}
-        """All of those."""
+        """The other questions."""
         self._stale: dict[bytes, None] = {}
         """Questions whose answer may be another one than they have."""
         self._moved: dict[str, None] = {}
@@ -175,7 +174,7 @@ class NodePins:
         if cards or (old and old.cards):
             self.version += 1
             self._answers.clear()
-            self._doubt(name, old, labels, cards)
+            self._doubt(name, old.labels if old else (), labels or ())
             self.go_on()
 
     def _relabel(self, name: str, old: _Spot, labels: Labels) -> None:
@@ -219,20 +218,13 @@ class NodePins:
         self._behind[bit.bit_length() - 1] = (name, card)
         return bit
 
-    def _doubt(
-        self, name: str, old: _Spot | None, labels: Labels | None, cards: tuple[Card, ...]
-    ) -> None:
+    def _doubt(self, name: str, before: Labels, after: Labels) -> None:
         """Note whose answers this change of a node may change."""
-        before = old.labels if old is not None else ()
-        hosts = {label_of(before, HOST_NAME), label_of(labels or (), HOST_NAME)}
+        hosts = {label_of(before, HOST_NAME), label_of(after, HOST_NAME)}
         places = [(NODE_NAME, name), *((HOST_NAME, host) for host in hosts if host is not None)]
         for place in places:
             self._stale.update(self._at.get(place, ()))
-        if old is None or labels is None or old.cards != cards:
-            self._stale.update(self._anywhere)
-            return
-        for key in {key for key, _ in {*before} ^ {*labels}}:
-            self._stale.update(self._looking.get(key, ()))
+        self._stale.update(self._anywhere)
 
     def _ask(self, selector: bytes) -> _Question:
         question = _Question(decode(selector), frozenset(self.picked(selector)))
@@ -241,8 +233,6 @@ class NodePins:
             self._at.setdefault(place, {})[selector] = None
         if question.places is None:
             self._anywhere[selector] = None
-            for key in question.keys:
-                self._looking.setdefault(key, {})[selector] = None
         return question
 
     def _forget(self, selector: bytes, question: _Question) -> None:
@@ -252,8 +242,6 @@ class NodePins:
             _discard(self._at, place, selector)
         if question.places is None:
             del self._anywhere[selector]
-            for key in question.keys:
-                _discard(self._looking, key, selector)
 
 
 def label_of(labels: Labels, key: str) -> str | None:

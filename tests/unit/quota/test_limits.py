@@ -10,10 +10,11 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import limits
+from cardquota.quota import kept_text, limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.drift import drift
+from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
@@ -103,7 +104,7 @@ CASES: Final = pytest.mark.parametrize(
 def test_every_limit_is_tested() -> None:
     found = {one for one in vars(limits).values() if isinstance(one, Limit)}
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS}
-    assert found == tested
+    assert found == tested | {*limits.OF_ALL}
     assert {*limits.OF_PODS} == {*OF_PODS}
     assert {*limits.OF_QUEUES} == {*OF_QUEUES}
     assert {*limits.OF_NODES} == {*OF_NODES}
@@ -196,6 +197,34 @@ def test_a_gang_of_which_one_is_beyond_a_limit_waits_and_is_told() -> None:
     see(ledger, fine.with_uid("beyond").at_revision(9))
     (opening,) = openings(ledger, "red")
     assert isinstance(opening, Opening)
+
+
+def test_all_that_wait_keep_a_bounded_amount_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small ones always; a large one that came too late is read once it is written smaller."""
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 100_000, sized=True))
+    ledger = a_ledger(*CARDS, RED)
+    large = [
+        STOCK.on_nodes_labelled({"k": f"{n:05}" + "v" * 40_000}).with_uid(f"large-{n}").gated()
+        for n in range(4)
+    ]
+    for pod in large:
+        see(ledger, pod)
+    assert [ledger.pods[f"large-{n}"].facts.oversized for n in range(4)] == [False] * 2 + [True] * 2
+    verdict = judge_release(ledger, ledger.pods["large-3"])
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
+    assert "more than <100000> bytes together: write less than <4096>" in verdict.text
+    for n in range(100):
+        see(ledger, STOCK.on_nodes_labelled({"k": "v" * 3_000}).with_uid(f"small-{n}").gated())
+        assert not ledger.pods[f"small-{n}"].facts.oversized
+    ledger.pod_gone("large-0")
+    see(ledger, large[2].at_revision(5))
+    assert not ledger.pods["large-2"].facts.oversized
+    many = STOCK.with_spec(tolerations=[{"key": f"k{n}"} for n in range(250)]).gated("a/b")
+    see(ledger, many.naming("|".join(f"A{n}" for n in range(250))).with_uid("many"))
+    assert ledger.pods["many"].facts.oversized
+    for uid in [*ledger.pods]:
+        ledger.pod_gone(uid)
+    assert ledger._kept_text._total == 0
 
 
 # --- what came past us is charged ------------------------------------------------------------
