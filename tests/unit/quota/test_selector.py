@@ -249,3 +249,9 @@ def test_p3_an_empty_term_names_no_node() -> None:
 )
 def test_a_node_at_hand_is_asked_as_the_scheduler_would(pod: PodBody, selected: bool) -> None:
     assert of(pod).selects("n", {"zone": "a", "rank": "+3"}.get) is selected
+
+
+def test_of_several_cards_those_stay_that_can_fit_where_each_shows_other_labels() -> None:
+    selector = of(a_pod().on_nodes_labelled({REPLICAS: "4"}))
+    assert selector.allowed([CARD_H200, CARD_SHARE]) == [CARD_H200, CARD_SHARE]
+    assert of(a_pod().on_nodes_labelled({REPLICAS: "2"})).allowed([CARD_SHARE]) == []

@@ -1,0 +1,93 @@
+"""Nodes are found by their labels as if each were asked (P3), at no cost of each (P8)."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from builders import a_pod
+from cardquota.quota.label_index import LabelIndex
+from cardquota.quota.selector import NODE_NAME, Selector
+
+NODES: Mapping[str, Mapping[str, str]] = {
+    "n0": {"zone": "a", "rank": "1"},
+    "n1": {"zone": "b", "rank": "20"},
+    "n2": {"zone": "b", "rank": "x"},
+    "n3": {},
+}
+
+
+def an_index() -> LabelIndex:
+    index = LabelIndex()
+    for place, (name, labels) in enumerate(NODES.items()):
+        index.add(1 << place, name, labels)
+    return index
+
+
+def selector(*terms: list[tuple[str, str, list[str]]]) -> Selector:
+    found = []
+    for term in terms:
+        entries = [{"key": k, "operator": o, "values": v} for k, o, v in term]
+        fields = [entry for entry in entries if entry["key"] == NODE_NAME]
+        found.append(
+            {"matchFields": fields, "matchExpressions": [e for e in entries if e not in fields]}
+        )
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": found}}
+    return Selector.of(a_pod().with_spec(affinity={"nodeAffinity": required}).wire().spec)
+
+
+def names(index: LabelIndex, wanted: Selector) -> list[str]:
+    bits = index.selected(wanted)
+    return [name for place, name in enumerate(NODES) if bits & (1 << place)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (selector([("zone", "In", ["b", "c"])]), ["n1", "n2"]),
+        (selector([("zone", "NotIn", ["b"])]), ["n0", "n3"]),
+        (selector([("rank", "Exists", [])]), ["n0", "n1", "n2"]),
+        (selector([("rank", "DoesNotExist", [])]), ["n3"]),
+        (selector([("rank", "Gt", ["1"])]), ["n1"]),
+        (selector([("rank", "Gt", ["0"])]), ["n0", "n1"]),
+        (selector([("rank", "Lt", ["20"])]), ["n0"]),
+        (selector([("rank", "Lt", ["1"])]), []),
+        (selector([("rank", "Gt", ["many"])]), []),
+        (selector([("rank", "Gt", [])]), []),
+        (selector([("other", "Gt", ["0"])]), []),
+        (selector([("zone", "Later", [])]), ["n0", "n1", "n2", "n3"]),
+        (selector([("zone", "In", ["b"]), ("rank", "Gt", ["5"])]), ["n1"]),
+        (selector([("zone", "In", ["a"])], [("rank", "In", ["x"])]), ["n0", "n2"]),
+        (selector([]), []),
+        (selector([], [("zone", "In", ["a"])]), ["n0"]),
+        (selector(), []),
+        (selector([(NODE_NAME, "In", ["n2", "gone"])]), ["n2"]),
+        (selector([(NODE_NAME, "NotIn", ["n2"]), ("zone", "In", ["b"])]), ["n1"]),
+        (selector([(NODE_NAME, "Gt", ["0"])]), []),
+        (Selector(), ["n0", "n1", "n2", "n3"]),
+        (Selector(labels=(("rank", "1"), ("zone", "a"))), ["n0"]),
+        (Selector(labels=(("rank", "1"), ("zone", "b"))), []),
+        (Selector(labels=(("none", ""),)), []),
+    ],
+)
+def test_the_nodes_that_are_picked(wanted: Selector, found: list[str]) -> None:
+    assert names(an_index(), wanted) == found
+    if not any(term.match_fields for term in wanted.terms or ()):
+        asked = [name for name, labels in NODES.items() if wanted.selects(name, labels.get)]
+        assert asked == found
+
+
+def test_numbers_are_put_in_order_anew_when_a_label_changes() -> None:
+    index, above = an_index(), selector([("rank", "Gt", ["10"])])
+    assert names(index, above) == ["n1"]
+    index.relabel(1, {"rank": "1"}, {"rank": "11"})
+    assert names(index, above) == ["n0", "n1"]
+    index.discard(2, "n1", NODES["n1"])
+    assert names(index, above) == ["n0"]
+
+
+def test_only_some_labels_are_kept_in_order() -> None:
+    index = LabelIndex()
+    index.add(1, "n0", {f"k{n}": f"{n}" for n in range(100)})
+    for number in range(100):
+        assert names(index, selector([(f"k{number}", "Lt", ["100"])])) == ["n0"]
+    assert len(index._sorted) <= 8
