@@ -49,7 +49,7 @@ TERMS: Final = Limit("node affinity terms", 128)
 EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
 """Of all terms together, and the labels of the selector."""
 COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
-"""Each is compared with every value that nodes have under its label."""
+"""For each the numbers that nodes have under its label may have to be put in order."""
 VALUES: Final = Limit("values in its node affinity", 4_096)
 """Of all terms together."""
 SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)
@@ -75,9 +75,9 @@ OF_PODS: Final = (
 )
 
 # --- all pods that wait, together --------------------------------------------------------------
-LARGE_TEXT: Final = Limit("large", 4 * KIB, sized=True)
+LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
 """What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
-LARGE_TEXTS: Final = Limit("large texts", 64 * KIB * KIB, sized=True)
+LARGE_TEXTS: Final = Limit("the larger texts of all waiting pods", 64 * KIB * KIB, sized=True)
 """What all those that keep more may keep together."""
 
 OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS)

@@ -10,7 +10,7 @@ answer costs in proportion to what the selector says, not to the nodes.
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
-from itertools import islice
+from itertools import compress, islice
 from typing import Final, NamedTuple, TypeVar
 
 from .card import NOT, Card, Labels
@@ -112,11 +112,8 @@ class NodePins:
         return dict.fromkeys(name for name, _ in self._selected(selector)).keys()
 
     def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
-        left = self._index.selected(decode(selector))
-        while left:
-            bit = left & -left
-            yield self._behind[bit.bit_length() - 1]
-            left ^= bit
+        bits = self._index.selected(decode(selector))
+        return compress(self._behind, map("1".__eq__, reversed(f"{bits:b}")))
 
     def join(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer from now on."""
