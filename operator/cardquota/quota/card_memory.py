@@ -61,13 +61,6 @@ class MemoryLabel:
         """The most MiB that are rounded to it."""
         return self.gib * _MIB_PER_GIB + _MIB_PER_GIB // 2 - 1
 
-    def can_be(self, text: str) -> bool:
-        """Whether a node with this value shows this share; of a label with a unit, as nodes do."""
-        if self.values:
-            return text in self.values
-        mib = mib_of(text, self.unit)
-        return mib is not None and self.least <= mib <= self.most
-
     def also(self, values: Iterable[str]) -> "MemoryLabel":
         """With more values that nodes have shown; the same object if they are none."""
         both = tuple(sorted({*self.values, *values}))

@@ -5,7 +5,7 @@ some node fits. Asked about a node that is at hand, the scheduler's own rule is 
 may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import msgspec

@@ -3,7 +3,7 @@
 import pytest
 
 from cardquota.quota.card_memory import MemoryLabel, MemoryUnit
-from cardquota.quota.memory_affinity import memory_asked_for, memory_can_hold
+from cardquota.quota.memory_affinity import AskedOfLabel, memory_asked_for, memory_can_hold
 from cardquota.quota.objects.node_affinity import Expression
 
 KEY = "nvidia.com/gpu.memory"
@@ -63,11 +63,12 @@ def test_where_a_card_has_no_size_or_another_label_nothing_is_asked() -> None:
 def test_what_a_pod_asks_of_the_label_leaves_a_share_or_not(
     operator: str, values: list[str], *, mib: bool, written: bool
 ) -> None:
-    expression = Expression(key=KEY, operator=operator, values=tuple(values))
-    assert memory_can_hold(expression, BIG) is mib
-    assert memory_can_hold(expression, WRITTEN) is written
+    asked = AskedOfLabel(Expression(key=KEY, operator=operator, values=tuple(values)))
+    assert memory_can_hold(asked, BIG) is mib
+    assert memory_can_hold(asked, WRITTEN) is written
 
 
 def test_of_what_no_node_has_written_yet_every_number_is_possible() -> None:
     unknown = MemoryLabel(KEY, 64, MemoryUnit.WRITTEN)
-    assert memory_can_hold(Expression(key=KEY, operator="Gt", values=("1",)), unknown)
+    asked = AskedOfLabel(Expression(key=KEY, operator="Gt", values=("1",)))
+    assert memory_can_hold(asked, unknown)
