@@ -1,5 +1,7 @@
 """What is read of a workload: its pods' template, and how many it wants at once."""
 
+from typing import Final
+
 import msgspec
 
 from cardquota.quota.objects.pod import PodMeta, PodSpec
@@ -54,6 +56,10 @@ class Workload(Wire):
     spec: Spec = msgspec.field(default_factory=Spec)
 
 
+_COMPARED: Final = 256 * 1024
+"""Bytes of a template that is read to be compared; a longer one differs if its text does."""
+
+
 class RawSpec(Wire):
     """The template as it was written, to be compared whole."""
 
@@ -68,8 +74,12 @@ class StoredWorkload(Wire):
 
     def differs_from(self, other: "StoredWorkload | None") -> bool:
         """Whether the pods of that one are others than those of this: a label is enough."""
-        theirs = other.spec.template if other is not None else b"null"
-        return bool(msgspec.json.decode(self.spec.template) != msgspec.json.decode(theirs))
+        ours, theirs = self.spec.template, other.spec.template if other is not None else b"null"
+        if bytes(ours) == bytes(theirs):
+            return False
+        if max(len(ours), len(theirs)) > _COMPARED:
+            return True
+        return bool(msgspec.json.decode(ours) != msgspec.json.decode(theirs))
 
 
 def pods_of_job(spec: Spec, succeeded: int) -> int:
