@@ -177,7 +177,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         let_by=notes.term is not None and notes.allocated is None,
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
-        claims_devices=claims_devices(spec),
+        claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
         mirror=notes.mirror is not None,
         problem=problem,
         oversized=beyond is not None,
