@@ -32,5 +32,6 @@ FOCUS = {
     "charged-after": Focus(("connections cut",)),
     "no-write-ahead": Focus(("connections cut",)),
     "dropped-event": Focus(("node labels gone",)),
+    "phantom-reservation": Focus(("node labels gone",)),
 }
 """By breakage."""
