@@ -13,6 +13,7 @@ import msgspec
 from .card import NOT, Card
 from .card_memory import MemoryLabel
 from .memory_affinity import memory_asked_for, memory_can_hold
+from .number_comparison import compares
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
 
@@ -199,17 +200,9 @@ def _fits(expression: Expression, value: str) -> bool:
         case "DoesNotExist":
             return False
         case "Gt" | "Lt":
-            return _compares(expression.operator, value, values)
+            return len(values) == 1 and compares(expression.operator, value, values[0])
         case _:
             return True  # an operator of a later Kubernetes: the scheduler has the last word
-
-
-def _compares(operator: str, value: str, values: tuple[str, ...]) -> bool:
-    try:
-        number, bound = int(value), int(values[0])
-    except (ValueError, IndexError):
-        return False
-    return number > bound if operator == "Gt" else number < bound
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from .number_comparison import compares
 from .objects.taints import Taint as TaintObject
 from .objects.taints import Toleration as TolerationObject
 
@@ -42,7 +43,7 @@ class Toleration(NamedTuple):
             case "Equal" | "":
                 return bool(self.key) and self.value == taint.value
             case "Gt" | "Lt":
-                return bool(self.key) and _compares(self.operator, taint.value, self.value)
+                return bool(self.key) and compares(self.operator, taint.value, self.value)
             case _:
                 return False
 
@@ -81,12 +82,3 @@ def _shared(taints: Taints) -> Taints:
 @lru_cache(maxsize=1024)
 def _shared_tolerations(tolerations: Tolerations) -> Tolerations:
     return tolerations
-
-
-def _compares(operator: str, of_node: str, of_pod: str) -> bool:
-    """The node's value above (`Gt`) or below (`Lt`) the pod's, both whole numbers."""
-    try:
-        node, pod = int(of_node), int(of_pod)
-    except ValueError:
-        return False
-    return node > pod if operator == "Gt" else node < pod

@@ -1,0 +1,26 @@
+"""`Gt` and `Lt` of node affinity and of tolerations, as the scheduler compares."""
+
+import re
+from typing import Final
+
+_WHOLE: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_LARGEST: Final = 2**63 - 1
+
+
+def compares(operator: str, of_node: str, of_pod: str) -> bool:
+    """Whether the node's value is above (`Gt`) or below (`Lt`) the pod's.
+
+    Both are whole numbers of 64 bits in decimal digits; what is none compares as false.
+    """
+    node, pod = _number(of_node), _number(of_pod)
+    if node is None or pod is None:
+        return False
+    return node > pod if operator == "Gt" else node < pod
+
+
+def _number(text: str) -> int | None:
+    found = _WHOLE.fullmatch(text)
+    if found is None:
+        return None
+    number = int(found[1] + found[2])
+    return number if -_LARGEST - 1 <= number <= _LARGEST else None
