@@ -91,9 +91,10 @@ class GroupBook:
 
     @property
     def started(self) -> bool:
-        """Whether its minimum is reserved or held: what comes now comes one by one."""
+        """Whether its minimum is reserved or held, or it is no gang: what comes now comes one by
+        one."""
         reserved = self.reservation is not None and not self.reserved_elsewhere
-        return reserved or self.missing <= 0
+        return reserved or self.missing <= 0 or not self.gang
 
     @property
     def missing(self) -> int:

@@ -181,12 +181,14 @@ class LedgerCharges(LedgerView):
     def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
         """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
 
-        Beside it the books of its gang, if it has one.
+        Beside it the books of its gang, or of a group that has a reservation, if it is in one.
         """
         facts, request = record.facts, record.request
         book = self.groups.get(facts.group) if facts.group else None
         agrees = facts.own_queue in ("", record.queue)
-        gang = book if book is not None and book.gang else None
+        # What a reservation covers changes with every other member, of a gang or not any more.
+        together = book is not None and (book.gang or book.reservation is not None)
+        gang = book if together else None
         group = gang.key if gang is not None else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key

@@ -100,6 +100,15 @@ def test_t2_what_members_hold_in_another_queue_is_no_part_of_the_reservation() -
     assert drift(ledger) == {}
 
 
+def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_more() -> None:
+    """Its minimum was lowered to one when its reservation stood: nothing else becomes free."""
+    group = GANG.of(1).reserving("red", {H200: 2})
+    ledger = a_cluster(group, waiting("x").stamped("red", {H200: 1}), runs("a"), member("b", 2))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-a")
+    assert release(ledger)[0] == [["b"]]
+
+
 def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     assert release(ledger)[0] == [["a", "b"]]
