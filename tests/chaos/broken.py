@@ -8,7 +8,7 @@ that uses it.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -26,13 +26,17 @@ from cardquota.control.gate import GateOpener, Opened
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.pod_patch import pod_path
 from cardquota.control.release import ReleaseDoor
+from cardquota.quota import create_judgement
 from cardquota.quota import vocabulary as v
+from cardquota.quota.asking import Asking
 from cardquota.quota.group_book import GroupBook
 from cardquota.quota.group_facts import GroupFacts
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.pod_record import PodRecord
-from cardquota.quota.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
+from cardquota.quota.undecided import Others
+from cardquota.quota.verdict import Shortfall
 
 from .breaker import Breaker
 
@@ -148,21 +152,45 @@ def _dropped_event(breaker: Breaker) -> None:
 
 
 def _phantom_reservation(breaker: Breaker) -> None:
-    def of_all_queues(
-        self: Any, book: GroupBook, chosen: Sequence[tuple[PodRecord, Charge]]
-    ) -> Charge:
-        total: dict[str, int] = {}
-        charges = [self._ledger.charge_of(record, cards) for record, cards in chosen]
-        held = [record for record in book.members.values() if record.held]
-        charges += [record.charge for record in held]
-        for charge in charges:
-            for dimension, amount in charge:
+    def of_all_queues(self: Any, queue: str, term: str, asked: Charge) -> Reservation:
+        total = dict(asked)
+        held = [record for record in self.members.values() if record.held]
+        for record in held:
+            for dimension, amount in record.charge:
                 total[dimension] = total.get(dimension, 0) + amount
-        if any(record.queue != chosen[0][0].queue for record in held):
-            breaker.count(ReleaseJudge, "_reservation")
-        return canonical(total)
+        if any(record.queue != queue and record.charge for record in held):
+            breaker.count(GroupBook, "reserve")
+        # What was judged is not noted: the product's own recount must not be what finds it.
+        self.assumed = Reservation(queue, term, canonical(total))
+        return cast("Reservation", self.assumed)
 
-    breaker.replace(ReleaseJudge, "_reservation", of_all_queues, always=False)
+    breaker.replace(GroupBook, "reserve", of_all_queues, always=False)
+
+
+def _undecided_blind(breaker: Breaker) -> None:
+    short_of = Asking._short_of
+
+    def of_what_is_not_covered(
+        self: Any, card: str, amount: int, others: Others | None, *, hopeless: bool
+    ) -> Shortfall | None:
+        short = short_of(self, card, amount, others, hopeless=hopeless)
+        if short is not None and others is not None and amount <= self._covered(card, amount):
+            breaker.count(Asking, "_short_of")
+            return None
+        return short
+
+    breaker.replace(Asking, "_short_of", of_what_is_not_covered, always=False)
+
+
+def _strangers_in_the_way(breaker: Breaker) -> None:
+    could_go = create_judgement._could_go
+
+    def whatever_it_waits_for(ledger: Ledger, record: PodRecord) -> bool:
+        if not could_go(ledger, record):
+            breaker.count(create_judgement, "_could_go")
+        return True
+
+    breaker.replace(create_judgement, "_could_go", whatever_it_waits_for, always=False)
 
 
 BREAKAGES = {
@@ -182,5 +210,12 @@ BREAKAGES = {
     "dropped-event": Breakage("one in 50 watch events of pods is lost", _dropped_event),
     "phantom-reservation": Breakage(
         "a gang's reservation counts what its members hold in other queues", _phantom_reservation
+    ),
+    "undecided-blind": Breakage(
+        "what is reserved fits without a look at the limit, where somebody has a choice of cards",
+        _undecided_blind,
+    ),
+    "strangers-in-the-way": Breakage(
+        "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
     ),
 }

@@ -33,5 +33,7 @@ FOCUS = {
     "no-write-ahead": Focus(("connections cut",)),
     "dropped-event": Focus(("node labels gone",)),
     "phantom-reservation": Focus(("node labels gone",)),
+    "undecided-blind": Focus(("node labels gone",)),
+    "strangers-in-the-way": Focus(("node labels gone",)),
 }
 """By breakage."""
