@@ -220,14 +220,5 @@ class Scaler(Client):
         return reply.code != 0
 
 
-def all_clients(api: Api, seed: int, tally: Counter[str]) -> list[Client]:
-    """Everybody, each with dice of its own."""
-    kinds = [Trainer] * 5 + [Server] * 2 + [Gang] * 3 + [Scaler]
-    return [
-        kind(f"{kind.__name__.lower()}-{number}", api, f"{seed}/{number}", tally)
-        for number, kind in enumerate(kinds)
-    ]
-
-
 def _path(pod: Object) -> str:
     return f"{objects.PODS}/{pod['metadata']['name']}"

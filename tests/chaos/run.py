@@ -17,7 +17,8 @@ from .agreement import disagreements
 from .api import Api
 from .breaker import Breaker, NotThereError
 from .broken import BREAKAGES
-from .clients import Client, all_clients
+from .clients import Client
+from .everybody import all_clients
 from .focus import FOCUS
 from .history import History, HistoryError
 from .lengths import Lengths
