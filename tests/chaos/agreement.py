@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import objects
-from .fitting import fitting, over
+from .fitting import fitting
 from .recount import Place, Recount
 from .scene import REPLICAS, Scene
 
@@ -28,8 +28,9 @@ async def disagreements(scene: Scene) -> list[str]:
     for queue in recount.quota:
         found += [f"{thing} waits in {queue}, and would fit" for thing in fitting(recount, queue)]
     for key, group in recount.groups.items():
-        if group.reserved_in and over(recount, group):
-            found.append(f"{key} reserves {group.reserved}, and its members run or are gone")
+        if group.reserved_in:
+            # Each gang is through with it, or its time is over: nobody begins any more.
+            found.append(f"{key} still reserves {group.reserved}")
     expected = totals(recount)
     for replica in range(REPLICAS):
         page = await scene.page(replica)

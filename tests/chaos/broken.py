@@ -26,6 +26,7 @@ from cardquota.control.gate import GateOpener, Opened
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.pod_patch import pod_path
 from cardquota.control.release import ReleaseDoor
+from cardquota.control.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import create_judgement
 from cardquota.quota import vocabulary as v
 from cardquota.quota.asking import Asking
@@ -103,10 +104,10 @@ def _no_catch_up(breaker: Breaker) -> None:
 def _charged_after(breaker: Breaker) -> None:
     send, opened = ReleaseDoor._send, GateOpener.open
 
-    def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]], since: float) -> Any:
+    def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]]) -> Any:
         for facts, _, _ in pods:
             self._ledger.retract(facts.uid, hold_back=True)
-        return send(self, pods, since)
+        return send(self, pods)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         answer = await opened(self, facts, stamp, resource)
@@ -182,6 +183,17 @@ def _undecided_blind(breaker: Breaker) -> None:
     breaker.replace(Asking, "_short_of", of_what_is_not_covered, always=False)
 
 
+def _endless_reservation(breaker: Breaker) -> None:
+    over = ReservationTimeouts.over
+
+    def never(self: Any, key: str) -> bool:
+        if over(self, key):
+            breaker.count(ReservationTimeouts, "over")
+        return False
+
+    breaker.replace(ReservationTimeouts, "over", never, always=False)
+
+
 def _strangers_in_the_way(breaker: Breaker) -> None:
     could_go = create_judgement._could_go
 
@@ -214,6 +226,10 @@ BREAKAGES = {
     "undecided-blind": Breakage(
         "what is reserved fits without a look at the limit, where somebody has a choice of cards",
         _undecided_blind,
+    ),
+    "endless-reservation": Breakage(
+        "what a gang does not use in time, or cannot start with, is not given back",
+        _endless_reservation,
     ),
     "strangers-in-the-way": Breakage(
         "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way

@@ -6,7 +6,7 @@ from functools import partial
 
 from . import objects
 from .clients import Client, Gang
-from .objects import QUEUES, URGENT, A
+from .objects import NOWHERE, QUEUES, URGENT, A
 
 _BETWEEN = ("gangs", "spare")
 """Queues that groups move between. What is held in the first is more than the second allows."""
@@ -100,6 +100,28 @@ class Mover(Gang):
                 self.tally["groups made again"] += 1
                 return
             await asyncio.sleep(0.3)
+
+
+class Incomplete(Gang):
+    """A gang of which one member never gets a node, and then is gone: what it did not use is
+    reserved for nobody.
+    """
+
+    async def work(self) -> bool:
+        name = self._new()
+        body = objects.group(name, self.name, "gangs", 2)
+        if not (await self._api.create(objects.GROUPS, body)).ok:
+            return False
+        runs, stuck = f"{name}-runs", f"{name}-stuck"
+        await asyncio.gather(self._member(runs, name, 1), self._member(stuck, name, 1, NOWHERE))
+        await self._until_all_run(1)
+        await asyncio.sleep(0.5)
+        await self._gone(f"{objects.PODS}/{stuck}")
+        self.tally["gangs that stay incomplete"] += 1
+        await asyncio.sleep(self._dice.uniform(8, 25))
+        await self._gone(f"{objects.PODS}/{runs}")
+        await self._gone(f"{objects.GROUPS}/{name}")
+        return True
 
 
 class Stranger(Client):

@@ -177,8 +177,8 @@ class Gang(Client):
             await self._gone(f"{objects.GROUPS}/{name}")
         return True
 
-    async def _member(self, pod: str, group: str, amount: int) -> None:
-        body = objects.pod(pod, self.name, "gangs", A, amount, group=group)
+    async def _member(self, pod: str, group: str, amount: int, where: str = "") -> None:
+        body = objects.pod(pod, self.name, "gangs", A, amount, group=group, where=where)
         for _ in range(20):
             reply = await self._create(body, "gangs", A, amount)
             if reply.ok or reply.code == 409:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from .api import Api
-from .changes import Administrator, Mover, Stranger
+from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import Client, Gang, Scaler, Server, Trainer
 
 _KINDS: list[type[Client]] = [
@@ -12,6 +12,7 @@ _KINDS: list[type[Client]] = [
     *[Gang] * 3,
     Scaler,
     *[Mover] * 3,
+    Incomplete,
     Stranger,
     Administrator,
 ]

@@ -34,13 +34,6 @@ def missing(recount: Recount, group: Group) -> int:
     return max(0, group.minimum - recount.started(group.key)) if group.minimum > 1 else 0
 
 
-def over(recount: Recount, group: Group) -> bool:
-    """Whether a reservation of this group has nothing left to wait for."""
-    members = recount.members[group.key].values()
-    run = sum(1 for pod in members if pod.succeeded or (pod.node and not pod.finished))
-    return run >= group.minimum or all(pod.finished for pod in members)
-
-
 def _own(recount: Recount, group: Group | None, queue: str, card: str) -> int:
     """What its own group still reserves is not in its way."""
     if group is None or (queue, card) not in group.reserved:

@@ -34,6 +34,7 @@ FOCUS = {
     "dropped-event": Focus(("node labels gone",)),
     "phantom-reservation": Focus(("node labels gone",)),
     "undecided-blind": Focus(("node labels gone",)),
+    "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
 }
 """By breakage."""

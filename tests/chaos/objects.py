@@ -24,6 +24,8 @@ QUEUE_PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 URGENT = "chaos-urgent"
+NOWHERE = "nowhere"
+"""Where no node is."""
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
 _QUOTA = "volcano.sh/card.quota"
@@ -83,8 +85,12 @@ def pod(
     seconds: int = 0,
     group: str = "",
     priority: str = "",
+    where: str = "",
 ) -> Object:
-    """A pod of a client; with `seconds` it ends by itself. Without a queue it has its group's."""
+    """A pod of a client; with `seconds` it ends by itself. Without a queue it has its group's.
+
+    `where`: the value of a label that its node must have.
+    """
     notes = {_QUEUE: queue_name} if queue_name else {}
     if cards:
         notes[_CARD] = cards
@@ -99,6 +105,8 @@ def pod(
     }
     if priority:
         spec["priorityClassName"] = priority
+    if where:
+        spec["nodeSelector"] = {"cardquota.dev/where": where}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
