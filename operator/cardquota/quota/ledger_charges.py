@@ -16,7 +16,7 @@ from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices, named_elsewhere
-from .stamp import Charge, Stamp, canonical
+from .stamp import Charge, Reservation, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
 
 
@@ -309,6 +309,11 @@ class LedgerCharges(LedgerView):
         self.news.stir_group(book.key)
         for line in book.lines:
             line.regroup(book)
+
+    def _written(self, book: GroupBook, reservation: Reservation) -> None:
+        """A reservation stands: members that waited for that are looked at."""
+        self._stir(book)
+        self.news.stir(reservation.queue)
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""
