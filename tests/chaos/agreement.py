@@ -28,8 +28,9 @@ async def disagreements(scene: Scene) -> list[str]:
     for queue in recount.quota:
         found += [f"{thing} waits in {queue}, and would fit" for thing in fitting(recount, queue)]
     for key, group in recount.groups.items():
-        if group.reserved and not recount.members[key]:
-            found.append(f"{key} reserves {group.reserved} and has no members")
+        if group.reserved_in:
+            # Each gang is through with it, or its time is over: nobody begins any more.
+            found.append(f"{key} still reserves {group.reserved}")
     expected = totals(recount)
     for replica in range(REPLICAS):
         page = await scene.page(replica)

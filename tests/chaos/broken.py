@@ -1,20 +1,48 @@
 """The product with one of its safeguards taken out, to show that a run finds it.
 
 What is broken is broken in the process of one replica, by a test: the product has no switches.
+Every function is replaced where it is looked up: a name that was imported is broken in the module
+that uses it.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-from unittest.mock import patch
+from typing import Any, cast
+
+import msgspec
 
 from cardquota.cluster import delivery, takeover
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.client import Client
+from cardquota.cluster.clock import boottime
+from cardquota.cluster.delivery import Delivery
+from cardquota.cluster.elector import Elector
+from cardquota.cluster.known import Known
+from cardquota.cluster.takeover import Source
 from cardquota.cluster.wire import decode_identity, revision_of
-from cardquota.control import gate, groups, leadership, release
-from cardquota.control.pod_patch import pod_path, precondition
+from cardquota.control import gate, leadership
+from cardquota.control.gate import GateOpener, Opened
+from cardquota.control.groups import GroupKeeper
+from cardquota.control.pod_patch import pod_path
+from cardquota.control.release import ReleaseDoor
+from cardquota.control.reservation_timeouts import ReservationTimeouts
+from cardquota.quota import create_judgement
 from cardquota.quota import vocabulary as v
+from cardquota.quota.asking import Asking
+from cardquota.quota.group_book import GroupBook
+from cardquota.quota.group_facts import GroupFacts
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
+from cardquota.quota.undecided import Others
+from cardquota.quota.verdict import Shortfall
+
+from .breaker import Breaker
+
+_LOST = 0.02
+"""The share of watch events that are lost."""
 
 
 @dataclass(frozen=True)
@@ -22,90 +50,159 @@ class Breakage:
     """One safeguard less."""
 
     what: str
-    apply: Callable[[], None]
+    apply: Callable[[Breaker], None]
     without: tuple[str, ...] = ()
     """Bindings of policies that are taken away too."""
 
 
-def _no_fence() -> None:
+def _no_fence(breaker: Breaker) -> None:
     whole = takeover.settle_and_catch_up
 
-    async def at_once(elector: Any, reflectors: Any, client: Any, **times: Any) -> None:
-        await whole(elector, reflectors, client, **{**times, "settle": 0.0, "renew_deadline": 0.0})
+    async def at_once(
+        elector: Elector,
+        reflectors: Sequence[Source],
+        client: Client,
+        *,
+        settle: float = 3.0,
+        renew_deadline: float = 8.0,
+        clock: Callable[[], float] = boottime,
+    ) -> None:
+        await whole(elector, reflectors, client, settle=0.0, renew_deadline=0.0, clock=clock)
 
-    patch.object(leadership, whole.__name__, at_once).start()  # fails if it is not there
+    breaker.replace(leadership, "settle_and_catch_up", at_once)
 
 
-def _no_precondition() -> None:
-    patch.object(gate, precondition.__name__, lambda facts: {}).start()
+def _no_precondition(breaker: Breaker) -> None:
+    def nothing(facts: PodFacts) -> dict[str, Any]:
+        return {}
+
+    breaker.replace(gate, "precondition", nothing)
 
 
-def _uncharged_by_reading() -> None:
-    async def settle(self: Any, facts: Any, stamp: Any) -> gate.Opened:
+def _uncharged_by_reading(breaker: Breaker) -> None:
+    async def settle(self: Any, facts: PodFacts, stamp: Stamp) -> Opened:
         try:
             pod = gate._POD.decode(await self._settler.get(pod_path(facts)))
         except (ApiError, OutcomeUnknown):
             pod = None
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:
             self._ledger.confirm(facts.uid, int(pod.metadata.resource_version))
-            return gate.Opened.YES
+            return Opened.YES
         self._ledger.retract(facts.uid, hold_back=True)
-        return gate.Opened.NO
+        return Opened.NO
 
-    gate.GateOpener.settle = settle  # type: ignore[method-assign]
+    breaker.replace(GateOpener, "settle", settle)
 
 
-def _no_catch_up() -> None:
-    async def nothing(*_: Any, **__: Any) -> None:
+def _no_catch_up(breaker: Breaker) -> None:
+    async def nothing(reflector: Source, client: Client, named: int | None = None) -> None:
         pass
 
-    takeover._catch_up = nothing
+    breaker.replace(takeover, "_catch_up", nothing)
 
 
-def _charged_after() -> None:
-    send, opened = release.ReleaseDoor._send, gate.GateOpener.open
+def _charged_after(breaker: Breaker) -> None:
+    send, opened = ReleaseDoor._send, GateOpener.open
 
-    def send_uncharged(self: Any, pods: Any) -> Any:
+    def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]]) -> Any:
         for facts, _, _ in pods:
             self._ledger.retract(facts.uid, hold_back=True)
         return send(self, pods)
 
-    async def charge_what_landed(self: Any, facts: Any, stamp: Any, resource: str) -> gate.Opened:
+    async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         answer = await opened(self, facts, stamp, resource)
         record = self._ledger.pods.get(facts.uid)
-        if answer is gate.Opened.YES and record is not None and record.gated:
+        if answer is Opened.YES and record is not None and record.gated:
             self._ledger.assume(facts.uid, stamp)
         return answer
 
-    release.ReleaseDoor._send = send_uncharged  # type: ignore[method-assign]
-    gate.GateOpener.open = charge_what_landed  # type: ignore[method-assign]
+    breaker.replace(ReleaseDoor, "_send", send_uncharged)
+    breaker.replace(GateOpener, "open", charge_what_landed)
 
 
-def _no_write_ahead() -> None:
-    async def reserve(self: Any, facts: Any, reservation: Any) -> bool:
+def _no_write_ahead(breaker: Breaker) -> None:
+    async def reserve(self: Any, facts: GroupFacts, reservation: Reservation) -> bool:
         return True
 
-    groups.GroupKeeper.reserve = reserve  # type: ignore[method-assign]
+    breaker.replace(GroupKeeper, "reserve", reserve)
 
 
-def _dropped_event() -> None:
-    changed, deleted = delivery.Delivery.changed, delivery.Delivery.deleted
+def _dropped_event(breaker: Breaker) -> None:
+    changed, deleted = Delivery.changed, Delivery.deleted
 
-    def lost(self: Any) -> bool:
-        return self._kind == "pods" and random.random() < 0.02
+    def lost(self: Any, name: str) -> bool:
+        found = self._kind == "pods" and random.random() < _LOST
+        if found:
+            breaker.count(Delivery, name)
+        return found
 
-    def sometimes(self: Any, raw: Any, *, newer_than: int = -1, listed: Any = None) -> int:
-        if listed is None and lost(self):
+    def sometimes(
+        self: Any, raw: msgspec.Raw, *, newer_than: int = -1, listed: Known | None = None
+    ) -> int:
+        if listed is None and lost(self, "changed"):
             return revision_of(decode_identity(raw).metadata.resource_version)
         return changed(self, raw, newer_than=newer_than, listed=listed)
 
-    def sometimes_gone(self: Any, raw: Any) -> int:
-        if lost(self):
+    def sometimes_gone(self: Any, raw: msgspec.Raw) -> int:
+        if lost(self, "deleted"):
             return revision_of(decode_identity(raw).metadata.resource_version)
         return deleted(self, raw)
 
-    delivery.Delivery.changed = sometimes  # type: ignore[method-assign]
-    delivery.Delivery.deleted = sometimes_gone  # type: ignore[method-assign]
+    breaker.replace(delivery.Delivery, "changed", sometimes, always=False)
+    breaker.replace(delivery.Delivery, "deleted", sometimes_gone, always=False)
+
+
+def _phantom_reservation(breaker: Breaker) -> None:
+    def of_all_queues(self: Any, queue: str, term: str, asked: Charge) -> Reservation:
+        total = dict(asked)
+        held = [record for record in self.members.values() if record.held]
+        for record in held:
+            for dimension, amount in record.charge:
+                total[dimension] = total.get(dimension, 0) + amount
+        if any(record.queue != queue and record.charge for record in held):
+            breaker.count(GroupBook, "reserve")
+        # What was judged is not noted: the product's own recount must not be what finds it.
+        self.assumed = Reservation(queue, term, canonical(total))
+        return cast("Reservation", self.assumed)
+
+    breaker.replace(GroupBook, "reserve", of_all_queues, always=False)
+
+
+def _undecided_blind(breaker: Breaker) -> None:
+    short_of = Asking._short_of
+
+    def of_what_is_not_covered(
+        self: Any, card: str, amount: int, others: Others | None, *, hopeless: bool
+    ) -> Shortfall | None:
+        short = short_of(self, card, amount, others, hopeless=hopeless)
+        if short is not None and others is not None and amount <= self._covered(card, amount):
+            breaker.count(Asking, "_short_of")
+            return None
+        return short
+
+    breaker.replace(Asking, "_short_of", of_what_is_not_covered, always=False)
+
+
+def _endless_reservation(breaker: Breaker) -> None:
+    over = ReservationTimeouts.over
+
+    def never(self: Any, key: str) -> bool:
+        if over(self, key):
+            breaker.count(ReservationTimeouts, "over")
+        return False
+
+    breaker.replace(ReservationTimeouts, "over", never, always=False)
+
+
+def _strangers_in_the_way(breaker: Breaker) -> None:
+    could_go = create_judgement._could_go
+
+    def whatever_it_waits_for(ledger: Ledger, record: PodRecord) -> bool:
+        if not could_go(ledger, record):
+            breaker.count(create_judgement, "_could_go")
+        return True
+
+    breaker.replace(create_judgement, "_could_go", whatever_it_waits_for, always=False)
 
 
 BREAKAGES = {
@@ -123,4 +220,18 @@ BREAKAGES = {
     "charged-after": Breakage("a pod is charged after its patch, not before", _charged_after),
     "no-write-ahead": Breakage("a gang's reservation is not written", _no_write_ahead),
     "dropped-event": Breakage("one in 50 watch events of pods is lost", _dropped_event),
+    "phantom-reservation": Breakage(
+        "a gang's reservation counts what its members hold in other queues", _phantom_reservation
+    ),
+    "undecided-blind": Breakage(
+        "what is reserved fits without a look at the limit, where somebody has a choice of cards",
+        _undecided_blind,
+    ),
+    "endless-reservation": Breakage(
+        "what a gang does not use in time, or cannot start with, is not given back",
+        _endless_reservation,
+    ),
+    "strangers-in-the-way": Breakage(
+        "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
+    ),
 }

@@ -177,8 +177,8 @@ class Gang(Client):
             await self._gone(f"{objects.GROUPS}/{name}")
         return True
 
-    async def _member(self, pod: str, group: str, amount: int) -> None:
-        body = objects.pod(pod, self.name, "gangs", A, amount, group=group)
+    async def _member(self, pod: str, group: str, amount: int, where: str = "") -> None:
+        body = objects.pod(pod, self.name, "gangs", A, amount, group=group, where=where)
         for _ in range(20):
             reply = await self._create(body, "gangs", A, amount)
             if reply.ok or reply.code == 409:
@@ -218,15 +218,6 @@ class Scaler(Client):
         self.tally["scaling denied"] += "denied the request" in reply.message
         await asyncio.sleep(self._dice.uniform(0.5, 2.0))
         return reply.code != 0
-
-
-def all_clients(api: Api, seed: int, tally: Counter[str]) -> list[Client]:
-    """Everybody, each with dice of its own."""
-    kinds = [Trainer] * 5 + [Server] * 2 + [Gang] * 3 + [Scaler]
-    return [
-        kind(f"{kind.__name__.lower()}-{number}", api, f"{seed}/{number}", tally)
-        for number, kind in enumerate(kinds)
-    ]
 
 
 def _path(pod: Object) -> str:

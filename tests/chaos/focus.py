@@ -32,5 +32,9 @@ FOCUS = {
     "charged-after": Focus(("connections cut",)),
     "no-write-ahead": Focus(("connections cut",)),
     "dropped-event": Focus(("node labels gone",)),
+    "phantom-reservation": Focus(("node labels gone",)),
+    "undecided-blind": Focus(("node labels gone",)),
+    "endless-reservation": Focus(("node labels gone",)),
+    "strangers-in-the-way": Focus(("node labels gone",)),
 }
 """By breakage."""

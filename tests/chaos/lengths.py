@@ -35,8 +35,12 @@ class Lengths:
 
 
 def full(seconds: float) -> Lengths:
-    """With the product's own terms; a kill at least every 40 s."""
-    return Lengths(seconds, kills=10 if seconds >= 480 else 0)
+    """With the product's own terms; a kill at least every 40 s.
+
+    Reservations alone end sooner than by default, so that some do in a run.
+    """
+    kills = 10 if seconds >= 480 else 0
+    return Lengths(seconds, kills=kills, config={"reservationTimeout": 15})
 
 
 SHORT = Lengths(
@@ -56,6 +60,7 @@ SHORT = Lengths(
     config={
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},
+        "reservationTimeout": 6,
     },
 )
 """A quarter of a minute, with a term that is over soon."""

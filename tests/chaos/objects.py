@@ -1,6 +1,7 @@
 """What the clients ask for: nodes, queues and pods, as plain objects."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 Object = dict[str, Any]
@@ -12,6 +13,7 @@ QUEUES = {
     "train": ("Gate", {A: 40, B: 20}),
     "serve": ("Deny", {A: 8, B: 6}),
     "gangs": ("Gate", {A: 12}),
+    "spare": ("Gate", {A: 5}),
     "steady": ("Gate", {A: 6}),
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
@@ -22,8 +24,11 @@ QUEUE_PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 URGENT = "chaos-urgent"
+NOWHERE = "nowhere"
+"""Where no node is."""
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
+_QUOTA = "volcano.sh/card.quota"
 _CARD = "volcano.sh/card.name"
 _GROUP = "scheduling.k8s.io/group-name"
 _RUN = "cardquota.dev/run-seconds"
@@ -50,7 +55,7 @@ def node(name: str, card: str) -> Object:
 def queue(name: str) -> Object:
     """With its policy and quota."""
     policy, quota = QUEUES[name]
-    notes = {"volcano.sh/card.quota": json.dumps(quota), "volcano.sh/card.policy": policy}
+    notes = {_QUOTA: json.dumps(quota), "volcano.sh/card.policy": policy}
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "Queue",
@@ -80,9 +85,15 @@ def pod(
     seconds: int = 0,
     group: str = "",
     priority: str = "",
+    where: str = "",
 ) -> Object:
-    """A pod of a client; with `seconds` it ends by itself."""
-    notes = {_QUEUE: queue_name, _CARD: cards}
+    """A pod of a client; with `seconds` it ends by itself. Without a queue it has its group's.
+
+    `where`: the value of a label that its node must have.
+    """
+    notes = {_QUEUE: queue_name} if queue_name else {}
+    if cards:
+        notes[_CARD] = cards
     if seconds:
         notes[_RUN] = str(seconds)
     if group:
@@ -94,16 +105,21 @@ def pod(
     }
     if priority:
         spec["priorityClassName"] = priority
+    if where:
+        spec["nodeSelector"] = {"cardquota.dev/where": where}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def group(name: str, owner: str, queue_name: str, minimum: int) -> Object:
+def group(name: str, owner: str, queue_name: str, minimum: int, *, priority: str = "") -> Object:
     """A gang."""
+    spec: Object = {"queue": queue_name, "minMember": minimum}
+    if priority:
+        spec["priorityClassName"] = priority
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
         "metadata": {"name": name, "labels": {"client": owner}},
-        "spec": {"queue": queue_name, "minMember": minimum},
+        "spec": spec,
     }
 
 
@@ -127,6 +143,12 @@ def naming(cards: str) -> Object:
     return {"metadata": {"annotations": {_CARD: cards}}}
 
 
+def allowing(quota: Mapping[str, int]) -> Object:
+    """A change of a queue's quota."""
+    return {"metadata": {"annotations": {_QUOTA: json.dumps(quota)}}}
+
+
 def _container(amount: int) -> Object:
-    resources = {"limits": {_RESOURCE: amount, "cpu": "1"}, "requests": {"cpu": "100m"}}
+    limits = {"cpu": "1", **({_RESOURCE: amount} if amount else {})}
+    resources = {"limits": limits, "requests": {"cpu": "100m"}}
     return {"name": "main", "image": "none", "resources": resources}

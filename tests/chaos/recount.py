@@ -32,8 +32,8 @@ class Pod:
 
     key: str
     uid: str
-    queue: str
-    """The one it asks for."""
+    own_queue: str
+    """The one that it names itself."""
     cards: tuple[str, ...]
     """Those it may run on, best first."""
     amount: int
@@ -49,6 +49,11 @@ class Pod:
     charge: dict[Place, int] = field(default_factory=dict)
     """What it holds: nothing while gated or finished."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is at the gate."""
+        return self.gated and not self.finished
+
 
 @dataclass
 class Group:
@@ -56,16 +61,22 @@ class Group:
 
     key: str
     """`namespace/name`, as its members name it."""
+    uid: str
     queue: str
     minimum: int
+    reserved_in: str
+    """The queue of its reservation; empty: it has none."""
     reserved: dict[Place, int]
+    """Its reservation."""
+    term: str
+    """In which that was written."""
 
 
 class Recount:
     """The cluster at one revision; `apply` takes it to the next."""
 
     def __init__(self, namespace: str, card_of_node: Mapping[str, str]) -> None:
-        self._namespace = namespace
+        self.namespace = namespace
         self._card_of_node = dict(card_of_node)
         self.pods: dict[str, Pod] = {}
         self.groups: dict[str, Group] = {}
@@ -87,6 +98,11 @@ class Recount:
             return {(key, card) for card in self.quota.get(key, ())}
         return set()
 
+    def queue_of(self, pod: Pod) -> str:
+        """The queue that a pod asks for: its group's, else its own."""
+        group = self.groups.get(pod.group)
+        return (group.queue if group else "") or pod.own_queue
+
     def card_of(self, node: str) -> str:
         """The card of a node; empty if it has none."""
         return self._card_of_node.get(node, "")
@@ -94,7 +110,7 @@ class Recount:
     def reserved(self, place: Place) -> int:
         """What groups hold of it beyond what their members hold."""
         return sum(
-            max(0, group.reserved[place] - self._held_by(group, place))
+            max(0, group.reserved[place] - self.held_by(group.key, place))
             for group in self.groups.values()
             if place in group.reserved
         )
@@ -108,14 +124,27 @@ class Recount:
         """What waits in a queue whose pods are refused rather than made to wait."""
         if self.policy.get(place[0]) != "Deny":
             return 0
-        return sum(p.amount for p in self.waiting(place[0]) if place[1] in p.cards)
+        room = self.room(place)
+        return sum(
+            pod.amount
+            for pod in self.waiting(place[0])
+            # Who waits for a group, or for more than there is, is not on the way.
+            if place[1] in pod.cards and pod.amount <= room
+            if not pod.group or pod.group in self.groups
+        )
 
     def waiting(self, queue: str) -> list[Pod]:
         """Pods at the gate."""
-        return [p for p in self.pods.values() if p.gated and not p.finished and p.queue == queue]
+        return [p for p in self.pods.values() if p.waits and self.queue_of(p) == queue]
 
-    def _held_by(self, group: Group, place: Place) -> int:
-        return sum(pod.charge.get(place, 0) for pod in self.members[group.key].values())
+    def held_by(self, group: str, place: Place) -> int:
+        """What the members of a group hold in a queue, by the group's key."""
+        return sum(pod.charge.get(place, 0) for pod in self.members[group].values())
+
+    def started(self, group: str) -> int:
+        """How many members of a group count for its minimum, by the group's key."""
+        members = self.members[group].values()
+        return sum(1 for pod in members if not pod.gated and (pod.succeeded or not pod.finished))
 
     def _pod(self, key: str, thing: Object | None) -> set[Place]:
         touched: set[Place] = set()
@@ -129,32 +158,37 @@ class Recount:
             if pod.group:
                 self.members[pod.group][key] = pod
             touched |= self._count(pod, 1)
-            touched |= {(pod.queue, card) for card in pod.cards}
         return touched
 
     def _count(self, pod: Pod, sign: int) -> set[Place]:
         for place, amount in pod.charge.items():
             self.held[place] += sign * amount
-        return set(pod.charge) | {(pod.queue, card) for card in pod.cards}
+        return set(pod.charge) | {(self.queue_of(pod), card) for card in pod.cards}
 
     def _charge(self, pod: Pod) -> dict[Place, int]:
         """What is written on it, but never less than what it really uses."""
         if pod.gated or pod.finished:
             return {}
-        queue = pod.charged_queue or pod.queue
+        queue = pod.charged_queue or self.queue_of(pod)
         charge = {(queue, card): amount for card, amount in (pod.stamp or {}).items()}
         real = self._card_of_node.get(pod.node, next(iter(pod.stamp or pod.cards), ""))
         charge[queue, real] = max(charge.get((queue, real), 0), pod.amount)
         return charge
 
     def _group(self, key: str, thing: Object | None) -> set[Place]:
-        before = self.groups.pop(f"{self._namespace}/{key}", None)
-        touched = set(before.reserved) if before else set()
+        whole = f"{self.namespace}/{key}"
+        touched = self._touched_by(whole)
+        self.groups.pop(whole, None)
         if thing is not None:
-            group = read_group(thing)
-            self.groups[group.key] = group
-            touched |= set(group.reserved)
-        return touched
+            self.groups[whole] = read_group(thing)
+        return touched | self._touched_by(whole)
+
+    def _touched_by(self, group: str) -> set[Place]:
+        """What it has reserved, and where its members wait."""
+        found = self.groups.get(group)
+        waiting = [pod for pod in self.members[group].values() if pod.waits]
+        places = {(self.queue_of(pod), card) for pod in waiting for card in pod.cards}
+        return places | set(found.reserved if found else ())
 
     def _queue(self, name: str, thing: Object | None) -> None:
         notes = (thing or {"metadata": {}})["metadata"].get("annotations") or {}
@@ -173,7 +207,7 @@ def read_pod(key: str, thing: Object) -> Pod:
     return Pod(
         key=key,
         uid=meta.get("uid", ""),
-        queue=notes.get(QUEUE, ""),
+        own_queue=notes.get(QUEUE, ""),
         cards=tuple(card for card in named if card),
         amount=sum(int(limit.get(DEVICE, 0)) for limit in limits),
         group=f"{namespace}/{group}" if group else "",
@@ -195,9 +229,12 @@ def read_group(thing: Object) -> Group:
     queue = found.get("queue", "")
     return Group(
         key=f"{meta.get('namespace') or ''}/{meta['name']}",
+        uid=meta.get("uid", ""),
         queue=spec.get("queue", ""),
         minimum=int(spec.get("minMember") or 0),
+        reserved_in=queue,
         reserved={(queue, card): int(n) for card, n in found.get("cards", {}).items()},
+        term=found.get("term", ""),
     )
 
 

@@ -30,19 +30,26 @@ class Replay:
 
 
 def replay(
-    file: Path, denials: Sequence[Denial] = (), faults: Sequence[tuple[float, float]] = ()
+    file: Path,
+    denials: Sequence[Denial] = (),
+    faults: Sequence[tuple[float, float]] = (),
+    wrong_times: Sequence[tuple[float, float]] = (),
 ) -> Replay:
-    """Judge a whole history. Raises HistoryError if it has a gap."""
+    """Judge a whole history. Raises HistoryError if it has a gap.
+
+    `faults`: when views were old; `wrong_times`: when anything at all went wrong.
+    """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
-    judge, pauses, rooms = Judge(recount), Pauses(recount), Rooms(recount)
+    judge, pauses, rooms = Judge(recount, (*faults, *wrong_times)), Pauses(recount), Rooms(recount)
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     for change in changes(file):
         counts["changes"] += 1
         before = recount.pods.get(change.key) if change.kind == "pod" else None
+        group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
-        judge.after(change, before, touched)
-        opened = _count(counts, terms, change, before, recount.pods.get(change.key))
+        judge.after(change, before, touched, group)
+        opened = _count(counts, terms, change, before, recount)
         if touched:
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
             rooms.after(change.at, touched)
@@ -52,10 +59,11 @@ def replay(
 
 
 def _count(
-    counts: Counter[str], terms: set[str], change: Change, before: Pod | None, pod: Pod | None
+    counts: Counter[str], terms: set[str], change: Change, before: Pod | None, recount: Recount
 ) -> str:
     """Note what happened; the queue in which a gate was opened."""
-    if change.kind != "pod" or pod is None:
+    pod = recount.pods.get(change.key) if change.kind == "pod" else None
+    if pod is None:
         return ""
     if change.version == 1:
         counts["pods created"] += 1
@@ -63,5 +71,5 @@ def _count(
     elif before is not None and before.gated and not pod.gated:
         counts["releases"] += 1
         terms.add(pod.term)
-        return pod.queue
+        return pod.charged_queue
     return ""

@@ -1,8 +1,9 @@
 """One replica of the product as a run has it: through its way, and, if wanted, broken.
 
-`python -m chaos.replica WAYS BREAKAGE run --config=FILE`: WAYS are the ports of the ways, two for
-each replica, the second for its Lease; `-` stands for no breakage. All that is different is done
-to this process alone; the product knows nothing of it.
+`python -m chaos.replica WAYS BREAKAGE BROKE run --config=FILE`: WAYS are the ports of the ways, two
+for each replica, the second for its Lease; `-` stands for no breakage. Whenever that has broken
+something, a line that says what is added to the file BROKE. All that is different is done to this
+process alone; the product knows nothing of it.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
+from types import ModuleType
 
 from cardquota.cli import main as cardquota
 from cardquota.cli import run
@@ -20,6 +21,7 @@ from cardquota.cluster.access import Access
 from cardquota.cluster.client import Client
 from cardquota_dev.folder import write_private_json
 
+from .breaker import Breaker, NotThereError
 from .broken import BREAKAGES
 
 _RECOUNT = 3.0
@@ -28,18 +30,34 @@ _RECOUNT = 3.0
 
 def main() -> None:
     """Become the replica."""
-    ways, breakage, *arguments = sys.argv[1:]
+    ways, breakage, broke, *arguments = sys.argv[1:]
     config = next(Path(a.partition("=")[2]) for a in arguments if a.startswith("--config="))
     found = re.search(r"(\d+)\.yaml$", config.name)
     number = int(found[1]) if found else 0
     way, lease_way = map(int, ways.split(",")[2 * number : 2 * number + 2])
     os.environ["KUBECONFIG"] = str(_through(way, config, number))
-    patch.object(run, Client.__name__, _clients(lease_way)).start()  # fails if it is not there
-    run._RECOUNT = _RECOUNT  # type: ignore[misc]
+    _set(run, "Client", _clients(lease_way))
+    _set(run, "_RECOUNT", _RECOUNT)
     if breakage != "-":
-        BREAKAGES[breakage].apply()
+        BREAKAGES[breakage].apply(Breaker(_writing(Path(broke))))
     sys.argv = ["cardquota", *arguments]
     cardquota()
+
+
+def _set(module: ModuleType, name: str, value: object) -> None:
+    if name not in vars(module):
+        raise NotThereError(f"{module.__name__}.{name} is not there")
+    setattr(module, name, value)
+
+
+def _writing(file: Path) -> Callable[[str], None]:
+    """Adds lines. At once and whole: this process may be killed, and others write there too."""
+    out = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def write(line: str) -> None:
+        os.write(out, f"{line}\n".encode())
+
+    return write
 
 
 def _clients(lease_way: int) -> Callable[[Access], Client]:

@@ -15,8 +15,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from . import objects
 from .agreement import disagreements
 from .api import Api
+from .breaker import Breaker, NotThereError
 from .broken import BREAKAGES
-from .clients import Client, all_clients
+from .clients import Client
+from .everybody import all_clients
 from .focus import FOCUS
 from .history import History, HistoryError
 from .lengths import Lengths
@@ -30,6 +32,8 @@ from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 _OVERTIME = 0.5
+_BROKE = "broke"
+"""The file in which replicas write what was broken, a line each time."""
 _TESTS = Path(__file__).resolve().parents[1]
 _REPLICA = ("env", f"PYTHONPATH={_TESTS}", sys.executable, "-m", "chaos.replica")
 
@@ -46,6 +50,7 @@ def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = N
 
 
 async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Report:
+    expected = labels_of(breakage)
     ways = [Way() for _ in range(2 * REPLICAS)]
     for way in ways:
         await way.start()
@@ -56,7 +61,7 @@ async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Repo
         folder / "plane",
         replicas=REPLICAS,
         config=config,
-        product=(*_REPLICA, ports, breakage or "-"),
+        product=(*_REPLICA, ports, breakage or "-", str(folder / _BROKE)),
         store_json=True,
     )
     aim = asyncio.create_task(_aim(ways, folder / "plane" / "kubeconfig-product"))
@@ -66,11 +71,31 @@ async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Repo
         await aim
         assert cluster.folder is not None
         async with Api(cluster.kubeconfig) as api:
-            return await _on(cluster, api, ways, lengths, seed, breakage, folder)
+            report = await _on(cluster, api, ways, lengths, seed, breakage, folder)
+            report.invalid = report.invalid or never_broken(folder / _BROKE, expected, report.tally)
+            return report
     finally:
         for way in ways:
             await way.stop()
         await asyncio.to_thread(plane.__exit__, None, None, None)
+
+
+def labels_of(breakage: str) -> list[str]:
+    """What it replaces. Errors: NotThereError, before anything is started."""
+    if not breakage:
+        return []
+    with Breaker() as breaker:
+        BREAKAGES[breakage].apply(breaker)
+        return breaker.labels
+
+
+def never_broken(file: Path, expected: list[str], tally: Counter[str]) -> str:
+    """Why the run says nothing of its breakage: what it takes out was never asked for."""
+    broke = Counter(file.read_text().splitlines() if file.exists() else ())
+    for label in expected:
+        tally[f"broken: {label}"] = broke[label]
+    missing = [label for label in expected if not broke[label]]
+    return f"never broken: {', '.join(missing)}" if missing else ""
 
 
 async def _aim(ways: list[Way], kubeconfig: Path) -> None:
@@ -96,8 +121,11 @@ async def _on(
     dice = Random(f"{seed}/faults")
     scene = Scene(cluster, api, ways[::2], ways[1::2], steady, dice, tally)
     await _furnish(scene)
-    for binding in BREAKAGES[breakage].without if breakage else ():
-        await api.delete(f"{_BINDINGS}/{binding}")
+    without = BREAKAGES[breakage].without if breakage else ()
+    for binding in without:
+        reply = await api.delete(f"{_BINDINGS}/{binding}")
+        if not reply.ok:
+            raise NotThereError(f"binding {binding} cannot be taken away: {reply.message}")
     await scene.until_deciding()
     file = folder / "history"
     late = RefusedLate(api)
@@ -108,6 +136,7 @@ async def _on(
         looking.cancel()
         await late.look()
         complete = await history.complete()
+        back = [one for one in without if (await api.get(f"{_BINDINGS}/{one}")).code != 404]
     report = Report(seed, breakage, tally)
     report.remaining = [*scene.found, *remaining]
     report.happened = scene.happened
@@ -116,9 +145,12 @@ async def _on(
     if history.failure or not complete:
         report.invalid = history.failure or "the history is not complete"
         return report
+    if back:
+        report.invalid = f"somebody made {', '.join(back)} again: it was not as broken as it should"
     denials = [denial for client in clients for denial in client.denials]
     try:
-        report.replay = replay(file, denials, scene.spans)
+        wrong_times = [(begin, end) for begin, end, _ in scene.happened]
+        report.replay = replay(file, denials, scene.spans, wrong_times)
     except HistoryError as error:
         report.invalid = str(error)
     return report

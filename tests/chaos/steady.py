@@ -5,7 +5,6 @@ quota rises, all at a moment that the fault chooses.
 """
 
 import asyncio
-import json
 from collections import Counter
 from random import Random
 
@@ -56,9 +55,7 @@ class Steady(Client):
     async def raise_quota(self, count: int) -> None:
         """There is room for some more."""
         self._quota += count
-        quota = {"volcano.sh/card.quota": json.dumps({A: self._quota})}
-        path = f"{objects.QUEUE_PATH}/{QUEUE}"
-        await self._api.patch(path, {"metadata": {"annotations": quota}})
+        await self._api.patch(f"{objects.QUEUE_PATH}/{QUEUE}", objects.allowing({A: self._quota}))
 
 
 def _gated(pod: Object) -> bool:

@@ -2,23 +2,23 @@
 
 Looked at: cards, all other extended resources, cpu, memory, number of pods, node selector and
 required affinity, taints, `spec.unschedulable`, the condition Ready. Not looked at: affinity
-between pods, topology, preemption.
+between pods, topology, preemption. What a node is and whom it takes is read as the ledger reads it.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
 from ..quota.node_facts import node_facts
+from ..quota.node_pins import label_of
 from ..quota.objects.node import Node
 from ..quota.objects.pod import PodSpec
 from ..quota.pod_facts import PodFacts
 from ..quota.quantity import QuantityError, milli, whole
 from ..quota.selector import Selector
 from ..quota.stamp import Charge
-from ..quota.taints import taints_of, tolerates, tolerations_of
+from ..quota.taints import tolerates, tolerations_of
 from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import CPU, MEMORY
-from .node_match import matches
 
 _PODS: Final = "pods"
 _UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
@@ -29,18 +29,18 @@ class _Room:
     """One node."""
 
     def __init__(self, node: Node, vendors: VendorTable) -> None:
-        self.name = node.metadata.name
-        self.labels = node.metadata.labels or {}
-        self.cards = {card.name for card, _ in node_facts(node, vendors).cards}
-        self.taints = taints_of(node.spec.taints)
-        ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
-        self.open = not node.spec.unschedulable and ready in ([], ["True"])
+        self.facts = node_facts(node, vendors)
+        self.cards = {card.name for card, _ in self.facts.cards}
         self._free: dict[str, int] = {}
         for resource, value in (node.status.allocatable or {}).items():
             try:
                 self._free[resource] = milli(value) if resource == CPU else whole(value)
             except QuantityError:
                 self._free[resource] = 0
+
+    def selected_by(self, selector: Selector) -> bool:
+        """Whether a pod's node selector and required affinity allow it."""
+        return selector.selects(self.facts.name, lambda key: label_of(self.facts.labels, key))
 
     def has(self, needs: dict[str, int]) -> bool:
         """Whether all of it is free."""
@@ -66,7 +66,7 @@ class Rooms:
     def matching(self, spec: PodSpec) -> list[str]:
         """Names of the nodes that the pod's selector and affinity allow."""
         selector = Selector.of(spec)
-        return [r.name for r in self._rooms if matches(selector, r.name, r.labels)]
+        return [room.facts.name for room in self._rooms if room.selected_by(selector)]
 
     def bind(self, spec: PodSpec, facts: PodFacts, cards: Charge) -> str | None:
         """Take what the pod needs on the first node that has it; its name, or None."""
@@ -75,9 +75,10 @@ class Rooms:
         tolerations = tolerations_of(spec.tolerations)
         needs = {**dict(facts.devices), CPU: facts.cpu, MEMORY: facts.memory, _PODS: 1}
         for room in self._rooms:
-            if not (room.open and wanted <= room.cards and room.has(needs)):
+            there = room.facts
+            if not (there.takes_pods and wanted <= room.cards and room.has(needs)):
                 continue
-            if tolerates(tolerations, room.taints) and matches(selector, room.name, room.labels):
+            if tolerates(tolerations, there.taints) and room.selected_by(selector):
                 room.take(needs)
-                return room.name
+                return there.name
         return None

@@ -10,9 +10,9 @@ from ..quota.objects.meta import Meta, Owner
 from ..quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ..quota.objects.pod import Pod, PodAnnotations, PodSpec
 from ..quota.objects.pod_group import GroupMeta, GroupSpec, PodGroup
+from ..quota.selector import NODE_NAME
 from .inventory import DEFAULT_QUEUE, Workload
 from .names import generated
-from .node_match import NODE_NAME_FIELD
 from .workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
 
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
@@ -135,7 +135,7 @@ def _owner(api_version: str, kind: str, name: str) -> Owner:
 def _on_node(spec: PodSpec, node: str) -> PodSpec:
     """What the DaemonSet controller does to have a pod on this node and on no other."""
     own = spec.affinity and spec.affinity.node_affinity and spec.affinity.node_affinity.required
-    here = (Expression(key=NODE_NAME_FIELD, operator="In", values=(node,)),)
+    here = (Expression(key=NODE_NAME, operator="In", values=(node,)),)
     terms = (own.node_selector_terms if own else ()) or (Term(),)
     required = NodeSelector(
         node_selector_terms=tuple(replace(term, match_fields=here) for term in terms)

@@ -90,10 +90,19 @@ class GroupBook:
         return self._judged[1]
 
     @property
+    def being_reserved(self) -> bool:
+        """Whether its reservation is charged and not known to be written: nothing of it may open
+        that does not wait for that.
+        """
+        return self.assumed is not None and not self.settled_revision
+
+    @property
     def started(self) -> bool:
-        """Whether its minimum is reserved or held: what comes now comes one by one."""
+        """Whether its minimum is reserved or held, or it is no gang: what comes now comes one by
+        one.
+        """
         reserved = self.reservation is not None and not self.reserved_elsewhere
-        return reserved or self.missing <= 0
+        return reserved or self.missing <= 0 or not self.gang
 
     @property
     def missing(self) -> int:

@@ -158,6 +158,9 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     book = ledger.groups[facts.group]
     if book.facts is None:
         return _group_not_seen(facts, record.queue)
+    if book.being_reserved:
+        # Those that start are let through once it is written; whoever else comes, after that.
+        return Verdict(Outcome.UNSEEN, record.queue)
     if not book.gang or book.started or book.there >= book.minimum:
         return None
     text = messages.gang_incomplete(book.key, book.there, book.minimum)

@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from .number_comparison import whole_number
 from .objects.node_affinity import Expression, Term
-from .selector import NODE_NAME, Selector, whole_number
+from .selector import NODE_NAME, Selector
 
 _Values = dict[str, int]
 """By value: the bits of those that have it; never 0."""

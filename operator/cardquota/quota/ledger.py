@@ -160,6 +160,8 @@ class Ledger(LedgerDecisions):
         if facts.revision >= book.settled_revision > 0 or (
             book.assumed is not None and facts.reservation == book.assumed
         ):
+            if book.assumed is not None and book.being_reserved:
+                self._written(book, book.assumed)
             book.assumed, book.settled_revision = None, 0
         self._see_group(book, facts)
 

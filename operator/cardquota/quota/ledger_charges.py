@@ -18,7 +18,7 @@ from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices, named_elsewhere
-from .stamp import Charge, Stamp, canonical
+from .stamp import Charge, Reservation, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
 
 _AT_ONCE: Final = 128
@@ -198,12 +198,14 @@ class LedgerCharges(LedgerView):
     def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
         """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
 
-        Beside it the books of its gang, if it has one.
+        Beside it the books of its gang, or of a group that has a reservation, if it is in one.
         """
         facts, request = record.facts, record.request
         book = self.groups.get(facts.group) if facts.group else None
         agrees = facts.own_queue in ("", record.queue)
-        gang = book if book is not None and book.gang else None
+        # What a reservation covers changes with every other member, of a gang or not any more.
+        together = book is not None and (book.gang or book.reservation is not None)
+        gang = book if together else None
         group = gang.key if gang is not None else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
@@ -324,6 +326,11 @@ class LedgerCharges(LedgerView):
         self.news.stir_group(book.key)
         for line in book.lines:
             line.regroup(book)
+
+    def _written(self, book: GroupBook, reservation: Reservation) -> None:
+        """A reservation stands: members that waited for that are looked at."""
+        self._stir(book)
+        self.news.stir(reservation.queue)
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""

@@ -93,6 +93,7 @@ class LedgerDecisions(LedgerCharges):
         book = self.groups.get(key)
         if book is not None and book.assumed is reservation:
             book.settled_revision = revision
+            self._written(book, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
         """The reservation was not written and cannot be any more; another one is left alone."""

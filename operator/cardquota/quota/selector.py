@@ -13,6 +13,7 @@ import msgspec
 from .card import NOT, Card
 from .card_memory import MemoryLabel
 from .memory_affinity import AskedOfLabel, memory_asked_for, memory_can_hold
+from .number_comparison import compares
 from .objects.node_affinity import Expression, Term
 from .objects.pod import PodSpec
 
@@ -22,8 +23,6 @@ NODE_NAME: Final = "metadata.name"
 """The only field of a node that affinity can name."""
 HOST_NAME: Final = "kubernetes.io/hostname"
 
-_MOST_DIGITS: Final = 63
-"""Characters of a label's value."""
 _Shown = str | MemoryLabel
 """What a card's nodes show under a label's key."""
 Place = tuple[str, str]
@@ -226,24 +225,9 @@ def _fits(expression: Expression, value: str) -> bool:
         case "DoesNotExist":
             return False
         case "Gt" | "Lt":
-            return _compares(expression.operator, value, values)
+            return len(values) == 1 and compares(expression.operator, value, values[0])
         case _:
             return True  # an operator of a later Kubernetes: the scheduler has the last word
-
-
-def _compares(operator: str, value: str, values: tuple[str, ...]) -> bool:
-    number, bound = whole_number(value), whole_number(values[0]) if values else None
-    if number is None or bound is None:
-        return False
-    return number > bound if operator == "Gt" else number < bound
-
-
-def whole_number(text: str) -> int | None:
-    """The number that a label's value, or what it is compared with, stands for; None if none."""
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    if len(text) > _MOST_DIGITS or not (digits.isascii() and digits.isdigit()):
-        return None
-    return int(text)
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

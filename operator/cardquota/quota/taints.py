@@ -6,6 +6,7 @@ Both are kept small and shared: clusters have few kinds of either.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from .number_comparison import compares
 from .objects.taints import Taint as TaintObject
 from .objects.taints import Toleration as TolerationObject
 from .sized_cache import SizedCache
@@ -42,7 +43,7 @@ class Toleration(NamedTuple):
             case "Equal" | "":
                 return bool(self.key) and self.value == taint.value
             case "Gt" | "Lt":
-                return bool(self.key) and _compares(self.operator, taint.value, self.value)
+                return bool(self.key) and compares(self.operator, taint.value, self.value)
             case _:
                 return False
 
@@ -91,12 +92,3 @@ def tolerates(tolerations: Tolerations, taints: Taints) -> bool:
 
 def _size_of(things: Iterable[tuple[str, ...]]) -> int:
     return sum(_TUPLE + sum(map(len, thing)) for thing in things)
-
-
-def _compares(operator: str, of_node: str, of_pod: str) -> bool:
-    """The node's value above (`Gt`) or below (`Lt`) the pod's, both whole numbers."""
-    try:
-        node, pod = int(of_node), int(of_pod)
-    except ValueError:
-        return False
-    return node > pod if operator == "Gt" else node < pod

@@ -40,18 +40,30 @@ class Story:
         notes = {"volcano.sh/card.quota": json.dumps(quota), "volcano.sh/card.policy": policy}
         return self.put("queue", name, {"metadata": {"name": name, "annotations": notes}})
 
-    def group(self, name: str, minimum: int, reserving: int = 0) -> Self:
+    def group(
+        self, name: str, minimum: int, reserving: int | None = None, *, queue: str = "q",
+        reserved_in: str = "", term: str = "t", uid: str = "",
+    ) -> Self:  # fmt: skip
         notes = {}
-        if reserving:
-            found = {"term": "t", "queue": "q", "cards": {A: reserving}}
+        if reserving is not None:
+            found = {"term": term, "queue": reserved_in or queue, "cards": {A: reserving}}
             notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes}
-        return self.put("group", name, {"metadata": meta, "spec": {"minMember": minimum}})
+        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name}
+        return self.put(
+            "group", name, {"metadata": meta, "spec": {"queue": queue, "minMember": minimum}}
+        )
+
+    def pause(self, seconds: float) -> Self:
+        """Nothing happens for so long."""
+        self.now += seconds
+        return self
 
     def waits(
         self, name: str, amount: int = 1, cards: str = A, queue: str = "q", group: str = ""
     ) -> Self:
         notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
+        if group:
+            del notes["scheduling.volcano.sh/queue-name"]  # it goes where its group goes
         if group:
             notes["scheduling.k8s.io/group-name"] = group
         meta = {

@@ -6,10 +6,10 @@ from types import ModuleType
 
 import pytest
 
-from chaos import denials, fitting, pauses, recount, replay, verdicts
+from chaos import denials, fitting, leeway, pauses, recount, replay, verdicts
 
 
-@pytest.mark.parametrize("module", [recount, fitting, verdicts, pauses, denials, replay])
+@pytest.mark.parametrize("module", [recount, fitting, leeway, verdicts, pauses, denials, replay])
 def test_it_imports_nothing_of_the_product(module: ModuleType) -> None:
     tree = ast.parse(Path(str(module.__file__)).read_text())
     imported = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import)

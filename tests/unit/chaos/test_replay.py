@@ -49,8 +49,21 @@ def test_a_terminating_pod_counts_until_it_is_gone(story: Story) -> None:
 def test_a_lowered_quota_is_no_violation_but_taking_more_is(story: Story) -> None:
     story.waits("a", 3).opens("a").queue("q", {A: 1})
     assert found(story) == []
-    story.waits("b").opens("b")
+    story.pause(6).waits("b").opens("b")
     assert found(story) == [f"q holds 4 of {A}, quota 1"]
+
+
+def test_who_decided_just_before_a_quota_was_lowered_did_nothing_wrong(story: Story) -> None:
+    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 1}).opens("b")
+    assert found(story) == []
+
+
+def test_nor_did_who_was_in_trouble_since_then(story: Story) -> None:
+    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 1}).pause(20).opens("b")
+    faults = [(story.now - 18, story.now - 15), (story.now - 11, story.now - 1)]
+    assert replay(story.file, wrong_times=faults).violations == []
+    assert len(replay(story.file, wrong_times=faults[:1]).violations) == 1
+    assert len(replay(story.file).violations) == 1
 
 
 def test_a_charge_that_is_not_what_the_pod_asks_for(story: Story) -> None:
@@ -101,8 +114,71 @@ def test_a_gang_with_one(story: Story) -> None:
 
 
 def test_what_is_reserved_may_not_be_given_to_others(story: Story) -> None:
-    story.group("g", 2, reserving=2).waits("a", group="g").opens("a").waits("x", 2).opens("x")
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
+    story.opens("a").waits("x", 2).opens("x")
     assert found(story) == [f"q holds and reserves 4 of {A}, quota 3"]
+
+
+def test_what_is_reserved_must_fit(story: Story) -> None:
+    story.waits("x", 2).opens("x").group("g", 2)
+    story.waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
+    assert found(story) == [f"q holds and reserves 4 of {A}, quota 3"]
+
+
+def test_a_reservation_of_more_than_the_members_can_hold_there(story: Story) -> None:
+    """What they hold in another queue was never judged in this one, be there room or not."""
+    story.queue("own", {A: 4}).group("g", 2, queue="own")
+    story.waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2, queue="own")
+    story.opens("a", queue="own").opens("b", queue="own").group("g", 2, queue="own")
+    story.group("g", 3).waits("c", 0, group="g")
+    assert found(story) == []
+    story.group("g", 3, reserving=2)
+    assert found(story) == [f"chaos/g reserves 2 of {A} in q; its members can hold 0"]
+
+
+def test_a_reservation_that_stands_is_judged_once(story: Story) -> None:
+    """What its members do afterwards is for others to judge."""
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
+    story.opens("a").goes("b").pause(10).group("g", 3, reserving=2)
+    assert found(story) == []
+
+
+def test_members_that_were_there_a_moment_ago_count(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").goes("b")
+    assert found(story.group("g", 2, reserving=2)) == []
+
+
+def test_a_reservation_in_another_queue_than_the_groups(story: Story) -> None:
+    story.queue("other", {A: 5}).group("g", 2).waits("a", group="g").waits("b", group="g")
+    story.group("g", 2, reserving=2, reserved_in="other")
+    assert found(story)[0] == "chaos/g of q reserves in other"
+
+
+def test_a_reservation_that_grows(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").waits("c", group="g")
+    story.group("g", 2, reserving=2).group("g", 2, reserving=3)
+    assert found(story) == [f"the reservation of chaos/g grows to 3 of {A}"]
+
+
+def test_another_group_under_the_name_reserves_anew(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").waits("c", group="g")
+    story.group("g", 2, reserving=2).put("group", "g", None).group("g", 3, uid="another")
+    assert found(story.group("g", 3, reserving=3, uid="another")) == []
+
+
+def test_a_member_goes_where_its_group_is_or_was_a_moment_ago(story: Story) -> None:
+    story.queue("other", {A: 5}).group("g", 1).waits("a", group="g").waits("b", group="g")
+    story.group("g", 1, queue="other").opens("a").pause(6).opens("b")
+    assert found(story) == ["b is charged to q, not other"]
+
+
+def test_a_gang_that_lost_a_member_needs_a_reservation_for_the_next(story: Story) -> None:
+    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
+    story.opens("a").opens("b").runs("a").runs("b").group("g", 2).goes("b")
+    story.waits("c", group="g").opens("c")  # decided before `b` was seen to go
+    assert found(story) == []
+    story.goes("c").waits("d", group="g").pause(6).opens("d")
+    assert found(story) == ["d is let through, and nothing is reserved for its gang"]
 
 
 def test_a_missing_change_makes_the_run_say_nothing(story: Story) -> None:
@@ -152,6 +228,17 @@ def test_a_denial_is_not_wrong_just_after_room_came(story: Story) -> None:
 def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path) -> None:
     story = Story(tmp_path).queue("q", {A: 3}, "Deny").waits("a", 3)
     assert denied(story).wrong == []
+
+
+@pytest.mark.parametrize(("amount", "group"), [(2, ""), (1, "nobody")])
+def test_who_waits_for_something_else_is_in_nobodys_way(
+    tmp_path: Path, amount: int, group: str
+) -> None:
+    story = Story(tmp_path).queue("q", {A: 1}, "Deny").waits("a", amount)
+    if group:
+        story.waits("b", amount, group=group)
+        story.goes("a")
+    assert len(denied(story).wrong) == 1
 
 
 def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:

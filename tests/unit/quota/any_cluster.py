@@ -129,6 +129,22 @@ shapes = st.fixed_dictionaries(
     }
 )
 
+likely_shapes = st.fixed_dictionaries(
+    {
+        "namespace": st.just("team"),
+        "own_queue": st.just("red"),
+        "group": st.sampled_from((None, None, None, *GROUPS)),
+        "cards": st.sampled_from((H200, H800, f"{H200}|{H800}")),
+        "devices": st.sampled_from(({GPU: 1}, {GPU: 1}, {GPU: 2}, {GPU: 4})),
+        "cpu": st.sampled_from((0, 4_000)),
+        "memory": st.just(0),
+        "job": st.booleans(),
+        "products": st.none(),
+        "created": st.just("2026-01-01T00:00:00Z"),
+    }
+)
+"""Of those that may well be let through: most of `shapes` never are."""
+
 choices = st.sampled_from(({H200: 1}, {H200: 2}, {H800: 1}, {H800_MPS: 1}, {XPU: 0}))
 minimums = st.integers(0, 3)
 reservations = st.sampled_from(

@@ -5,6 +5,7 @@ from typing import Any
 from builders.plain_cluster import Sums
 from cardquota.quota.account import Account
 from cardquota.quota.bucket import Bucket
+from cardquota.quota.group_book import GroupBook
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.waiting import WaitingLine
@@ -34,11 +35,15 @@ def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | No
 
 
 def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], list[Any]] | None:
-    """The same of a line that all have just joined."""
+    """The same of a line that all have just joined, each in a lane of its own.
+
+    Nothing is taken from one pod for another here. So whoever stands in a lane with somebody who is
+    not alike, and waits since that one does not fit, is found.
+    """
     noted, account.waiting = account.waiting, WaitingLine()
     lanes = {record: record.lane for record in ledger.pods.values()}
     for uid in noted.uids():
-        account.waiting.join(ledger.pods[uid], *ledger._lane(ledger.pods[uid]))
+        account.waiting.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
     found = next_opening(ledger, account.name)
     for record, lane in lanes.items():
         record.lane = lane
@@ -46,6 +51,13 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
         book.lines.pop(account.waiting, None)
     account.waiting = noted
     return found
+
+
+def _gang_of(ledger: Ledger, uid: str) -> GroupBook | None:
+    """Section 2: the members of a group with minMember > 1 start together."""
+    book = ledger.groups.get(ledger.pods[uid].facts.group)
+    of_many = book is not None and book.facts is not None and book.facts.min_member > 1
+    return book if of_many else None
 
 
 def left_over(ledger: Ledger) -> dict[str, Any]:

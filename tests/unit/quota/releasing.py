@@ -20,14 +20,19 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
 
 
 def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
-    """Charge all that may be opened, as the release door does: the names, and who waits on."""
+    """Charge all that may be opened, as the release door does: the names, and who waits on.
+
+    Reservations are written at once.
+    """
     opened, refusals = [], []
     for found in openings(ledger, queue):
         if isinstance(found, Refusal):
             refusals.append(found)
             continue
         if found.gang is not None:
-            ledger.reserve(found.gang.key, found.queue, "t", found.asked)
+            key = found.gang.key
+            reservation = ledger.reserve(key, found.queue, "t", found.asked)
+            ledger.confirm_reservation(key, reservation, 1)
         for record, cards in found.pods:
             ledger.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
         opened.append([record.facts.name for record, _ in found.pods])

@@ -40,6 +40,7 @@ from .any_cluster import (
     XPU_RESOURCE,
     body_of,
     choices,
+    likely_shapes,
     minimums,
     picks,
     policies,
@@ -113,6 +114,10 @@ class Histories(RuleBasedStateMachine):
 
     @rule(shape=shapes)
     def a_gated_pod_is_created(self, shape: dict[str, Any]) -> None:
+        self.tell(self.new_pod(shape, "gated"))
+
+    @rule(shape=likely_shapes)
+    def a_pod_waits_that_may_go(self, shape: dict[str, Any]) -> None:
         self.tell(self.new_pod(shape, "gated"))
 
     @rule(shape=shapes)

@@ -4,8 +4,9 @@ import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
 from cardquota.quota.drift import drift
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_pass import Opening, openings
-from cardquota.quota.stamp import read_reservation, reservation_text
+from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
@@ -38,6 +39,42 @@ def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
     assert isinstance(found, Opening)
     assert found.gang is ledger.groups["team/gang"]
     assert found.asked == ((H200, 1), (H800, 1), ("cpu", 1_000))
+
+
+def reserving(ledger: Ledger) -> Reservation:
+    """The leader has charged a gang of `a` and `b`, and is about to write its reservation."""
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    for record, cards in found.pods:
+        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+    assert release(ledger) == ([], [])
+    return reservation
+
+
+def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written() -> None:
+    """Else a member could be the only one that runs, and nothing be reserved for the others."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.confirm_reservation("team/gang", reserving(ledger), 5)
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_t2_or_until_the_reservation_is_seen() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    reservation = reserving(ledger)
+    ledger.news.take_stirred()
+    see(ledger, GANG.reserving("red", dict(reservation.amounts), "t").at_revision(5))
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.retract_reservation("team/gang", reserving(ledger))
+    for name in "ab":
+        ledger.retract(f"uid-{name}")
+    assert release(ledger)[0] == [["a", "b"], ["c"]]
 
 
 def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
@@ -98,6 +135,15 @@ def test_t2_what_members_hold_in_another_queue_is_no_part_of_the_reservation() -
     assert account is not None
     assert account.row(H200).charged == 0
     assert drift(ledger) == {}
+
+
+def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_more() -> None:
+    """Its minimum was lowered to one when its reservation stood: nothing else becomes free."""
+    group = GANG.of(1).reserving("red", {H200: 2})
+    ledger = a_cluster(group, waiting("x").stamped("red", {H200: 1}), runs("a"), member("b", 2))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-a")
+    assert release(ledger)[0] == [["b"]]
 
 
 def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:

@@ -61,6 +61,7 @@ def test_p5_affinity_is_read_by_every_operator(
         ("Lt", ["4"], False),
         ("Lt", ["many"], False),
         ("Gt", [], False),
+        ("Gt", ["3", "3"], False),
     ],
 )
 def test_p5_numbers_are_compared(operator: str, values: list[str], *, allowed: bool) -> None:

@@ -1,0 +1,27 @@
+"""`Gt` and `Lt` of node affinity and of tolerations, as the scheduler compares."""
+
+import re
+from typing import Final
+
+_WHOLE: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_LARGEST: Final = 2**63 - 1
+
+
+def compares(operator: str, of_node: str, of_pod: str) -> bool:
+    """Whether the node's value is above (`Gt`) or below (`Lt`) the pod's.
+
+    Both are whole numbers of 64 bits in decimal digits; what is none compares as false.
+    """
+    node, pod = whole_number(of_node), whole_number(of_pod)
+    if node is None or pod is None:
+        return False
+    return node > pod if operator == "Gt" else node < pod
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a label's value, or what it is compared with, stands for; None if none."""
+    found = _WHOLE.fullmatch(text)
+    if found is None:
+        return None
+    number = int(found[1] + found[2])
+    return number if -_LARGEST - 1 <= number <= _LARGEST else None

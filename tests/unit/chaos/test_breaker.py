@@ -1,0 +1,129 @@
+"""What is to be broken has to be there, and whoever breaks nothing says so."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from chaos.breaker import Breaker, NotThereError
+from chaos.broken import BREAKAGES
+from chaos.focus import FOCUS
+from chaos.run import labels_of, never_broken
+
+
+class Door:
+    def open(self, name: str, *, wide: bool = False) -> str:
+        return f"{name} {wide}"
+
+    async def close(self) -> None:
+        pass
+
+    WIDTH = 3
+
+
+def shut(self: Any, name: str, *, wide: bool = False) -> str:
+    return "shut"
+
+
+def test_what_is_replaced_is_counted_and_put_back() -> None:
+    told: list[str] = []
+    with Breaker(told.append) as breaker:
+        breaker.replace(Door, "open", shut)
+        assert (Door().open("a"), Door().open("b", wide=True)) == ("shut", "shut")
+        assert breaker.broke == {"Door.open": 2}
+        assert breaker.labels == ["Door.open"]
+    assert told == ["Door.open", "Door.open"]
+    assert Door().open("a") == "a False"
+
+
+def test_one_that_breaks_something_now_and_then_counts_itself() -> None:
+    with Breaker() as breaker:
+        breaker.replace(Door, "open", shut, always=False)
+        assert Door().open("a") == "shut"
+        assert breaker.broke == {}
+
+
+def without_wide(self: Any, name: str) -> str:
+    return name
+
+
+async def awaited(self: Any, name: str, *, wide: bool = False) -> str:
+    return name
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "why"),
+    [
+        ("shut", shut, "is not there"),
+        ("__init_subclass__", shut, "is not there"),
+        ("WIDTH", shut, "no plain function"),
+        ("open", without_wide, "takes"),
+        ("open", awaited, "awaited"),
+        ("close", shut, "takes"),
+    ],
+)
+def test_what_is_not_there_or_is_another_function_by_now(
+    name: str, by: Callable[..., Any], why: str
+) -> None:
+    with Breaker() as breaker, pytest.raises(NotThereError, match=why):
+        breaker.replace(Door, name, by)
+
+
+# --- all breakages --------------------------------------------------------------------------
+
+
+def targets(name: str) -> list[tuple[ModuleType | type, str]]:
+    with Breaker() as breaker:
+        BREAKAGES[name].apply(breaker)
+        return breaker.targets
+
+
+@pytest.mark.parametrize("name", sorted(BREAKAGES))
+def test_everything_that_a_breakage_takes_out_is_there(name: str) -> None:
+    found = targets(name)
+    assert found
+    for owner, attribute in found:
+        assert isinstance(vars(owner)[attribute], FunctionType), "not put back"
+
+
+@pytest.mark.parametrize("name", sorted(BREAKAGES))
+def test_it_fails_where_that_is_gone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, attribute in targets(name):
+        with monkeypatch.context() as patch, Breaker() as breaker:
+            patch.delattr(owner, attribute)
+            with pytest.raises((NotThereError, AttributeError)):
+                BREAKAGES[name].apply(breaker)
+
+
+@pytest.mark.parametrize("name", sorted(BREAKAGES))
+def test_it_fails_where_that_takes_something_else_by_now(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(self: Any, something: str, *more: Any) -> None:
+        """Takes something that no breakage expects."""
+
+    for owner, attribute in targets(name):
+        assert inspect.signature(vars(owner)[attribute]) != inspect.signature(other)
+        with monkeypatch.context() as patch, Breaker() as breaker:
+            patch.setattr(owner, attribute, other)
+            with pytest.raises(NotThereError):
+                BREAKAGES[name].apply(breaker)
+
+
+def test_a_run_in_which_nothing_was_broken_says_nothing(tmp_path: Path) -> None:
+    file, tally = tmp_path / "broke", Counter[str]()
+    assert never_broken(file, ["a", "b"], tally) == "never broken: a, b"
+    file.write_text("a\na\n")
+    assert never_broken(file, ["a", "b"], tally) == "never broken: b"
+    file.write_text("a\nb\na\n")
+    assert never_broken(file, ["a", "b"], tally) == ""
+    assert tally == {"broken: a": 2, "broken: b": 1}
+    assert never_broken(tmp_path / "none", labels_of(""), tally) == ""
+
+
+def test_each_has_faults_of_its_own() -> None:
+    assert FOCUS.keys() == BREAKAGES.keys()

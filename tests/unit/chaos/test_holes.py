@@ -1,0 +1,66 @@
+"""What a run shows seldom, or not at all, is shown here: each breakage lets through what must wait.
+
+Every scenario ends as the rules say without the breakage, and otherwise with it.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota.create_judgement import judge_create
+from cardquota.quota.judgement import judge_release
+from cardquota.quota.release_pass import Opening, openings
+from chaos.breaker import Breaker
+from chaos.broken import BREAKAGES
+
+EITHER = f"{H200}|{H800}"
+
+
+def waits(name: str, amount: int) -> PodBody:
+    return a_pod(name).in_queue("red").naming(H200).asking_for(amount).gated()
+
+
+def phantom_reservation() -> int:
+    """What is charged to a queue of 3 that a group of 8 held cards has moved to (I1)."""
+    held = [
+        a_pod(name).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a") for name in "ab"
+    ]
+    more = a_pod("c").in_group("gang").gated()
+    group = a_group().in_queue("red").of(3)
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 3}), group, *held, more)
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    ledger.reserve("team/gang", "red", "t", found.asked)
+    account = ledger.account("red")
+    return account.row(H200).charged if account else 0
+
+
+def undecided_blind() -> bool:
+    """Whether a member goes for whom two are reserved, where seven are held of two (Q7)."""
+    quota = a_queue("red").with_quota({H200: 2, H800: 1})
+    group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
+    past_us = a_pod("x").in_queue("red").naming(EITHER).asking_for(5)
+    ledger = a_ledger(*CARDS, quota, group, past_us, waits("a", 1).in_group("gang"))
+    return judge_release(ledger, ledger.pods["uid-a"]).fits
+
+
+def strangers_in_the_way() -> bool:
+    """Whether a pod is refused since another waits for a group that does not exist."""
+    quota = a_queue("red").with_quota({H200: 4}).with_policy("Deny")
+    ledger = a_ledger(*CARDS, quota, waits("a", 4).in_group("nobody"))
+    return not judge_create(ledger, waits("new", 1).ungated().facts()).fits
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [phantom_reservation, undecided_blind, strangers_in_the_way],
+    ids=lambda s: s.__name__,
+)
+def test_a_breakage_lets_through_what_must_wait(scenario: Callable[[], int]) -> None:
+    assert not scenario()
+    with Breaker() as breaker:
+        BREAKAGES[scenario.__name__.replace("_", "-")].apply(breaker)
+        assert scenario()
+        assert breaker.broke.keys() == set(breaker.labels)
