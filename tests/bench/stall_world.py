@@ -104,7 +104,11 @@ class World(Replica):
 
     def see(self, kind: str, body: dict[str, Any]) -> None:
         """A watch tells of an object; it is newer than all before."""
-        self.deliveries[kind].changed(msgspec.Raw(self.newer(body)))
+        self.tell(kind, msgspec.Raw(self.newer(body)))
+
+    def tell(self, kind: str, raw: msgspec.Raw) -> None:
+        """The same of an object that is encoded already."""
+        self.deliveries[kind].changed(raw)
 
     def newer(self, body: dict[str, Any]) -> bytes:
         """As it stands in a watch."""

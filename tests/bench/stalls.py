@@ -107,9 +107,12 @@ async def _nodes(figures: _Figures) -> None:
     )
 
     def twelve(cards: int) -> Work:
+        bodies = (stall_world.node(number, cards=cards) for number in range(12))
+        nodes = [msgspec.Raw(world.newer(body)) for body in bodies]
+
         def change() -> None:
-            for number in range(12):
-                world.see("nodes", stall_world.node(number, cards=cards))
+            for raw in nodes:
+                world.tell("nodes", raw)
 
         return _and_flush(world, change)
 
@@ -234,11 +237,14 @@ def _answer(world: World, path: str, body: bytes) -> Work:
 
 
 def _see(world: World, kind: str, body: dict[str, Any]) -> Work:
-    return lambda: world.see(kind, body)
+    """Encoded beforehand: an API server does that."""
+    raw = msgspec.Raw(world.newer(body))
+    return lambda: world.tell(kind, raw)
 
 
 def _drop(world: World, kind: str, body: dict[str, Any]) -> Work:
-    return lambda: world.deliveries[kind].deleted(msgspec.Raw(world.newer(body)))
+    raw = msgspec.Raw(world.newer(body))
+    return lambda: world.deliveries[kind].deleted(raw)
 
 
 def _and_flush(world: World, work: Work) -> Work:
