@@ -11,7 +11,7 @@ OVERRUN ?=
 IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast coverage bench chaos lint crds up down
+.PHONY: help setup build demo test test-fast coverage bench chaos fuzz lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ bench: build ## Benchmarks: ratios taken in one run (NAMES="ledger review" for s
 
 chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; BREAK=no-fence must be found)
 	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(BREAK),--break $(BREAK)) $(if $(DIR),--dir $(DIR))
+
+fuzz: $(STAMP) ## Malformed, odd and oversized input for whatever reads it (N=1000000 SEED=1 KEEP=DIR)
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))
 
 lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
 	$(BIN)/ruff check .

@@ -42,6 +42,16 @@ class Metrics:
         self.reflector_lag = self._gauge(
             "reflector_lag_seconds", "Seconds since a watch was last known current", "kind"
         )
+        self.loop_seconds = self._gauge(
+            "loop_seconds",
+            "Longest stretch for which the event loop held up everybody, last one to two minutes",
+        )
+        self.loop_stalls = Counter(
+            "cardquota_loop_stalls",
+            "Stretches of the event loop above 50 ms, by cause: work, collector, starved",
+            ["cause"],
+            registry=self.registry,
+        )
         self.undecodable = Counter(
             "cardquota_undecodable_objects",
             "Objects that could not be read and were left out",

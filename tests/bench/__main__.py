@@ -19,6 +19,7 @@ BENCHES = {
     "soak": "one million pod lives",
     "ledger": "the ledger's cost per event",
     "decisions": "whose gate opens next, with many waiting",
+    "stalls": "how long anything holds up the event loop",
     "alternatives": "cards to choose from",
     "start": "from nothing to ready with 100,000 pods",
     "review": "one admission review",

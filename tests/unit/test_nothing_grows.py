@@ -201,10 +201,11 @@ def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
         unseen.add(f"uid-{number}", "red", ((H200, 1),))
         if number % 2 == 0:
             seen.add(f"uid-{number}")
-    assert containers(unseen)["Unseen._passed"] == LIVES // 2
+    assert len(unseen.of("red", "")) == LIVES // 2
+    assert containers(unseen)["Unseen._queues[]"] == LIVES // 2
     now[0] = 2.0
     unseen.of("red", "")
-    assert containers(unseen)["Unseen._passed"] == 0
+    assert containers(unseen)["Unseen._queues"] == containers(unseen)["Unseen._ages"] == 0
 
 
 def test_every_cache_of_a_module_has_a_bound() -> None:

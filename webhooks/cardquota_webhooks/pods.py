@@ -143,7 +143,7 @@ class PodReviews:
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
         unseen = self._unseen.of(verdict.queue, but=facts.uid)
-        beside = self._unseen.amounts(unseen)
+        beside = self._unseen.amounts(verdict.queue, unseen)
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
         await self._pulse.wait_for(

@@ -46,7 +46,7 @@ def _deleted(request: Request) -> str:
 def _read(encoded: msgspec.Raw) -> Queue:
     try:
         return _DECODER.decode(encoded)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ReviewError(f"the request's object is not a queue: {error}") from None
 
 

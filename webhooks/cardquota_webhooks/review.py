@@ -16,6 +16,8 @@ KIND = "AdmissionReview"
 
 
 _ENCODER = msgspec.json.Encoder()
+LONGEST_UID = 256
+"""Characters. It is said back as it came, and the API server's have 36."""
 
 
 class ReviewError(Exception):
@@ -109,8 +111,8 @@ def decode(body: bytes) -> Request:
         raise ReviewError(f"the body is not an {KIND}: {error}") from None
     if review.kind != KIND or review.api_version != API_VERSION:
         raise ReviewError(f"the body is no {KIND} of {API_VERSION}")
-    if review.request is None or not review.request.uid:
-        raise ReviewError(f"the {KIND} has no request with a uid")
+    if review.request is None or not 0 < len(review.request.uid) <= LONGEST_UID:
+        raise ReviewError(f"the {KIND} has no request with a uid of 1 to {LONGEST_UID} characters")
     return review.request
 
 

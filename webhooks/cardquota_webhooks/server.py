@@ -32,6 +32,8 @@ _LOG = logging.getLogger(__name__)
 _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
+_LONGEST_NAME: Final = 253
+"""Characters of a resource's name that are said back."""
 _KNOWN: Final = frozenset({"pods", "pods/resize", "queues", *(name for _, name in WORKLOADS)})
 
 Review = Callable[[Request], Awaitable[Answer]]
@@ -127,7 +129,7 @@ class AdmissionServer:
         review = routes.get((request.resource.group, request.what))
         if review is None:
             return deny(
-                f"{request.what} are not reviewed here; "
+                f"{request.what[:_LONGEST_NAME]} are not reviewed here; "
                 "compare the webhook configuration with `cardquota manifests`",
                 code=HTTPStatus.BAD_REQUEST,
                 reason="BadRequest",

@@ -4,21 +4,23 @@ A refusal counts only pods that have been seen, so these are never charged. They
 one purpose: where they would turn a yes into a no, the review waits a moment for them to show up.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cardquota.quota.stamp import Charge
 
 
-@dataclass(slots=True, frozen=True)
-class _Passed:
-    queue: str
-    charge: Charge
+class _Passed(NamedTuple):
     until: float
+    charge: Charge
 
 
 class Unseen:
-    """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate."""
+    """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate.
+
+    A review costs in proportion to those of its own queue, and to those that are too old by now.
+    """
 
     def __init__(
         self, seen: Callable[[str], bool], *, lifetime: float, clock: Callable[[], float]
@@ -26,30 +28,45 @@ class Unseen:
         self._seen = seen
         self._lifetime = lifetime
         self._clock = clock
-        self._passed: dict[str, _Passed] = {}
+        self._ages: deque[tuple[float, str, str]] = deque()
+        """When they are too old, queue and uid, in that order; also of those seen since."""
+        self._queues: dict[str, dict[str, _Passed]] = {}
+        """By queue and uid."""
 
     def add(self, uid: str, queue: str, charge: Charge) -> None:
         """A pod was let by."""
         self._forget_old()
         if uid and not self._seen(uid):
-            self._passed[uid] = _Passed(queue, charge, self._clock() + self._lifetime)
+            until = self._clock() + self._lifetime
+            self._ages.append((until, queue, uid))
+            self._queues.setdefault(queue, {})[uid] = _Passed(until, charge)
 
     def of(self, queue: str, but: str) -> Collection[str]:
         """Uids let by into a queue and not seen, except one."""
         self._forget_old()
-        return [uid for uid, passed in self._passed.items() if passed.queue == queue and uid != but]
+        for uid in [uid for uid in self._queues.get(queue, ()) if self._seen(uid)]:
+            self._forget(queue, uid)
+        return [uid for uid in self._queues.get(queue, ()) if uid != but]
 
-    def amounts(self, uids: Collection[str]) -> dict[str, int]:
-        """What these pods would be charged together."""
+    def amounts(self, queue: str, uids: Collection[str]) -> dict[str, int]:
+        """What these pods would be charged together, as far as they are remembered."""
+        passed = self._queues.get(queue, {})
         total: dict[str, int] = {}
         for uid in uids:
-            for dimension, amount in self._passed[uid].charge if uid in self._passed else ():
+            for dimension, amount in passed[uid].charge if uid in passed else ():
                 total[dimension] = total.get(dimension, 0) + amount
         return total
 
     def _forget_old(self) -> None:
-        """Drop those that have been seen or are too old; they stand in order of age."""
         now = self._clock()
-        for uid in list(self._passed):
-            if self._seen(uid) or self._passed[uid].until <= now:
-                del self._passed[uid]
+        while self._ages and self._ages[0][0] <= now:
+            until, queue, uid = self._ages.popleft()
+            passed = self._queues.get(queue, {}).get(uid)
+            if passed is not None and passed.until <= until:  # else it was let by once more
+                self._forget(queue, uid)
+
+    def _forget(self, queue: str, uid: str) -> None:
+        passed = self._queues[queue]
+        del passed[uid]
+        if not passed:
+            del self._queues[queue]

@@ -64,7 +64,7 @@ class Probes:
         return web.Response(text=f"{text}\n{notes}")
 
     async def _metrics_page(self, _: web.Request) -> web.Response:
-        refresh(self._ledger, self._metrics)
+        await refresh(self._ledger, self._metrics)
         for reflector in self._reflectors:
             self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
         # To write many rows takes long: reviews must not wait for that.

@@ -26,12 +26,15 @@ from ..cluster.events import EventRecorder
 from ..cluster.feed import watched
 from ..cluster.find_access import find_access
 from ..cluster.optional_reflector import OptionalReflector
+from ..cluster.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.pulse import Pulse
 from ..cluster.queue_lookup import QueueLookup
 from ..cluster.reflector import Reflector
 from ..control.installation import InstallationCheck
 from ..control.leadership import Leadership
 from ..control.queue_metrics import measure_drift
+from ..loop.loop_watch import LoopWatch
+from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger import Ledger
 from ..quota.vocabulary import LEASE
@@ -49,7 +52,7 @@ _QUIET: Final = 1.0
 _LEAVE_SERVICE: Final = 4.0
 """Seconds after which the door is closed even if somebody still does."""
 _FIRST_RECOUNT: Final = 10.0
-"""Seconds until the first recount: it holds up the loop, and being ready comes first."""
+"""Seconds until the first recount: being ready comes first."""
 _RECOUNT: Final = 300.0
 """Seconds between two recounts."""
 
@@ -57,20 +60,22 @@ _RECOUNT: Final = 300.0
 def run(settings: Settings) -> int:
     """Run the operator until it is told to stop. Returns the exit code."""
     configure(settings.log)
+    selector = TimedSelector()
     try:
-        return asyncio.run(_run(settings))
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+            return runner.run(_run(settings, selector))
     except AccessError as error:
         _LOG.error("%s", error)
         return 2
 
 
-async def _run(settings: Settings) -> int:
+async def _run(settings: Settings, selector: TimedSelector) -> int:
     access = await find_access()
     # The Lease has connections of its own: a renewal that waits for one that others have taken is
     # a leadership lost.
     client, lease_client = Client(access), Client(access)
     try:
-        return await Operator(settings, client, lease_client).main()
+        return await Operator(settings, client, lease_client, selector).main()
     finally:
         await client.close()
         await lease_client.close()
@@ -79,18 +84,26 @@ async def _run(settings: Settings) -> int:
 class Operator:
     """One replica: everything in one event loop but Kopf."""
 
-    def __init__(self, settings: Settings, client: Client, lease_client: Client) -> None:
-        """`lease_client` is used for the Lease and nothing else. Both stay the caller's."""
+    def __init__(
+        self, settings: Settings, client: Client, lease_client: Client, selector: TimedSelector
+    ) -> None:
+        """`lease_client` is used for the Lease and nothing else. Both stay the caller's.
+
+        `selector`: of the loop it will run in.
+        """
         self._settings = settings
         self._client = client
         self._metrics = Metrics()
+        self._loop_watch = LoopWatch(selector, self._metrics)
         self._pulse = Pulse()
         self._ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
+            at_once=AT_ONCE,
         )
+        OverdueReads(self._ledger, self._pulse)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(client, instance=identity)
         kinds = watched(self._ledger, self._pulse, self._count_undecodable)
@@ -171,6 +184,7 @@ class Operator:
         door = self._start(self._serve())
         await self._stop.wait()
         await self._shut_down(door)
+        self._loop_watch.stop()
         await plain.cleanup()
         return 1 if self._failed else 0
 
@@ -202,6 +216,8 @@ class Operator:
         for reflector in self._reflectors:
             await reflector.wait_synced()
         spare_what_stays()
+        # Until here nobody waits for us, and to read a large cluster takes what it takes.
+        self._loop_watch.start()
         self._probes.serving = True
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
@@ -235,7 +251,7 @@ class Operator:
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)
         while True:
-            measure_drift(self._ledger, self._metrics)
+            await measure_drift(self._ledger, self._metrics)
             await asyncio.sleep(_RECOUNT)
 
     def _count_undecodable(self, kind: str) -> None:

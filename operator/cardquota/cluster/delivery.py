@@ -1,6 +1,7 @@
 """From raw objects to what a sink is told: seen, gone, undecodable."""
 
 import logging
+from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -55,6 +56,8 @@ class Delivery(Generic[T]):
         try:
             obj = self._decode(raw)
             meta = obj.metadata
+            if not meta.uid:  # of such a one nobody could tell when it is gone
+                obj, error = None, "it has no uid"
         except (msgspec.MsgspecError, ValueError, RecursionError) as reason:
             error = str(reason)
             meta = self._identity(raw).metadata
@@ -87,13 +90,17 @@ class Delivery(Generic[T]):
         self._gone(meta.namespace, meta.name, meta.uid)
         return revision_of(meta.resource_version)
 
-    def only(self, listed: Known) -> int:
-        """Tell as gone all that is not in `listed`; returns how many that were."""
-        vanished = self.known.missing_from(listed)
-        for namespace, name, uid in vanished:
-            self.known.drop(namespace, name, uid)
-            self._gone(namespace, name, uid)
-        return len(vanished)
+    def only_in_steps(self, listed: Known) -> Iterator[int]:
+        """Tell as gone all that is not in `listed`, in short steps: how many were told in each.
+
+        To be iterated over to its end, with nothing else of this kind told in between.
+        """
+        for some in self.known.missing_from(listed):
+            for namespace, name, uid in some:
+                self.known.drop(namespace, name, uid)
+                self._gone(namespace, name, uid)
+                yield 1
+            yield 0
 
     def _gone(self, namespace: str, name: str, uid: str) -> None:
         try:

@@ -27,6 +27,8 @@ from .pulse import Pulse
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
+_MOST_SAID = 400
+"""Characters of a name, or of what is wrong with an object, in a line of the log."""
 
 
 @dataclass(slots=True)
@@ -57,7 +59,8 @@ class KindSink(Generic[T]):
         self._leave_out(f"{namespace}/{name} ({uid})", error)
 
     def _leave_out(self, which: str, error: object) -> None:
-        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which, error)
+        text = str(error)[:_MOST_SAID]
+        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which[:_MOST_SAID], text)
         self.on_undecodable(self.kind)
 
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
+from ..loop.turns import Turns
 from . import wire
 from .api_error import ApiError, OutcomeUnknown
 from .known import Known
@@ -51,7 +52,9 @@ class OptionalReflector(Reflector[T]):
     async def _list(self) -> None:
         """List it, as soon as it is there."""
         while (why := await self._list_any()) is not None:
-            self._delivery.only(Known())
+            turns = Turns()
+            for _ in self._delivery.only_in_steps(Known()):
+                await turns.give_way()
             self._count_as_synced()
             if why != self._why_absent:
                 self._why_absent = why

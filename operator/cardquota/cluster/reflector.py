@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import aiohttp
 import msgspec
 
+from ..loop.turns import Turns
 from . import wire
 from .api_error import ApiError, OutcomeUnknown, read_status
 from .backoff import Backoff
@@ -32,8 +33,6 @@ T = TypeVar("T", bound=wire.Watched)
 
 _LATE = 90.0
 """Seconds of lag from which on what is known is called old."""
-_BATCH = 100
-"""Objects of a list told in one go, before others in the loop get their turn."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
 
@@ -190,6 +189,7 @@ class Reflector(Generic[T]):
             self.relists += 1
         asked = self._clock()
         listed = Known()
+        turns = Turns()
         revision = 0
         params = {**self._params, "limit": str(self._page_size)}
         while True:
@@ -200,14 +200,16 @@ class Reflector(Generic[T]):
                     raise _BrokenError(
                         f"list at revision {revision}, after {self.revision} was told"
                     )
-            for number, raw in enumerate(page.items or (), 1):
+            for raw in page.items or ():
                 self._delivery.changed(raw, listed=listed)
-                if number % _BATCH == 0:
-                    await asyncio.sleep(0)
+                await turns.give_way()
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_
-        vanished = self._delivery.only(listed)
+        vanished = 0
+        for gone in self._delivery.only_in_steps(listed):
+            vanished += gone
+            await turns.give_way()
         log.info(
             "%s: %d listed at revision %d, %d had vanished",
             self.kind,
@@ -232,6 +234,7 @@ class Reflector(Generic[T]):
         }
         silence = min(self._stall_timeout, seconds + 10.0)
         lines = Lines()
+        turns = Turns()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
             self.synced = True
@@ -245,6 +248,7 @@ class Reflector(Generic[T]):
                     for line in lines.feed(chunk):
                         self._event(line)
                         told = True
+                        await turns.give_way()
             except (aiohttp.ClientError, OSError):
                 if not self._cut:
                     raise

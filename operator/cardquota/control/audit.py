@@ -1,5 +1,7 @@
 """Audit mode: nothing is refused or gated; what would not have been let through is reported."""
 
+from typing import Final
+
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota.ledger import Ledger
@@ -8,10 +10,16 @@ from ..quota.verdict import Shortfall
 from ..quota.vocabulary import CPU, MEMORY, Mode, Reason
 from .references import pod_reference
 
+_AT_A_TIME: Final = 1_000
+"""Pods that are looked at in one call."""
 
-def report_strangers(ledger: Ledger, events: EventRecorder) -> None:
-    """An event on each pod that came ungated, in audit mode, while its queue is over quota."""
-    for uid in ledger.news.take_strangers():
+
+def report_strangers(ledger: Ledger, events: EventRecorder) -> bool:
+    """An event on each pod that came ungated, in audit mode, while its queue is over quota.
+
+    Of many at once some; whether there are more, for another call.
+    """
+    for uid in ledger.news.take_strangers(_AT_A_TIME):
         record = ledger.pods.get(uid)
         if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
             continue
@@ -26,6 +34,7 @@ def report_strangers(ledger: Ledger, events: EventRecorder) -> None:
                 reason=_reason(ledger, record, shorts[0].dimension),
                 message=messages.audited(text),
             )
+    return ledger.news.strangers > 0
 
 
 def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:

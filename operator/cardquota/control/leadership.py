@@ -218,7 +218,8 @@ class Leadership:
         self._flush, self._flushed_at = None, self._clock()
         if self._operator is None:
             return
-        report_strangers(self._ledger, self._events)
+        if report_strangers(self._ledger, self._events):
+            self._flush_later()
         report_nodes(self._ledger, self._events)
         self._namespaces.look()
         changed = self._ledger.news.take_changed()

@@ -3,14 +3,16 @@
 from collections import defaultdict
 from typing import Final
 
+from ..loop.turns import Turns, in_turns
 from ..metrics import Metrics
 from ..quota.account import OUTSIDE, Account
-from ..quota.cluster_report import cards_of, cluster_report
-from ..quota.drift import drift
+from ..quota.cluster_report import cards_of, cluster_report_in_steps
+from ..quota.drift import Drift, compare
 from ..quota.ledger import Ledger
 from ..quota.queue_report import deserved
 from ..quota.vocabulary import CPU, MEMORY
 
+_ROUNDS: Final = 3
 _Rows = defaultdict[str, defaultdict[tuple[str, ...], float]]
 """By gauge and labels. What falls under one label adds up."""
 
@@ -20,12 +22,16 @@ has: users name what they like, and each name would be a series of its own for e
 and no card can be called so."""
 
 
-def refresh(ledger: Ledger, metrics: Metrics) -> None:
-    """Show all numbers of queues and cards as they are now. Costs O(rows), a few us each."""
+async def refresh(ledger: Ledger, metrics: Metrics) -> None:
+    """Show all numbers of queues and cards. Costs O(rows), a few us each, in turns: those of one
+    queue are of one moment.
+    """
+    turns = Turns()
     rows: _Rows = defaultdict(lambda: defaultdict(float))
     metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
     metrics.unknown_modes.set(len(ledger.unknown_modes))
-    for account in ledger.accounts():
+    for account in list(ledger.accounts()):
+        await turns.give_way()
         exists = account.facts is not None
         queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
         _cards(ledger, account, queue, rows)
@@ -34,7 +40,7 @@ def refresh(ledger: Ledger, metrics: Metrics) -> None:
                 _resources(account, rows)
             rows["gated_pods"][queue,] += len(account.waiting)
             rows["unadmitted_pods"][queue,] += len(account.past_us)
-    _cluster(ledger, rows)
+    await _cluster(ledger, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
 
 
@@ -79,8 +85,8 @@ def _resources(account: Account, rows: _Rows) -> None:
                 rows[f"queue_resource_{total}"][account.name, resource] = value / unit
 
 
-def _cluster(ledger: Ledger, rows: _Rows) -> None:
-    for name, card in cluster_report(ledger).items():
+async def _cluster(ledger: Ledger, rows: _Rows) -> None:
+    for name, card in (await in_turns(cluster_report_in_steps(ledger))).items():
         label = _label_of(ledger, name)
         values = {
             "allocatable": card.allocatable,
@@ -98,6 +104,20 @@ def _cluster(ledger: Ledger, rows: _Rows) -> None:
             rows["cluster_card_oversold_by_policy"][label, use] += oversold
 
 
-def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
-    """Compare the ledger with a recount. Costs O(pods): to be called now and then."""
-    metrics.ledger_drift.set(len(drift(ledger)))
+async def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
+    """Compare the ledger with a recount. Costs O(pods), in turns: to be called now and then.
+
+    Queues that move all the time are compared three times at most; what is found of the others
+    counts, and those that were moving come next time.
+    """
+    differing: Drift = {}
+    moving: frozenset[str] | None = None
+    for _ in range(_ROUNDS):
+        found = await in_turns(compare(ledger))
+        differing |= {
+            key: both for key, both in found.drift.items() if moving is None or key[0] in moving
+        }
+        moving = found.moved if moving is None else moving & found.moved
+        if not moving:
+            break
+    metrics.ledger_drift.set(len(differing))

@@ -170,6 +170,11 @@ class ReleaseDoor:
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, then send. Everything that is awaited happens after the charge."""
+        if not self._ledger.read_first(record.facts.uid for record, _ in opening.pods):
+            # What they were judged by has changed since they were read: in another pass.
+            self._ledger.news.stir(opening.queue)
+            self.wake()
+            return
         reservation = None
         if opening.gang is not None:
             reservation = self._ledger.reserve(

@@ -7,7 +7,7 @@ from whatever namespace; the log names the first.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final, Protocol
 
@@ -16,7 +16,6 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.account import OUTSIDE
 from ..quota.ledger import Ledger
-from ..quota.pod_record import PodRecord
 from .references import queue_reference
 
 _LOG = logging.getLogger(__name__)
@@ -87,24 +86,20 @@ class UnadmittedReports:
         account = self._ledger.account(queue)
         if account is None or account.facts is None:
             return
-        records = [self._ledger.pods[uid] for uid in account.past_us]
-        more = len(records) > self._known.get(queue, 0)
-        self._note(queue, len(records))
+        past_us = account.past_us
+        more = len(past_us) > self._known.get(queue, 0)
+        self._note(queue, len(past_us))
         if not more:
             return
         # The reason is the same as the last time; that there are more is news.
         self._events.forget(account.facts.uid)
-        text = messages.unadmitted(queue, len(records), _held(records))
-        first = min(records, key=lambda record: record.turn).facts
+        text = messages.unadmitted(queue, len(past_us), _amounts(past_us.held))
+        first = self._ledger.pods[next(iter(past_us))].facts
         _LOG.warning("%s (the first is %s/%s)", text, first.namespace, first.name)
         reference = queue_reference(account.facts)
         self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
 
 
-def _held(records: list[PodRecord]) -> list[tuple[str, int]]:
-    held: dict[str, int] = {}
-    for record in records:
-        for dimension, amount in record.charge:
-            held[dimension] = held.get(dimension, 0) + amount
-    # Cards first: they are what quotas are about.
+def _amounts(held: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Cards first: they are what quotas are about."""
     return sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))

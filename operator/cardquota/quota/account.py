@@ -8,6 +8,7 @@ from typing import Final
 
 from .bucket import Bucket
 from .claim import Claim
+from .past_us import PastUs
 from .queue_facts import QueueFacts
 from .reading import Readings
 from .undecided import Undecided
@@ -73,6 +74,7 @@ class Account:
     __slots__ = (
         "_quota",
         "cards",
+        "changes",
         "facts",
         "loose",
         "name",
@@ -91,9 +93,11 @@ class Account:
         """The cards of the quota, sorted."""
         self.readings = Readings()
         self.rows: dict[str, Row] = {}
+        self.changes = 0
+        """Different whenever a row has changed."""
         self.loose: set[str] = set()
         """Pods whose charge may still change."""
-        self.past_us: set[str] = set()
+        self.past_us = PastUs()
         """Those of them that are let through or bound, though we opened no gate of theirs (I3).
 
         Pods that audit mode let by passed by design and are not among them, also later.
@@ -189,6 +193,7 @@ class Account:
         return self.undecided.fits(dimension, limit)
 
     def _writable(self, dimension: str) -> Row:
+        self.changes += 1
         row = self.rows.get(dimension)
         if row is None:
             row = self.rows[dimension] = Row()

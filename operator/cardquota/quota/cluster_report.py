@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from .account import OUTSIDE, Account, Row
 from .ledger import Ledger
+from .steps import Steps, to_its_end
 from .vocabulary import CPU, MEMORY, Policy
 
 
@@ -80,8 +81,14 @@ class ClusterCard:
 
 def cluster_report(ledger: Ledger) -> dict[str, ClusterCard]:
     """Every card that a node offers, that has a quota or is in use. Costs O(rows of all queues)."""
+    return to_its_end(cluster_report_in_steps(ledger))
+
+
+def cluster_report_in_steps(ledger: Ledger) -> Steps[dict[str, ClusterCard]]:
+    """The same, a step for each queue: between two of them the ledger may move."""
     found = {card: ClusterCard(total) for card, total in ledger.nodes.totals().items()}
-    for account in ledger.accounts():
+    for account in list(ledger.accounts()):
+        yield
         use = use_of(account)
         for name in cards_of(account):
             card, row = found.setdefault(name, ClusterCard()), account.row(name)

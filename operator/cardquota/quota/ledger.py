@@ -49,6 +49,8 @@ class Ledger(LedgerDecisions):
             return
         facts = self._kept_text.admit(facts)
         if record is None:
+            if facts.uid in self._succeeded:  # somebody has set its phase back
+                self._leave_group(self.groups[self._succeeded.pop(facts.uid)], facts.uid)
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
                 self.news.meet(facts.uid)
@@ -83,7 +85,7 @@ class Ledger(LedgerDecisions):
         version = self.nodes.version
         learned = self.nodes.see(facts)
         self._cards_changed(version)
-        self._reassess(self.nodes.take_unresolved(facts.name), stamped=True)
+        self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
         self._follow_turns()
@@ -131,7 +133,7 @@ class Ledger(LedgerDecisions):
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
-        self._reassess(sorted(account.loose))
+        self._reassess(account.loose)
         self.news.touch(facts.name)
 
     def queue_gone(self, name: str) -> None:
@@ -141,7 +143,7 @@ class Ledger(LedgerDecisions):
             return
         account.facts = None
         self._set_quota(account, {})
-        self._reassess(sorted(account.loose))
+        self._reassess(account.loose)
         self.news.touch(name)
         self._forget_unused(account)
 
@@ -224,7 +226,7 @@ class Ledger(LedgerDecisions):
         self.news.touch(*{record.queue for record in book.members.values()})
         if _as_read(book) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
-            self._reassess(sorted(book.members), stamped=gang != book.gang)
+            self._reassess(book.members, stamped=gang != book.gang)
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force. Costs in proportion to the rows of both."""
@@ -256,7 +258,7 @@ class Ledger(LedgerDecisions):
                 record.node_cards, record.compared = left, False
                 self._lay(record)
         for node in sorted(nodes):
-            self._reassess(self.nodes.take_unresolved(node), stamped=True)
+            self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
         if nodes:
             self._reassess(self.nodes.take_moved())
 

@@ -3,7 +3,7 @@
 `_lay` and `_lift` are inverse: whatever changes of a pod is changed between the two.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -133,7 +133,7 @@ class LedgerCharges(LedgerView):
             in_audit = self.mode_in(facts.namespace) is Mode.AUDIT
             record.audited = record.audited or facts.let_by or in_audit
             if not record.audited:
-                account.past_us.add(facts.uid)
+                account.past_us.add(facts.uid, record.charge)
             elif not (facts.let_by or facts.mirror) and self._may_be_charged(record):
                 self.unnoted.add(facts.uid)
         self._loose.add(facts)
@@ -163,18 +163,52 @@ class LedgerCharges(LedgerView):
         """To a queue: to one now, or to its namespace's when that gets one."""
         return record.queue != OUTSIDE or self.uses_cards(record.facts)
 
-    def _reassess(self, uids: Iterable[str], *, stamped: bool = False) -> None:
-        """Read these pods anew; those with a stamp, whose charge stays, only if asked for."""
-        for uid in uids:
-            record = self.pods.get(uid)
-            if record is not None and (stamped or record.stamp is None):
-                self._lift(record)
-                self._lay(record)
+    def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Read anew the pods that an event has left to this, until all are, or it is `enough`."""
+        while self.overdue and not enough():
+            stamped = bool(self._overdue_stamped)
+            uids = self._overdue_stamped if stamped else self._overdue
+            self._read_anew(uids.pop(), stamped=stamped)
+
+    def read_first(self, uids: Iterable[str]) -> bool:
+        """Read anew those of these pods that are overdue, of many only some; whether none was.
+
+        To be asked before something is decided on them: what they were judged by may not hold.
+        """
+        found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
+        for uid in found[: self._at_once]:
+            self._overdue.discard(uid)
+            self._overdue_stamped.discard(uid)
+            self._read_anew(uid, stamped=True)
+        return not found
+
+    def _reassess(
+        self, uids: Collection[str], *, stamped: bool = False, at_once: bool = False
+    ) -> None:
+        """Read these pods anew; those with a stamp, whose charge stays, only if asked for.
+
+        Of many, only some `at_once`, the others when somebody lets us `read_overdue`.
+        """
+        if at_once or self._at_once is None or len(uids) <= self._at_once:
+            for uid in sorted(uids):
+                self._read_anew(uid, stamped=stamped)
+            return
+        overdue = self._overdue_stamped if stamped else self._overdue
+        # As a whole: one by one it would take ten times as long.
+        overdue.update(uids)
+        for uid in list(islice(uids, self._at_once)):
+            overdue.discard(uid)
+            self._read_anew(uid, stamped=stamped)
+
+    def _read_anew(self, uid: str, *, stamped: bool) -> None:
+        record = self.pods.get(uid)
+        if record is not None and (stamped or record.stamp is None):
+            self._lift(record)
+            self._lay(record)
 
     def _reassess_class(self, name: str) -> None:
-        for book in list(self.groups.values()):
-            if book.facts is not None and book.facts.priority_class == name:
-                self._reassess(sorted(book.members))
+        named = [b for b in self.groups.values() if b.facts and b.facts.priority_class == name]
+        self._reassess(set().union(*(book.members for book in named)))
 
     def _learned(self, resources: Iterable[str]) -> None:
         """New kinds of cards are known: pods that ask for their resource may be read anew.
@@ -182,8 +216,8 @@ class LedgerCharges(LedgerView):
         Those at the gate, which hold nothing, in pieces if they are many.
         """
         for resource in set(resources):
-            uids = self._loose.asking_for(resource)
-            self._reassess(uid for uid in uids if not self.pods[uid].gated)
+            uids = sorted(self._loose.asking_for(resource))
+            self._reassess([uid for uid in uids if not self.pods[uid].gated])
             self._later.update((uid, None) for uid in uids if self.pods[uid].gated)
         self._reassess_later()
 
@@ -191,7 +225,7 @@ class LedgerCharges(LedgerView):
         uids = list(islice(self._later, _AT_ONCE))
         for uid in uids:
             del self._later[uid]
-        self._reassess(uids)
+        self._reassess(uids, at_once=True)
 
     # --- how a pod is read -------------------------------------------
 

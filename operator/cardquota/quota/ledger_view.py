@@ -47,7 +47,11 @@ class LedgerView:
         default_queue: str = "",
         free_cpu_memory: bool = False,
         audit: bool = False,
+        at_once: int | None = None,
     ) -> None:
+        """`at_once`: how many pods one event may have read anew before the others are left to
+        `read_overdue`; None: all of them.
+        """
         self.catalog = Catalog()
         self.nodes = NodeBook(self.catalog)
         self.device_classes = DeviceClasses()
@@ -72,6 +76,11 @@ class LedgerView:
         """What pods get when they are created that a template does not say."""
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
+        self._at_once = at_once
+        self._overdue = set[str]()
+        """Pods that are to be read anew, unless a stamp of ours charges them."""
+        self._overdue_stamped = set[str]()
+        """The same, whatever charges them."""
         self.epoch = 0
         """Different whenever what is known of cards and quotas has changed."""
         self.news = News()
@@ -79,6 +88,15 @@ class LedgerView:
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
+
+    @property
+    def overdue(self) -> bool:
+        """Whether an event has changed pods that are still to be read anew: see `read_overdue`.
+
+        Until then they wait, or are charged, by what was known before it, as if it had come later
+        for them. Pods that a stamp of ours charges keep their charge in any case.
+        """
+        return bool(self._overdue or self._overdue_stamped)
 
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""

@@ -1,5 +1,7 @@
 """Which pods an event about something else can change: those that no stamp of ours charges."""
 
+from collections.abc import Collection
+
 from .pod_facts import PodFacts
 
 
@@ -22,13 +24,13 @@ class LoosePods:
         for resource, _ in facts.devices:
             _discard(self._by_device, resource, facts.uid)
 
-    def asking_for(self, resource: str) -> list[str]:
-        """Pods that ask for a resource, sorted."""
-        return sorted(self._by_device.get(resource, ()))
+    def asking_for(self, resource: str) -> Collection[str]:
+        """Pods that ask for a resource; changes with them."""
+        return self._by_device.get(resource, ())
 
-    def depending_on(self, namespace: str) -> list[str]:
-        """Pods that may get their queue or their mode from their namespace, sorted."""
-        return sorted(self._by_namespace.get(namespace, ()))
+    def depending_on(self, namespace: str) -> Collection[str]:
+        """Pods that may get their queue or their mode from their namespace; changes with them."""
+        return self._by_namespace.get(namespace, ())
 
 
 def _discard(index: dict[str, set[str]], key: str, uid: str) -> None:

@@ -63,7 +63,14 @@ class News:
         taken, self._groups = self._groups, set()
         return taken
 
-    def take_strangers(self) -> set[str]:
-        """Uids of pods that came ungated and without a stamp of ours."""
-        taken, self._strangers = self._strangers, set()
-        return taken
+    def take_strangers(self, most: int | None = None) -> set[str]:
+        """Uids of pods that came ungated and without a stamp of ours; of all, or some of them."""
+        if most is None or len(self._strangers) <= most:
+            taken, self._strangers = self._strangers, set()
+            return taken
+        return {self._strangers.pop() for _ in range(most)}
+
+    @property
+    def strangers(self) -> int:
+        """How many of them were not taken yet."""
+        return len(self._strangers)

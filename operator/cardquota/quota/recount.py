@@ -8,9 +8,14 @@ counted twice, left behind or put into the wrong total.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from .bucket import Bucket
 from .stamp import Charge
+from .steps import Steps
+
+_STEP: Final = 200
+"""Pods that are counted in one go."""
 
 
 @dataclass(slots=True)
@@ -57,11 +62,16 @@ Recount = dict[tuple[str, str], Totals]
 """By queue and dimension."""
 
 
-def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Recount:
-    """Count everything; only what is not zero appears."""
+def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps[Recount]:
+    """Count everything; only what is not zero appears.
+
+    In short steps: what is taken of `pods` and `groups` in one of them is as it is then.
+    """
     found: defaultdict[tuple[str, str], Totals] = defaultdict(Totals)
     members: defaultdict[str, list[CountedPod]] = defaultdict(list)
-    for pod in pods:
+    for number, pod in enumerate(pods):
+        if number % _STEP == 0:
+            yield
         if pod.group:
             members[pod.group].append(pod)
         for dimension, amount in pod.charge:
@@ -71,7 +81,8 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Recou
             totals.offline += amount if pod.waits and pod.bucket is Bucket.ALLOCATED else 0
             totals.inqueue += amount if pod.bucket is Bucket.OPEN else 0
     for group in groups:
-        _count_group(found, group, members[group.key])
+        _count_group(found, group, members.pop(group.key, []))
+        yield
     return {key: totals for key, totals in found.items() if totals != Totals()}
 
 

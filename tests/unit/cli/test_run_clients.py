@@ -9,6 +9,7 @@ from aiohttp import web
 from cardquota.cli import run
 from cardquota.cluster import client as module
 from cardquota.cluster.access import Access
+from cardquota.loop.timed_selector import TimedSelector
 from cardquota.settings import LeaderElection, Settings
 
 
@@ -74,5 +75,6 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
     monkeypatch.setattr(run, "find_access", access)
     monkeypatch.setattr(module, "find_access", access)
     monkeypatch.setattr(run.Operator, "main", main)
-    assert await run._run(Settings(leader_election=LeaderElection(retry_period=0.05))) == 0
+    settings = Settings(leader_election=LeaderElection(retry_period=0.05))
+    assert await run._run(settings, TimedSelector()) == 0
     assert seen == [True]

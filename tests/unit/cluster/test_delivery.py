@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_told_by_name(delivery: Delivery[Thing], sink: Lo
         ("undecodable", "a", "1", "Expected `int`, got `str`"),
         ("undecodable", "", "", "Expected `object`, got `int`"),
     ]
-    delivery.only(Known())
+    assert sum(delivery.only_in_steps(Known())) == 1
     assert sink.told[-1] == ("gone", "a", "1")
 
 
@@ -92,5 +92,12 @@ def test_vanished_objects(delivery: Delivery[Thing], sink: Log) -> None:
     delivery.changed(_raw("b", "2", 6))
     listed = Known()
     delivery.changed(_raw("b", "2", 6), listed=listed)
-    assert delivery.only(listed) == 1
+    assert sum(delivery.only_in_steps(listed)) == 1
     assert sink.told[-1] == ("gone", "a", "1")
+
+
+def test_an_object_without_a_uid_is_left_out(delivery: Delivery[Thing], sink: Log) -> None:
+    """It could never be told as gone: nothing else says which one it was."""
+    delivery.changed(_raw("a", "", 5))
+    assert sink.told == [("undecodable", "a", "", "it has no uid")]
+    assert len(delivery.known) == 0

@@ -93,7 +93,7 @@ def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
     }
 
 
-def test_the_totals_of_each_queue_and_card() -> None:
+async def test_the_totals_of_each_queue_and_card() -> None:
     ledger = a_world(
         a_queue().with_quota({H200: 3, H800: 2}),
         passed("bound", 1).stamped("queue", {H200: 1}).on_node("h200-a"),
@@ -101,7 +101,7 @@ def test_the_totals_of_each_queue_and_card() -> None:
         passed("gated", 2).gated(),
     )
     metrics = Metrics()
-    refresh(ledger, metrics)
+    await refresh(ledger, metrics)
     for total, value in {"quota": 3, "allocated": 1, "inqueue": 1, "requested": 4}.items():
         assert values(metrics, f"queue_card_{total}")["queue", H200] == value
     assert values(metrics, "queue_card_quota")["queue", H800] == 2
@@ -111,19 +111,21 @@ def test_the_totals_of_each_queue_and_card() -> None:
     assert values(metrics, "cluster_card_quota")[(H200,)] == 3
 
 
-def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
+async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
     """Sixteen promised of eight: half is deserved."""
     metrics = Metrics()
-    refresh(a_world(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue"))), metrics)
+    await refresh(
+        a_world(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue"))), metrics
+    )
     assert values(metrics, "queue_card_guarantee")["red", H200] == 8
     assert values(metrics, "queue_card_deserved")["red", H200] == 4
 
 
-def test_cpu_in_cores_and_memory_in_bytes() -> None:
+async def test_cpu_in_cores_and_memory_in_bytes() -> None:
     queue = THREE.guaranteeing(cpu="2").deserving(memory="4Gi")
     pod = passed("a", 1).with_cpu("1500m").with_memory("1Gi").stamped("queue", {H200: 1})
     metrics = Metrics()
-    refresh(a_world(queue, pod.on_node("h200-a")), metrics)
+    await refresh(a_world(queue, pod.on_node("h200-a")), metrics)
     shown = {
         total: values(metrics, f"queue_resource_{total}")
         for total in ("quota", "allocated", "guarantee", "deserved")
@@ -136,10 +138,10 @@ def test_cpu_in_cores_and_memory_in_bytes() -> None:
     }
 
 
-def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
+async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
     """Section 6: on-line is Deny, off-line is Gate."""
     metrics = Metrics()
-    refresh(
+    await refresh(
         a_world(
             a_queue("serving").with_quota({H200: 3}).with_policy("Deny"),
             a_queue("training").with_quota({H200: 7}).with_policy("Gate"),
@@ -159,25 +161,25 @@ def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
     }
 
 
-def test_cards_used_outside_every_queue_are_counted() -> None:
+async def test_cards_used_outside_every_queue_are_counted() -> None:
     """Section 2: in metrics, under no queue's name."""
     metrics = Metrics()
-    refresh(a_world(a_pod().asking_for(2).on_node("h200-a")), metrics)
+    await refresh(a_world(a_pod().asking_for(2).on_node("h200-a")), metrics)
     assert values(metrics, "queue_card_allocated") == {("", H200): 2}
 
 
-def test_a_queue_that_is_gone_leaves_no_row() -> None:
+async def test_a_queue_that_is_gone_leaves_no_row() -> None:
     ledger, metrics = a_world(THREE), Metrics()
-    refresh(ledger, metrics)
+    await refresh(ledger, metrics)
     ledger.queue_gone("queue")
-    refresh(ledger, metrics)
+    await refresh(ledger, metrics)
     for name in ("queue_card_quota", "queue_resource_quota", "cluster_card_guarantee_by_policy"):
         assert values(metrics, name) == {}
     assert values(metrics, "gated_pods") == {}
 
 
 @pytest.mark.parametrize(("audit", "count"), [(False, 1), (True, 0)])
-def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
+async def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
     """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
     ledger = a_world(
         THREE,
@@ -187,19 +189,19 @@ def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
         audit=audit,
     )
     metrics = Metrics()
-    refresh(ledger, metrics)
+    await refresh(ledger, metrics)
     assert values(metrics, "unadmitted_pods") == {("queue",): count}
 
 
-def test_drift_is_zero_and_seen_if_it_is_not() -> None:
+async def test_drift_is_zero_and_seen_if_it_is_not() -> None:
     """I2: ledger and recount."""
     ledger, metrics = a_world(THREE, passed("a", 1).stamped("queue", {H200: 1})), Metrics()
-    measure_drift(ledger, metrics)
+    await measure_drift(ledger, metrics)
     assert values(metrics, "ledger_drift") == {(): 0}
     account = ledger.account("queue")
     assert account is not None
     account.rows[H200].reserved += 1
-    measure_drift(ledger, metrics)
+    await measure_drift(ledger, metrics)
     assert values(metrics, "ledger_drift") == {(): 1}
     see(ledger, THREE)
 
@@ -216,21 +218,21 @@ def series(metrics: Metrics) -> set[str]:
     }
 
 
-def test_p8_queues_that_do_not_exist_share_one_label() -> None:
+async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
     strays = [passed(f"p{n}", 2).in_queue(f"stray-{n}").on_node("h200-a") for n in range(3)]
     named = a_pod("long").in_queue("q" * 250_000).asking_for(1).gated()
     metrics = Metrics()
-    refresh(a_world(THREE, *strays, named), metrics)
+    await refresh(a_world(THREE, *strays, named), metrics)
     assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 3}
     assert values(metrics, "gated_pods") == {("queue",): 0, (UNKNOWN,): 1}
     assert values(metrics, "queue_card_allocated")[UNKNOWN, H200] == 6
     assert not [text for text in series(metrics) if "stray" in text or "qqq" in text]
 
 
-def test_p8_cards_that_nobody_has_share_one_label() -> None:
+async def test_p8_cards_that_nobody_has_share_one_label() -> None:
     made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
     metrics = Metrics()
-    refresh(a_world(THREE, *made_up), metrics)
+    await refresh(a_world(THREE, *made_up), metrics)
     assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 6}
     assert not [text for text in series(metrics) if "MADE-UP" in text]
     assert (UNKNOWN,) in values(metrics, "cluster_card_allocatable")

@@ -10,18 +10,18 @@ from cardquota.quota.ledger import Ledger
 from .stage import Told
 
 
-def shown(ledger: Ledger) -> float | None:
+async def shown(ledger: Ledger) -> float | None:
     metrics = Metrics()
-    refresh(ledger, metrics)
+    await refresh(ledger, metrics)
     return metrics.registry.get_sample_value("cardquota_namespaces_with_unknown_mode")
 
 
-def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
+async def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
     ledger, told = a_ledger(a_namespace("good").in_mode("enforced"), a_namespace("none")), Told()
     reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
     reports.look()
     assert told.events == []
-    assert shown(ledger) == 0
+    assert await shown(ledger) == 0
 
     bad = a_namespace("bad").in_mode("enforce")
     see(ledger, bad)
@@ -34,19 +34,19 @@ def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
         "Namespace <bad>: the label volcano.sh/card-quota is <enforce>, which means nothing"
     )
     assert text.endswith("write enforced, audit or off, or take it away")
-    assert shown(ledger) == 1
+    assert await shown(ledger) == 1
 
     see(ledger, bad.in_mode("on"))
     reports.look()
     assert "<on>" in told.events[-1][2]
     see(ledger, bad.in_mode("off"))
     reports.look()
-    assert (len(told.events), shown(ledger)) == (2, 0)
+    assert (len(told.events), await shown(ledger)) == (2, 0)
     see(ledger, bad.in_mode("on"))
     reports.look()
     assert len(told.events) == 3
     ledger.namespace_gone("bad")
-    assert shown(ledger) == 0
+    assert await shown(ledger) == 0
 
 
 def test_the_next_leader_tells_it_again() -> None:

@@ -111,9 +111,9 @@ def test_one_event_for_all_that_came_together(caplog: pytest.LogCaptureFixture) 
         f"Queue <queue> is charged for 2 pods that never passed its gate; "
         f"together they hold {H200} 4, cpu 1.5. They count like all others: "
     )
-    assert "team/a" not in text
+    assert "team/b" not in text
     assert text in caplog.text
-    assert "(the first is team/a)" in caplog.text
+    assert "(the first is team/b)" in caplog.text
 
 
 def test_once_per_change_and_not_for_fewer() -> None:

@@ -12,10 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import H200, H800, R4090, Body, a_group, a_namespace, a_node, a_pod, a_queue, see
+from builders import (
+    CARDS,
+    H200,
+    H800,
+    R4090,
+    Body,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.bucket import Bucket
+from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.recount import Totals
 
@@ -330,3 +344,16 @@ def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> No
     assert books(told([*groups, Event(ended), Event(moved)])) == books(
         told([*groups, Event(moved)])
     )
+
+
+def test_a_pod_whose_phase_is_set_back_ends_like_all_others() -> None:
+    """Whoever may write a pod's status may do that."""
+    pod = a_pod().in_group("gang").asking_for(1).on_node("h200-a")
+    ledger = a_ledger(*CARDS, pod.in_phase("Succeeded"))
+    assert ledger.groups["team/gang"].succeeded == {pod.uid}
+    see(ledger, pod.in_phase("Running").at_revision(2))
+    assert not ledger.groups["team/gang"].succeeded
+    assert ledger.groups["team/gang"].members.keys() == {pod.uid}
+    ledger.pod_gone(pod.uid)
+    assert not ledger.groups
+    assert drift(ledger) == {}

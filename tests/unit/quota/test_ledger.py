@@ -74,6 +74,14 @@ def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
     assert ledger.news.take_strangers() == set()
 
 
+def test_strangers_may_be_taken_some_at_a_time() -> None:
+    ledger = a_cluster(*(a_pod(f"p{n}").asking_for(1).in_queue("red") for n in range(5)))
+    news = ledger.news
+    taken = [news.take_strangers(2), news.take_strangers(2), news.take_strangers(2)]
+    assert [len(uids) for uids in taken] == [2, 2, 1]
+    assert (len(set().union(*taken)), news.strangers) == (5, 0)
+
+
 def test_i3_pods_we_let_through_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
     assert ledger.news.take_strangers() == set()

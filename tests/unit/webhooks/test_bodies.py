@@ -29,6 +29,7 @@ NO_REVIEWS = {
     "no request": review_of(None),
     "a request of nothing": review_of({}),
     "no uid": review_of({**request_of(POD), "uid": ""}),
+    "an endless uid": review_of({**request_of(POD), "uid": "u" * 10_000}),
     "a uid of the wrong type": review_of({**request_of(POD), "uid": 7}),
     "too deep": b"[" * 200_000,
     "too deep inside": review_of(request_of(POD)).replace(

@@ -6,7 +6,7 @@ from builders import H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import messages
 
-from .door import Door
+from .door import Door, request_of, review_of
 
 GOOD = a_queue().with_quota({H200: 3})
 
@@ -125,3 +125,12 @@ async def test_finished_pods_use_no_queue() -> None:
     done = a_pod().in_queue("queue").on_node("h200-a").in_phase("Succeeded")
     async with Door(GOOD, done) as door:
         assert (await door.validate(GOOD, operation="DELETE", object=None)).allowed
+
+
+async def test_a_text_that_is_no_unicode_is_an_error_of_the_sender() -> None:
+    """msgspec leaves it to Python to find out, whose error is another one."""
+    async with Door() as door:
+        body = review_of(request_of(GOOD)).replace(b"NVIDIA-H200", b"NVIDIA\xed\xa0\x80")
+        status, text = await door.post("/validate", body)
+        assert (status, b"bug" in text) == (200, False)
+        assert b"is not a queue" in text

@@ -15,7 +15,7 @@ def test_they_are_remembered_by_queue_until_they_are_seen() -> None:
     unseen.add("b", "red", (("card", 1),))
     unseen.add("c", "blue", (("card", 5),))
     assert unseen.of("red", but="b") == ["a"]
-    assert unseen.amounts(unseen.of("red", but="")) == {"card": 3, "cpu": 100}
+    assert unseen.amounts("red", unseen.of("red", but="")) == {"card": 3, "cpu": 100}
     seen.add("a")
     assert unseen.of("red", but="") == ["b"]
 
@@ -27,7 +27,8 @@ def test_they_are_forgotten_after_their_time() -> None:
     assert unseen.of("red", but="") == ["a"]
     now[0] = 0.5
     assert unseen.of("red", but="") == []
-    assert unseen._passed == {}
+    assert not unseen._queues
+    assert not unseen._ages
 
 
 def test_what_has_been_seen_or_has_no_uid_is_never_remembered() -> None:
@@ -39,4 +40,32 @@ def test_what_has_been_seen_or_has_no_uid_is_never_remembered() -> None:
 
 def test_amounts_of_those_forgotten_meanwhile_are_nothing() -> None:
     unseen, _ = book(set())
-    assert unseen.amounts(["never-heard-of"]) == {}
+    assert unseen.amounts("red", ["never-heard-of"]) == {}
+
+
+def test_one_that_is_let_by_once_more_is_remembered_from_then_on() -> None:
+    unseen, now = book(set())
+    unseen.add("a", "red", (("card", 2),))
+    now[0] = 0.4
+    unseen.add("a", "red", (("card", 3),))
+    now[0] = 0.6
+    assert unseen.amounts("red", unseen.of("red", but="")) == {"card": 3}
+    now[0] = 0.9
+    assert unseen.of("red", but="") == []
+
+
+def test_a_review_looks_at_its_own_queue_alone() -> None:
+    """With a thousand creates a second the others are many."""
+    asked: list[str] = []
+
+    def seen(uid: str) -> bool:
+        asked.append(uid)
+        return False
+
+    unseen = Unseen(seen, lifetime=0.5, clock=lambda: 0.0)
+    for number in range(100):
+        unseen.add(f"{number}", "blue", ())
+    unseen.add("a", "red", (("card", 2),))
+    asked.clear()
+    assert unseen.of("red", but="") == ["a"]
+    assert asked == ["a"]

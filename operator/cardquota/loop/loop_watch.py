@@ -1,0 +1,142 @@
+"""Watches over the event loop: the longest stretch as a metric, and what caused it in the log."""
+
+import gc
+import logging
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+from ..metrics import Metrics
+from .longest import Longest
+from .place import place_of
+from .stretch import BOUND, Cause, Stretch
+from .timed_selector import LEAST, TimedSelector
+
+_LOG = logging.getLogger(__name__)
+_LOOK: Final = 0.025
+"""Seconds between two looks of the watching thread: half the bound, so that it sees each stretch
+that is over it."""
+_LONG: Final = 0.02
+"""Seconds after which a stretch that runs may become one over the bound: where it is, is noted."""
+_QUIET: Final = 10.0
+"""Seconds between two lines in the log, however many stretches are over the bound."""
+
+
+class _Seen(NamedTuple):
+    """A look at a stretch that was running."""
+
+    began: float
+    place: str
+
+
+class LoopWatch:
+    """Measures the loop of the thread that starts it, until it is stopped.
+
+    Guarantees: every stretch of at least 1 ms is measured; one over the bound is counted by its
+    cause, and told in the log, at most once in ten seconds. Costs two looks at the clock for each
+    round of the loop, and 40 looks of another thread a second.
+    Not guaranteed: that the place is the one where most of the time went. It is where the loop's
+    thread was when it was last looked at, up to 25 ms before the end.
+    """
+
+    def __init__(
+        self,
+        selector: TimedSelector,
+        metrics: Metrics,
+        *,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        """`selector`: the loop's own; `clock`: the one it measures with."""
+        self._selector = selector
+        self._clock = clock
+        self._stalls = {cause: metrics.loop_stalls.labels(cause.value) for cause in Cause}
+        self._longest = Longest()
+        metrics.loop_seconds.set_function(lambda: self._longest.of_late(clock()))
+        self._thread = 0
+        self._processor: Callable[[], float] = clock
+        self._looked = (0.0, 0.0)
+        """Time and processor time of the loop's thread when it was last seen before a stretch was
+        long."""
+        self._seen = _Seen(-1.0, "")
+        self._collecting = 0.0
+        self._collected: deque[tuple[float, float]] = deque(maxlen=16)
+        """The last collections that took a while: when they ended, and seconds."""
+        self._told_at = float("-inf")
+        self._untold = 0
+        self._stopped = False
+
+    def start(self, *, threaded: bool = True) -> None:
+        """Measure from now on; to be called in the loop. `threaded`: with looks of a thread."""
+        self._thread = threading.get_ident()
+        self._processor = _processor_time_of(self._thread) or self._clock
+        self._looked = (self._clock(), self._processor())
+        gc.callbacks.append(self._collector)
+        self._selector.on_stretch = self._over
+        if threaded:
+            threading.Thread(target=self._run, name="loop-watch", daemon=True).start()
+
+    def stop(self) -> None:
+        """Measure no more; may repeat."""
+        self._stopped = True
+        self._selector.on_stretch = lambda _: None
+        if self._collector in gc.callbacks:
+            gc.callbacks.remove(self._collector)
+
+    def look(self) -> None:
+        """Note where the loop is, if its stretch takes long. For the watching thread."""
+        now, began = self._clock(), self._selector.began
+        if self._selector.waiting or now - began < _LONG:
+            self._looked = (now, self._processor())
+            return
+        place = place_of(sys._current_frames().get(self._thread))
+        # It may have gone on while it was looked at: then it was another stretch's place.
+        if self._selector.began == began:
+            self._seen = _Seen(began, place)
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self.look()
+            time.sleep(_LOOK)  # an Event would wait at a higher cost
+
+    def _over(self, seconds: float) -> None:
+        """A stretch is over. In the loop."""
+        now = self._clock()
+        self._longest.add(now, seconds)
+        if seconds < BOUND:
+            return
+        began = self._selector.began
+        looked_at, ran = self._looked
+        stretch = Stretch(
+            seconds,
+            collected=sum(s for end, s in self._collected if end > began),
+            ran=min(1.0, (self._processor() - ran) / max(LEAST, now - looked_at)),
+            place=self._seen.place if self._seen.began == began else "",
+        )
+        self._stalls[stretch.cause].inc()
+        if now - self._told_at < _QUIET:
+            self._untold += 1
+            return
+        more = f" ({self._untold} more since the last line)" if self._untold else ""
+        self._told_at, self._untold = now, 0
+        _LOG.warning("the event loop was held up for %s%s", stretch.text, more)
+
+    def _collector(self, phase: str, _: dict[str, Any]) -> None:
+        """Python's garbage collector begins or ends, in whatever thread: all others wait."""
+        now = self._clock()
+        if phase == "start":
+            self._collecting = now
+        elif now - self._collecting >= LEAST:
+            self._collected.append((now, now - self._collecting))
+
+
+def _processor_time_of(thread: int) -> Callable[[], float] | None:
+    """Reads a thread's processor time, seconds; None where the system cannot tell."""
+    found = getattr(time, "pthread_getcpuclockid", None)
+    if found is None:
+        return None
+    clock = found(thread)
+    return lambda: time.clock_gettime(clock)

@@ -1,0 +1,278 @@
+"""The longest stretch for which each body or event holds up the event loop, in the worst cluster.
+
+5,000 nodes, 100,000 pods, 1,000 queues of 20 cards, 20,000 pods that wait in 1,000 namespaces; and
+the same number in one queue. A figure is processor time of the loop's thread from the selector's
+return until it is asked again, the least of two where the same can be done twice. None may be above
+50 ms (I5).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+from prometheus_client import generate_latest
+
+from builders import H200, Body, a_namespace, a_node, a_queue
+from cardquota.cluster.known import Known
+from cardquota.control.audit import report_strangers
+from cardquota.control.queue_metrics import measure_drift, refresh
+from cardquota.control.unadmitted import UnadmittedReports
+from cardquota.loop.stretch import BOUND
+from cardquota.loop.turns import Turns
+
+from . import stall_bodies, stall_world
+from .figure import Figure, Report
+from .stall_world import PODS, QUEUES, WAITING, World
+
+Work = Callable[[], Awaitable[object] | object]
+_ROLLOUT: Final = 1_000
+"""Nodes of one chunk of a watch, while a device plugin is rolled out."""
+_SETTLED: Final = 5.0
+"""Seconds without anything to do after which a leader has done all there was."""
+
+
+def run(report: Report) -> None:
+    """Three clusters, one after the other."""
+    stall_world.run(lambda world: _spread(_Figures(report, world)))
+    stall_world.run(lambda world: _one_queue(_Figures(report, world)))
+    stall_world.run(lambda world: _all_waiting(_Figures(report, world)))
+
+
+class _Figures:
+    def __init__(self, report: Report, world: World) -> None:
+        self._report = report
+        self.world = world
+
+    async def take(self, what: str, *works: Work) -> None:
+        """The least of several goes at the same thing."""
+        times = [await self.world.worst(work) for work in works]
+        self._report(Figure(what, min(times), "ms", BOUND * 1000))
+
+
+async def _spread(figures: _Figures) -> None:
+    """Everything evenly over 1,000 queues and namespaces."""
+    world = figures.world
+    world.fill(pods=PODS, waiting=WAITING, queues=QUEUES)
+    await _bodies(figures)
+    await _nodes(figures)
+    ledger, metrics = world.ledger, world.metrics
+
+    async def scrape() -> None:
+        await refresh(ledger, metrics)
+        await asyncio.to_thread(generate_latest, metrics.registry)
+
+    await figures.take("a scrape of the metrics", scrape, scrape)
+
+    await figures.take("the drift recount", lambda: measure_drift(ledger, metrics))
+    gone = stall_bodies.deletion("q0001")
+    await figures.take("DELETE of a queue", *_twice(_answer(world, "/validate", gone)))
+    quotas = (a_queue("q0002").with_quota({H200: n}).with_uid("u-q0002").body for n in (70, 80))
+    await figures.take(
+        "a queue's quota is edited, 20 wait", *(_see(world, "queues", body) for body in quotas)
+    )
+    await _lists(figures)
+    await _terms(figures, f"{WAITING:,} waiting in {QUEUES:,} queues")
+
+
+async def _bodies(figures: _Figures) -> None:
+    world = figures.world
+    salted = zip(*(stall_bodies.pods(salt) for salt in "abc"), strict=True)
+    for (what, reviewed), (_, made), (_, stored) in salted:
+        review, workload = stall_bodies.review(reviewed), stall_bodies.workload(made)
+        await figures.take(f"review, {what}", _answer(world, "/mutate", review))
+        await figures.take(f"review of a Deployment, {what}", _answer(world, "/validate", workload))
+        pod = stored.with_uid("odd")
+        await figures.take(f"watch, {what}", _see(world, "pods", pod.body))
+        world.deliveries["pods"].deleted(_raw(world, pod))
+    for what, queue in stall_bodies.queues():
+        body = stall_bodies.review(queue, "queues")
+        await figures.take(f"review of a queue, {what}", *_twice(_answer(world, "/validate", body)))
+        await figures.take(f"watch of a queue, {what}", _see(world, "queues", queue.body))
+    junk = b'{"kind":"AdmissionReview","request":' + b"[" * 500 + b"1," * 4_000_000
+    await figures.take("8 MB that are no review", *_twice(_answer(world, "/mutate", junk)))
+
+
+async def _nodes(figures: _Figures) -> None:
+    world = figures.world
+    world.lead()
+    notes = (stall_world.node(1, note=n) for n in (1, 2))
+    await figures.take(
+        "a node's labels change", *(_and_flush(world, _see(world, "nodes", n)) for n in notes)
+    )
+    amounts = (stall_world.node(1, cards=n) for n in (7, 8))
+    await figures.take(
+        "a node's cards change", *(_and_flush(world, _see(world, "nodes", n)) for n in amounts)
+    )
+
+    def twelve(cards: int) -> Work:
+        bodies = (stall_world.node(number, cards=cards) for number in range(12))
+        nodes = [msgspec.Raw(world.newer(body)) for body in bodies]
+
+        def change() -> None:
+            for raw in nodes:
+                world.tell("nodes", raw)
+
+        return _and_flush(world, change)
+
+    await figures.take("12 nodes change", twelve(7), twelve(8))
+    line = [world.newer(stall_world.node(number, cards=0)) for number in range(_ROLLOUT)]
+    await figures.take(
+        f"a device plugin is rolled out, {_ROLLOUT:,} nodes in one chunk of the watch",
+        _and_flush(world, _chunk(world, "nodes", line)),
+    )
+    await world.follow()
+
+
+async def _lists(figures: _Figures) -> None:
+    world = figures.world
+    delivery = world.deliveries["pods"]
+    for gone in (0, 10_000):
+        listed = world.listed(but=gone)
+
+        async def end(listed: Known = listed) -> None:
+            turns = Turns()
+            for _ in delivery.only_in_steps(listed):
+                await turns.give_way()
+
+        await figures.take(f"a list ends, {gone:,} of 100,000 pods are gone", end)
+    pods = [
+        world.newer(
+            stall_world.gated("q0003").with_uid(f"n{n}").put(f"n{n}", "metadata", "name").body
+        )
+        for n in range(1_000)
+    ]
+    await figures.take("1,000 pods in one chunk of a watch", _chunk(world, "pods", pods))
+
+
+async def _one_queue(figures: _Figures) -> None:
+    """20,000 wait in one queue and namespace, 10,000 of them in one gang."""
+    world = figures.world
+    world.fill(pods=80_000, waiting=0, queues=QUEUES)
+    world.see("podgroups", stall_world.group(10_000))
+    world.see("priorityclasses", _class(1))
+    world.crowd(1_000, group="gang")
+    await _group(figures, 1_000)
+    world.crowd(10_000, group="gang")
+    await _group(figures, 10_000)
+    classes = (_see(world, "priorityclasses", _class(n)) for n in (2, 3))
+    await figures.take("a priority class changes, 10,000 members", *classes)
+    world.crowd(WAITING)
+    quotas = (a_queue("q0000").with_quota({H200: n}).with_uid("u-q0000").body for n in (81, 82))
+    await figures.take(
+        "a queue's quota is edited, 20,000 wait", *(_see(world, "queues", body) for body in quotas)
+    )
+    for what, bodies in (
+        ("mode", [a_namespace("q0000").with_default_queue("q0000").in_mode("enforced")]),
+        ("default queue", [a_namespace("q0000").with_default_queue("q0001")]),
+    ):
+        works = [_see(world, "namespaces", body.body) for body in bodies]
+        await figures.take(f"a namespace's {what} changes, 20,000 wait in it", *works)
+    new = a_node("new").with_cards("NVIDIA-NEW", 8).body
+    await figures.take("a new kind of card, 20,000 ask for its resource", _see(world, "nodes", new))
+    await _terms(figures, f"{WAITING:,} waiting in one queue, 80,000 running")
+    world.loose(80_000)
+    loop = asyncio.get_running_loop()
+    unadmitted = UnadmittedReports(
+        world.ledger, world.events, later=lambda _, call: loop.call_later(0, call)
+    )
+    await figures.take("80,000 got past in one queue", lambda: unadmitted.look(["q0000"]))
+    for uid in world.ledger.pods:
+        world.ledger.news.meet(uid)
+    await figures.take(
+        "100,000 strangers are looked at", lambda: report_strangers(world.ledger, world.events)
+    )
+    for kind, body in (
+        ("podgroups", stall_world.group(10_000)),
+        ("namespaces", a_namespace("q0000").body),
+        ("queues", a_queue("q0000").body),
+    ):
+        await figures.take(f"all of it loses its {kind[:-1]}", _drop(world, kind, body))
+
+
+async def _group(figures: _Figures, members: int) -> None:
+    world = figures.world
+    status = (stall_world.group(10_000, phase="Inqueue", running=n) for n in (1, 2))
+    await figures.take(
+        f"a pod group's phase, {members:,} waiting members",
+        *(_see(world, "podgroups", body) for body in status),
+    )
+
+
+async def _all_waiting(figures: _Figures) -> None:
+    """100,000 wait."""
+    world = figures.world
+    world.fill(pods=PODS, waiting=PODS, queues=QUEUES)
+    await _terms(figures, f"{PODS:,} waiting in {QUEUES:,} queues")
+
+
+async def _terms(figures: _Figures, where: str) -> None:
+    """A term begins over what waits, everybody is told, and it ends."""
+    world = figures.world
+
+    async def take_over() -> None:
+        world.lead()
+        world.leadership._flush_later()
+        await _done(world)
+
+    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"all queues reported, {where}", world.leadership._report_all)
+    await figures.take(f"what is decided was seen, {where}", world.ledger.decisions_seen)
+    await figures.take(f"a term ends, {where}", world.follow)
+
+
+async def _done(world: World) -> None:
+    """Nothing is written any more."""
+    end = monotonic() + 600
+    before, since = -1, monotonic()
+    while monotonic() < end and monotonic() - since < _SETTLED:
+        await asyncio.sleep(0.05)
+        if world.writes.writes != before:
+            before, since = world.writes.writes, monotonic()
+
+
+def _answer(world: World, path: str, body: bytes) -> Work:
+    return lambda: world.answer(path, body)
+
+
+def _see(world: World, kind: str, body: dict[str, Any]) -> Work:
+    """Encoded beforehand: an API server does that."""
+    raw = msgspec.Raw(world.newer(body))
+    return lambda: world.tell(kind, raw)
+
+
+def _drop(world: World, kind: str, body: dict[str, Any]) -> Work:
+    raw = msgspec.Raw(world.newer(body))
+    return lambda: world.deliveries[kind].deleted(raw)
+
+
+def _and_flush(world: World, work: Work) -> Work:
+    """And what the leader hands over for it."""
+
+    async def both() -> None:
+        found = work()
+        if isinstance(found, Awaitable):
+            await found
+        await asyncio.sleep(0)
+        world.leadership._flush_now()
+
+    return both
+
+
+def _chunk(world: World, kind: str, bodies: list[bytes]) -> Work:
+    """So many events come in one piece."""
+    lines = b"".join(b'{"type":"MODIFIED","object":%s}\n' % body for body in bodies)
+    return lambda: world.stream(kind, lines)
+
+
+def _raw(world: World, body: Body) -> msgspec.Raw:
+    return msgspec.Raw(world.newer(body.body))
+
+
+def _twice(work: Work) -> Iterator[Work]:
+    return iter((work, work))
+
+
+def _class(value: int) -> dict[str, Any]:
+    return {"metadata": {"name": "high", "uid": "c"}, "value": value}

@@ -1,0 +1,1 @@
+"""Malformed, odd and oversized input for everything that reads what users write."""

@@ -1,0 +1,40 @@
+"""`python -m fuzz`: one run. Ends with 0 if nothing was found, 1 if something was."""
+
+import argparse
+import asyncio
+import random
+import sys
+from pathlib import Path
+
+from .inputs import Inputs
+from .run import fuzz
+
+
+def main() -> int:
+    """One run by the command line."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--count", type=int, default=1_000_000, help="inputs")
+    parser.add_argument("--seed", type=int, help="the dice; without it, any")
+    parser.add_argument("--large", type=float, default=0.002, help="the part that is up to 3 MB")
+    parser.add_argument("--keep", type=Path, help="a folder for inputs that found something")
+    parser.add_argument("--only", type=int, help="write this one input to standard output")
+    options = parser.parse_args()
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    if options.only is not None:
+        found = Inputs(seed, large=options.large).numbered(options.only)
+        print(found, file=sys.stderr)
+        sys.stdout.buffer.write(found.body)
+        return 0
+    print(f"seed {seed}, {options.count:,} inputs", flush=True)
+
+    def tell(text: str) -> None:
+        print(f"  {text}", flush=True)
+
+    run = fuzz(options.count, seed, large=options.large, keep=options.keep, progress=tell)
+    result = asyncio.run(run)
+    print(result.text())
+    return 1 if result.counted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

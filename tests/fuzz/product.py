@@ -1,0 +1,83 @@
+"""The product as far as it reads: admission, watches, the ledger, and the leader's decisions.
+
+What comes in are bytes, as an API server would send them.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from cardquota.cluster.foothold import StreamError
+from cardquota.cluster.known import Known
+from cardquota.cluster.reflector import Reflector, _BrokenError
+from cardquota.control.queue_metrics import refresh
+from cardquota.quota.drift import drift
+from harness.replica import Replica
+
+_ROUNDS = 20
+"""Of the loop, for what the leader does: what it writes is answered at once."""
+
+
+class Product(Replica):
+    """One replica that leads."""
+
+    def __init__(self) -> None:
+        super().__init__(default_queue="other")
+        self._reflectors: dict[str, Reflector[Any]] = {}
+        self.lead()
+
+    def line(self, kind: str, line: bytes, newest: int) -> None:
+        """One line of a watch, whatever it holds: at worst the stream is given up.
+
+        `newest`: the revision of the newest object; what claims to be newer would hide all others.
+        """
+        reflector = self._reflectors.get(kind)
+        if reflector is None:
+            reflector = self._reflectors[kind] = self.reflector(kind)
+        try:
+            reflector._event(line)
+        except (_BrokenError, StreamError):
+            del self._reflectors[kind]
+        if reflector.revision > newest:
+            self._reflectors.pop(kind, None)
+
+    def relist(self, objects: Mapping[str, Sequence[bytes]]) -> None:
+        """All kinds are listed anew, and hold these."""
+        for kind, delivery in self.deliveries.items():
+            listed = Known()
+            for body in objects.get(kind, ()):
+                delivery.changed(msgspec.Raw(body), listed=listed)
+            sum(delivery.only_in_steps(listed))
+            self._reflectors.pop(kind, None)
+
+    async def decide(self, newest: int) -> None:
+        """What the leader does with it all: decide, tell, report."""
+        self.writes.revision = newest
+        self.pulse.beat()
+        self.leadership._flush_now()
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+        if (error := self.failed()) is not None:
+            self.lead()
+            raise error
+
+    async def show(self) -> None:
+        """As when somebody scrapes."""
+        await refresh(self.ledger, self.metrics)
+
+    async def another_term(self) -> None:
+        """What nobody has seen of the decisions is forgotten."""
+        await self.follow()
+        self.lead()
+
+    def differences(self) -> dict[Any, Any]:
+        """Between the ledger and a recount; empty is right."""
+        return dict(drift(self.ledger))
+
+
+def encoded(body: object) -> bytes:
+    """As JSON; texts that are no Unicode stay escaped, numbers that are none stay what they are."""
+    return json.dumps(body).encode()

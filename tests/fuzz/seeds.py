@@ -1,0 +1,143 @@
+"""Valid objects to begin from: each of the kinds that we read, in the states that matter."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+from builders import (
+    GPU,
+    H200,
+    H800,
+    H800_MPS,
+    SHARED,
+    Body,
+    a_group,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+)
+from builders.pod import PodBody
+
+NAMESPACES: Final = ("team", "other", "audited", "off")
+QUEUES: Final = ("queue", "other", "shut", "narrow")
+GROUPS: Final = ("gang", "lone", "late")
+
+
+def world() -> list[tuple[str, dict[str, Any]]]:
+    """What is there at the beginning, by kind."""
+    return [
+        *(("nodes", body.body) for body in _nodes()),
+        *(("namespaces", body.body) for body in _namespaces()),
+        *(("queues", body.body) for body in _queues()),
+        *(("podgroups", body.body) for body in _groups()),
+        *(("priorityclasses", body) for body in _classes()),
+    ]
+
+
+def pods() -> list[dict[str, Any]]:
+    """Some pods, of different names and uids."""
+    plain = a_pod().in_queue("queue").naming(H200).asking_for(1).with_cpu("2").with_memory("1Gi")
+    variants: list[PodBody] = [
+        plain,
+        plain.naming(f"{H200}|{H800}").owned_by("Job"),
+        plain.naming(None).on_nodes_labelled({"nvidia.com/gpu.product": H200}),
+        plain.naming(None).requiring([("kubernetes.io/hostname", "In", ["h200-a", "h800-a"])]),
+        plain.naming(H800_MPS).put(None, "spec", "containers").asking_for(1, SHARED),
+        plain.in_queue(None).in_group("gang"),
+        plain.in_queue(None),
+        plain.claiming_devices(),
+        _rich(plain),
+    ]
+    states: list[Callable[[PodBody], PodBody]] = [
+        lambda pod: pod,
+        lambda pod: pod.gated(),
+        lambda pod: pod.gated("else/where").owned_by("ReplicaSet"),
+        lambda pod: pod.stamped("queue", {H200: 1}),
+        lambda pod: pod.stamped("queue", {H200: 1}).on_node("h200-a").in_phase("Running"),
+        lambda pod: pod.on_node("h200-a"),
+        lambda pod: pod.on_node("h200-a").in_phase("Succeeded"),
+    ]
+    numbers = count()
+    found = []
+    for variant in variants:
+        for state in states:
+            number = next(numbers)
+            body = state(variant).put(f"pod-{number}", "metadata", "name").with_uid(f"pod-{number}")
+            found.append(body.in_namespace(NAMESPACES[number % len(NAMESPACES)]).body)
+    return found
+
+
+def workloads() -> dict[str, dict[str, Any]]:
+    """By resource: what is reviewed besides pods and queues."""
+    template = a_pod().in_queue("queue").naming(H200).asking_for(1)
+    spec = {"replicas": 3, "template": template.body}
+    job = {"parallelism": 2, "completions": 4, "template": template.body}
+    meta = {"metadata": {"name": "web", "namespace": "team", "uid": "w"}}
+    update = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}}
+    return {
+        "deployments": {**meta, "spec": {**spec, "strategy": update}, "status": {"replicas": 3}},
+        "statefulsets": {**meta, "spec": spec},
+        "daemonsets": {**meta, "spec": {"template": template.body}},
+        "replicasets": {**meta, "spec": spec},
+        "jobs": {**meta, "spec": job, "status": {"succeeded": 1}},
+        "cronjobs": {**meta, "spec": {"jobTemplate": {"spec": job}}},
+    }
+
+
+def _rich(pod: PodBody) -> PodBody:
+    """With most of what is read of a pod."""
+    container = {"name": "c", "resources": {"limits": {GPU: "1", "cpu": "1"}, "requests": {}}}
+    return (
+        pod.with_spec(
+            initContainers=[container, {**container, "restartPolicy": "Always"}],
+            overhead={"cpu": "250m", "memory": "120Mi"},
+            resources={"limits": {"cpu": "4"}, "requests": {"cpu": "2"}},
+            tolerations=[
+                {"key": "a", "operator": "Exists", "effect": "NoSchedule"},
+                {"key": "b", "operator": "Equal", "value": "c", "tolerationSeconds": 300},
+            ],
+            priority=1000,
+        )
+        .requiring([("zone", "NotIn", ["a"]), ("size", "Gt", ["5"])], [("zone", "Exists", [])])
+        .with_priority(5)
+    )
+
+
+def _nodes() -> list[Body]:
+    named = [("h200-a", H200), ("h200-b", H200), ("h800-a", H800)]
+    return [a_node(name).with_cards(product, 8) for name, product in named]
+
+
+def _namespaces() -> list[Body]:
+    return [
+        a_namespace("team"),
+        a_namespace("other").with_default_queue("other").in_mode("enforced"),
+        a_namespace("audited").in_mode("audit"),
+        a_namespace("off").in_mode("off"),
+    ]
+
+
+def _queues() -> list[Body]:
+    quota = {H200: 6, H800: 4}
+    return [
+        a_queue("queue").with_quota(quota).limited_to("100", "100Gi").with_uid("q1"),
+        a_queue("other").with_quota({H800_MPS: 4, H200: 1}).with_policy("Gate").with_uid("q2"),
+        a_queue("shut").with_quota(quota).put("Closed", "status", "state").with_uid("q3"),
+        a_queue("narrow")
+        .with_quota(quota)
+        .with_uid("q4")
+        .annotated("volcano.sh/card.namespaces", '["team", "x-*"]'),
+    ]
+
+
+def _groups() -> list[Body]:
+    return [
+        a_group("gang").in_queue("queue").of(3).with_uid("g1"),
+        a_group("lone").in_queue("other").of(1).in_phase("Running").with_uid("g2"),
+        a_group("late").in_queue("queue").of(2).reserving("queue", {H200: 2}).with_uid("g3"),
+    ]
+
+
+def _classes() -> list[dict[str, Any]]:
+    return [{"metadata": {"name": "high", "uid": "c1", "resourceVersion": "1"}, "value": 1000}]

@@ -1,0 +1,182 @@
+"""One replica of the product in this process, without a cluster.
+
+Everything in it is the product's own; watches are told by hand, and whatever it writes is taken at
+once.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from cardquota.cluster.delivery import Delivery
+from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.feed import watched
+from cardquota.cluster.overdue_reads import AT_ONCE, OverdueReads
+from cardquota.cluster.pulse import Pulse
+from cardquota.cluster.reflector import Reflector
+from cardquota.control.leadership import Leadership
+from cardquota.metrics import Metrics
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.settings import Settings
+from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.workloads import WorkloadReviews
+
+from .direct_review import ask
+
+TERM = "replica_1"
+
+
+class TakesAll:
+    """A client that takes whatever is written."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        """Of what was written last."""
+        self.writes = 0
+
+    async def patch(self, *_: object, **__: object) -> bytes:
+        return self._taken()
+
+    async def post(self, *_: object, **__: object) -> bytes:
+        return self._taken()
+
+    async def get(self, *_: object, **__: object) -> bytes:
+        return self._taken()
+
+    def _taken(self) -> bytes:
+        self.writes += 1
+        self.revision += 1
+        return b'{"metadata":{"resourceVersion":"%d"},"spec":{}}' % self.revision
+
+
+class Replica:
+    """To be made in the loop it is to run in, and ended there."""
+
+    def __init__(self, *, default_queue: str = "") -> None:
+        self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
+        self.pulse, self.metrics = Pulse(), Metrics()
+        OverdueReads(self.ledger, self.pulse)
+        self.settings = Settings.model_validate({"webhook": {"unseenWait": 0}})
+        self.sinks = {w.kind: w for w in watched(self.ledger, self.pulse, lambda _: None)}
+        self.deliveries: dict[str, Delivery[Any]] = {
+            kind: Delivery(kind, w.struct, w.sink) for kind, w in self.sinks.items()
+        }
+        self.writes = TakesAll()
+        self._client = cast("Any", self.writes)
+        self.events = EventRecorder(self._client, instance="replica")
+        self._loop = asyncio.get_running_loop()
+        self.server = self._admission()
+        elector: Any = _Elector()
+        self.leadership = Leadership(
+            self.ledger,
+            self._client,
+            elector,
+            [],
+            self.events,
+            self.metrics,
+            self.pulse,
+            self.settings,
+            self._loop.time,
+            _raise,
+        )
+        self._writers = self._loop.create_task(self.events.run())
+        self._term: asyncio.Task[None] | None = None
+
+    async def review(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Status and text of an answer."""
+        return await ask(self.server, path, body)
+
+    def reflector(self, kind: str, chunks: Iterable[bytes] = ()) -> Reflector[Any]:
+        """One that knows what exists of its kind; its watch brings these chunks."""
+        watch = self.sinks[kind]
+        client: Any = _Stream(chunks)
+        found = Reflector[Any](
+            client, path=watch.path, kind=kind, decoder=watch.struct, sink=watch.sink
+        )
+        found._delivery = self.deliveries[kind]
+        return found
+
+    def lead(self) -> None:
+        """A term begins: from now on it decides."""
+        door = self.leadership._make_door(TERM, standalone=True)
+        operator: Any = _Reports()
+        self.leadership._door, self.leadership._operator = door, operator
+        self._term = self._loop.create_task(door.run())
+
+    def failed(self) -> BaseException | None:
+        """What ended the term, if anything did."""
+        if self._term is None or not self._term.done() or self._term.cancelled():
+            return None
+        return self._term.exception()
+
+    async def follow(self) -> None:
+        """The term is over."""
+        term, self._term = self._term, None
+        self.leadership._door = self.leadership._operator = None
+        if term is not None:
+            term.cancel()
+            await asyncio.gather(term, return_exceptions=True)
+
+    async def end(self) -> None:
+        """Nothing of it runs any more."""
+        await self.follow()
+        self._writers.cancel()
+        await asyncio.gather(self._writers, return_exceptions=True)
+
+    def _admission(self) -> AdmissionServer:
+        pods = PodReviews(
+            self.ledger, self.settings, self.pulse, _no_queue, lambda: True, self._loop.time
+        )
+        return AdmissionServer(
+            pods,
+            ResizeReviews(self.ledger, lambda: True),
+            QueueReviews(self.ledger),
+            WorkloadReviews(self.ledger, self.settings, self.pulse, _no_queue),
+            self.metrics,
+            audit=False,
+        )
+
+
+class _Elector:
+    term = TERM
+
+    def time_left(self) -> float:
+        return 60.0
+
+
+class _Reports:
+    """Where the numbers of queues are handed over to."""
+
+    def post(self, reports: Iterable[object], gone: Iterable[str]) -> None:
+        list(reports)
+        list(gone)
+
+
+class _Stream:
+    """A client whose watch brings what it is given, and ends."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+        self.content = self
+
+    @asynccontextmanager
+    async def watch(self, *_: object, **__: object) -> AsyncIterator["_Stream"]:
+        yield self
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+
+
+async def _no_queue(_: str) -> bool | None:
+    """All queues are known."""
+    return False
+
+
+def _raise(error: BaseException) -> None:
+    raise error

@@ -1,0 +1,60 @@
+"""The short form of `make fuzz`: all but time and memory, which a busy machine distorts."""
+
+import logging
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from fuzz.inputs import MOST, Inputs
+from fuzz.product import Product
+from fuzz.run import fuzz
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_nothing_that_is_sent_is_too_much(seed: int) -> None:
+    found = await fuzz(2_500, seed, large=0.0, timed=False)
+    assert not found.counted, found.text()
+    assert found.inputs == 2_500
+    # It is not all refused at the first look.
+    assert min(found.answers["200"], found.answers["denied"], found.answers["400"]) > 100
+
+
+def test_the_same_seed_gives_the_same_inputs() -> None:
+    first, again, other = (list(islice(Inputs(seed), 40)) for seed in (5, 5, 6))
+    alone = Inputs(5)
+    assert first == again == [alone.numbered(number) for number in range(40)]
+    assert first != other
+    assert {given.watch for given in first} == {True, False}
+
+
+def test_some_are_as_large_as_an_api_server_takes() -> None:
+    sizes = [len(given.body) for given in islice(Inputs(1, large=1.0), 12)]
+    assert 1_000_000 < max(sizes) <= MOST
+
+
+async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review that cannot be answered, a watch event, the leader, a total that is wrong."""
+
+    def broken(*_: object, **__: object) -> Any:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("cardquota_webhooks.pods.judge_create", broken)
+        patch.setattr("cardquota_webhooks.patience.judge_create", broken)
+        assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
+    with monkeypatch.context() as patch:
+        patch.setattr("cardquota.quota.ledger.Ledger.group_seen", broken)
+        assert (await fuzz(200, 1, large=0.0, timed=False)).counted["exception"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Product, "decide", broken)
+        assert (await fuzz(200, 1, large=0.0, timed=False)).counted["exception"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Product, "differences", lambda _: {("queue", "card"): (1, 2)})
+        assert (await fuzz(200, 1, large=0.0, timed=False)).counted["drift"]
+
+
+async def test_the_log_is_as_it_was() -> None:
+    before = logging.getLogger().handlers[:]
+    await fuzz(10, 1, large=0.0, timed=False)
+    assert logging.getLogger().handlers == before
