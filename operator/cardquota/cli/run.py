@@ -110,7 +110,7 @@ class Operator:
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
             for w in kinds
-            if not w.older
+            if w.needed
         ]
         """What decisions are made of."""
         self._reflectors: list[Reflector[Any]] = [
@@ -120,7 +120,7 @@ class Operator:
                     client, paths=(w.path, *w.older), kind=w.kind, decoder=w.struct, sink=w.sink
                 )
                 for w in kinds
-                if w.older
+                if not w.needed
             ),
         ]
         lease = settings.leader_election

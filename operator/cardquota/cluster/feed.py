@@ -72,8 +72,11 @@ class Watched:
     path: str
     struct: type[Any]
     sink: KindSink[Any]
+    needed: bool = True
+    """Whether decisions are made of it. If not, nobody waits for it: an API server may not serve
+    it, and right after an upgrade we may not be allowed to read it yet."""
     older: tuple[str, ...] = ()
-    """Of a kind that an API server may not serve: the paths of its older versions."""
+    """The paths of its older versions, if it has any that matter."""
 
 
 def watched(
@@ -102,10 +105,12 @@ def watched(
         struct: type[T],
         take: Callable[[T], None],
         drop: Callable[[str, str, str], None],
+        *,
+        needed: bool = True,
         older: Sequence[str] = (),
     ) -> Watched:
         sink = KindSink(name, pulse, take, drop, on_undecodable)
-        return Watched(name, path, struct, sink, tuple(older))
+        return Watched(name, path, struct, sink, needed, tuple(older))
 
     return (
         kind(
@@ -156,6 +161,7 @@ def watched(
             LimitRange,
             ledger.defaults.limit_range_seen,
             lambda namespace, name, _: ledger.defaults.limit_range_gone(namespace, name),
+            needed=False,
         ),
         kind(
             "runtimeclasses",
@@ -163,6 +169,7 @@ def watched(
             RuntimeClass,
             ledger.defaults.runtime_class_seen,
             lambda _, name, __: ledger.defaults.runtime_class_gone(name),
+            needed=False,
         ),
         kind(
             "deviceclasses",
@@ -172,6 +179,7 @@ def watched(
                 x.metadata.name, x.spec.extended_resource_name or ""
             ),
             lambda _, name, __: ledger.device_class_gone(name),
-            devices[1:],
+            needed=False,
+            older=devices[1:],
         ),
     )
