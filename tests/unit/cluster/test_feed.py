@@ -6,7 +6,7 @@ from cardquota.cluster.pulse import Pulse
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
-    """An older API server, or rights that were not applied yet: then it is as if there were none."""
+    """An older API server, or rights not applied yet: then it is as if there were none."""
     kinds = watched(a_ledger(), Pulse(), lambda _: None)
     needed = {kind.kind for kind in kinds if kind.needed}
     assert needed == {"pods", "nodes", "queues", "podgroups", "namespaces", "priorityclasses"}
