@@ -22,6 +22,7 @@ BENCHES = {
     "stalls": "how long anything holds up the event loop",
     "alternatives": "cards to choose from",
     "start": "from nothing to ready with 100,000 pods",
+    "takeover": "a new leader with 100,000 pods waiting",
     "review": "one admission review",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",

@@ -172,7 +172,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         await until(lambda: not door._tasks and not door._wake.is_set() and not door._pods, 30)
         ledger.news.take_changed()  # as the hand-over to the status writer does
         ledger.news.take_strangers()
-        ledger.nodes.take_reports()
+        ledger.nodes.forget_reports()
 
     calls = count()
 

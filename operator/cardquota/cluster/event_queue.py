@@ -1,33 +1,58 @@
 """Events that wait to be written, namespace by namespace."""
 
-from collections import deque
+import heapq
+from collections import OrderedDict, deque
+from typing import Final, NamedTuple
 
 from .event import Event
+
+_SLACK: Final = 64
+"""Entries that may be out of date, beyond as many as there are namespaces."""
+
+
+class _Head(NamedTuple):
+    """The oldest event of a namespace."""
+
+    since: float
+    number: int
+    namespace: str
 
 
 class EventQueue:
     """At most `size` events. Those of a namespace leave in order, one at a time; the namespaces by
     turns.
 
-    What is put in, taken and done costs the same however many wait. Dropping looks at the oldest
-    of each namespace.
+    What is put in, taken and done costs the same however many wait. Which to drop is found in
+    logarithmic time, on average, of the number of namespaces.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._waiting: dict[str, deque[Event]] = {}
-        """By namespace; none is empty."""
-        self._ready: deque[str] = deque()
+        self._waiting: dict[str, deque[tuple[int, Event]]] = {}
+        """By namespace, numbered in the order put in; none is empty."""
+        self._ready: OrderedDict[str, None] = OrderedDict()
         """Namespaces with waiting events, none of which is being written."""
         self._busy: set[str] = set()
         """Namespaces of which an event is being written."""
         self._failing: set[str] = set()
         """Namespaces whose last event was not taken at its last try; only of those known here."""
+        self._oldest: list[_Head] = []
+        """A heap; entries of events that are not the oldest of their namespace any more are passed
+        over."""
+        self._oldest_failing: list[_Head] = []
+        """The same of the namespaces whose events fail."""
         self._count = 0
+        self._count_failing = 0
+        self._numbers = 0
 
     def __len__(self) -> int:
         """How many wait."""
         return self._count
+
+    @property
+    def sound(self) -> int:
+        """How many wait in namespaces whose events do not fail."""
+        return self._count - self._count_failing
 
     def put(self, event: Event) -> bool:
         """Have an event wait; whether another one had to go for it."""
@@ -35,55 +60,97 @@ class EventQueue:
         if full:
             self._drop_one()
         namespace = event.namespace
+        self._numbers += 1
         found = self._waiting.get(namespace)
         if found is None:
             found = self._waiting[namespace] = deque()
             if namespace not in self._busy:
-                self._ready.append(namespace)
-        found.append(event)
+                self._ready[namespace] = None
+        found.append((self._numbers, event))
+        if len(found) == 1:
+            self._note_head(namespace)
         self._count += 1
+        self._count_failing += namespace in self._failing
         return full
 
     def first(self) -> Event | None:
         """The event that `take` would give."""
-        return self._waiting[self._ready[0]][0] if self._ready else None
+        return self._waiting[next(iter(self._ready))][0][1] if self._ready else None
 
     def take(self) -> Event | None:
         """The next event of the namespace whose turn it is; to be followed by `done`."""
         if not self._ready:
             return None
-        namespace = self._ready.popleft()
+        namespace, _ = self._ready.popitem(last=False)
         self._busy.add(namespace)
         return self._pop(namespace)
 
     def tried(self, namespace: str, *, taken: bool) -> None:
         """How the last try to write an event of a namespace went."""
+        if taken is (namespace not in self._failing):
+            return
+        waiting = len(self._waiting.get(namespace, ()))
         if taken:
             self._failing.discard(namespace)
+            self._count_failing -= waiting
         else:
             self._failing.add(namespace)
+            self._count_failing += waiting
+            if waiting:
+                self._note(self._oldest_failing, namespace)
 
     def done(self, namespace: str) -> None:
         """The event that was taken of this namespace is written, or lost."""
         self._busy.discard(namespace)
         if namespace in self._waiting:
-            self._ready.append(namespace)
+            self._ready[namespace] = None
         else:
             self._failing.discard(namespace)
 
     def _pop(self, namespace: str) -> Event:
         found = self._waiting[namespace]
-        event = found.popleft()
+        _, event = found.popleft()
         self._count -= 1
-        if not found:
+        self._count_failing -= namespace in self._failing
+        if found:
+            self._note_head(namespace)
+        else:
             del self._waiting[namespace]
         return event
 
+    def _note_head(self, namespace: str) -> None:
+        self._note(self._oldest, namespace)
+        if namespace in self._failing:
+            self._note(self._oldest_failing, namespace)
+
+    def _note(self, heap: list[_Head], namespace: str) -> None:
+        heapq.heappush(heap, self._head(namespace))
+        if len(heap) > 2 * len(self._waiting) + _SLACK:
+            # What is written is taken from here without a look at who is the oldest.
+            failing = heap is self._oldest_failing
+            heap[:] = [self._head(n) for n in self._waiting if not failing or n in self._failing]
+            heapq.heapify(heap)
+
+    def _head(self, namespace: str) -> _Head:
+        number, event = self._waiting[namespace][0]
+        return _Head(event.since, number, namespace)
+
     def _drop_one(self) -> None:
         """The oldest of a namespace whose events fail, or else the oldest."""
-        among = [name for name in self._failing if name in self._waiting] or self._waiting
-        namespace = min(among, key=lambda name: self._waiting[name][0].since)
+        namespace = self._oldest_in(self._oldest_failing, failing=True) or self._oldest_in(
+            self._oldest, failing=False
+        )
         self._pop(namespace)
         if namespace not in self._waiting and namespace not in self._busy:
-            self._ready.remove(namespace)
+            del self._ready[namespace]
             self._failing.discard(namespace)
+
+    def _oldest_in(self, heap: list[_Head], *, failing: bool) -> str:
+        """The namespace with the oldest event; empty if there is none."""
+        while heap:
+            _, number, namespace = heap[0]
+            found = self._waiting.get(namespace)
+            if found and found[0][0] == number and (not failing or namespace in self._failing):
+                return namespace
+            heapq.heappop(heap)
+        return ""

@@ -61,6 +61,7 @@ class EventRecorder:
         self._clock = clock
         self._monotonic = monotonic
         self._queue = EventQueue(queue_size)
+        self._size = queue_size
         self._reasons: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._remembered = remembered
         self._backoff = backoff
@@ -95,6 +96,14 @@ class EventRecorder:
         event = Event(ref, type, reason, message, self._clock(), self._monotonic())
         self.dropped += self._queue.put(event)
         self._wake.set()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more event of the kind that there may be very many of had better be recorded
+        now. Not while half the queue is taken, so that there is room for all others; events of
+        namespaces where they fail do not count, for they are the first to go.
+        """
+        return self._queue.sound < max(1, self._size // 2)
 
     def last_reason(self, uid: str) -> str | None:
         """The reason of the object's last event, as far as it is remembered."""

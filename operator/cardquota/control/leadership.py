@@ -21,7 +21,6 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
-from ..quota.queue_report import report
 from ..settings import Settings
 from .audit import report_strangers
 from .fenced_writer import FencedWriter
@@ -30,6 +29,7 @@ from .groups import GroupKeeper
 from .namespace_reports import NamespaceReports
 from .node_reports import report_nodes
 from .queue_operator import QueueOperator
+from .queue_reports import QueueReports
 from .references import pod_reference
 from .release import ReleaseDoor
 from .stamp_keeper import StampKeeper
@@ -39,7 +39,7 @@ _LOG = logging.getLogger(__name__)
 _OWN_WRITES: Final = 0.5
 """Seconds in which the watches should tell what we wrote last."""
 _STATUS_EVERY: Final = 0.1
-"""Seconds between two hand-overs of numbers to the status writer."""
+"""Seconds between two looks at what changed."""
 
 
 class Farewell(NamedTuple):
@@ -85,7 +85,7 @@ class Leadership:
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
         self._door: ReleaseDoor | None = None
-        self._operator: QueueOperator | None = None
+        self._reports: QueueReports | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
@@ -149,10 +149,11 @@ class Leadership:
             return
         standalone = self._settings.scheduler == "standalone"
         loop = asyncio.get_running_loop()
-        operator = self._operator = QueueOperator(
+        operator = QueueOperator(
             standalone=standalone,
             ask_all=lambda: _in_loop(loop, self._report_all),
         )
+        reports = self._reports = QueueReports(self._ledger, operator.post, clock=self._clock)
         door = self._door = self._make_door(term, standalone=standalone)
         self._metrics.leader.set(1)
         operator.start()
@@ -161,7 +162,8 @@ class Leadership:
             await door.run()
         finally:
             self._metrics.leader.set(0)
-            self._door = self._operator = None
+            self._door = self._reports = None
+            reports.stop()
             self._unadmitted.stop()
             self._namespaces.stop()
             await operator.stop()
@@ -193,6 +195,9 @@ class Leadership:
         )
 
     def _gate_refused(self, facts: PodFacts, answer: str) -> None:
+        record = self._ledger.pods.get(facts.uid)
+        if record is not None:
+            record.told = None  # if it waits again, that is news
         self._events.record(
             pod_reference(facts),
             type="Warning",
@@ -214,34 +219,22 @@ class Leadership:
             self._flush = asyncio.get_running_loop().call_later(delay, self._flush_now)
 
     def _flush_now(self) -> None:
-        """Hand the numbers that changed to the status writer; report who came by in audit."""
+        """See who has other numbers; report who came by in audit."""
         self._flush, self._flushed_at = None, self._clock()
-        if self._operator is None:
+        if self._reports is None:
             return
-        if report_strangers(self._ledger, self._events):
+        strangers_left = report_strangers(self._ledger, self._events)
+        if strangers_left or not report_nodes(self._ledger, self._events):
             self._flush_later()
-        report_nodes(self._ledger, self._events)
         self._namespaces.look()
         changed = self._ledger.news.take_changed()
         self._unadmitted.look(changed)
-        self._post(changed)
+        self._reports.changed(changed)
 
     def _report_all(self) -> None:
-        if self._operator is None:
-            return
-        self._ledger.news.take_changed()
-        queues = {account.name for account in self._ledger.accounts()}
-        self._unadmitted.look(queues)
-        self._post(queues)
-
-    def _post(self, queues: set[str]) -> None:
-        if self._operator is None:
-            return
-        reports = {queue: report(self._ledger, queue) for queue in sorted(queues)}
-        self._operator.post(
-            [found for found in reports.values() if found is not None],
-            [queue for queue, found in reports.items() if found is None],
-        )
+        if self._reports is not None:
+            self._unadmitted.look(account.name for account in self._ledger.accounts())
+            self._reports.all()
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -38,20 +38,31 @@ class QueueOperator:
         self._stop = threading.Event()
         self._end: asyncio.Event | None = None
         """Ends Kopf; of the Kopf loop."""
+        self._lock = threading.Lock()
+        """Of what both threads use: the two below, and whether `_loop` is there."""
+        self._posted: dict[str, QueueReport | None] = {}
+        """By queue the latest numbers, None if it is gone."""
+        self._called = False
+        """Whether the Kopf loop has been told to take them."""
 
     def start(self) -> None:
         """Begin to reconcile."""
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
-    def post(self, reports: Iterable[QueueReport], gone: Iterable[str]) -> None:
-        """Hand over new numbers, from any thread. Dropped while Kopf is not up: it asks for all."""
-        loop, found, lost = self._loop, tuple(reports), tuple(gone)
-        if loop is not None and (found or lost):
-            try:
-                loop.call_soon_threadsafe(self._take, found, lost)
-            except RuntimeError:
-                _LOG.debug("the Kopf loop is closed; numbers are dropped")
+    def post(self, queue: str, report: QueueReport | None) -> None:
+        """Hand over new numbers of a queue, or that it is gone; from any thread.
+
+        However slow Kopf is, one report of a queue waits for it, the latest, and one call. Dropped
+        while Kopf is not up: it asks for all.
+        """
+        with self._lock:
+            if self._loop is None:
+                return
+            self._posted[queue] = report
+            if not self._called:
+                self._called = True
+                self._loop.call_soon_threadsafe(self._take)
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it; returns when the thread is gone or `timeout` seconds have passed."""
@@ -68,12 +79,15 @@ class QueueOperator:
             if thread.is_alive():
                 _LOG.warning("the Kopf thread did not end within %s s", timeout)
 
-    def _take(self, reports: tuple[QueueReport, ...], gone: tuple[str, ...]) -> None:
+    def _take(self) -> None:
+        with self._lock:
+            posted, self._posted, self._called = self._posted, {}, False
         if self._writer is not None:
-            for report in reports:
-                self._writer.want(report)
-            for name in gone:
-                self._writer.drop(name)
+            for name, report in posted.items():
+                if report is None:
+                    self._writer.drop(name)
+                else:
+                    self._writer.want(report)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -81,8 +95,6 @@ class QueueOperator:
                 asyncio.run(self._reconcile())
             except Exception as error:  # noqa: BLE001 - whatever ends Kopf, it is started again
                 _LOG.warning("Kopf ended (%s); starting it again", error)
-            finally:
-                self._loop = None
             self._stop.wait(_RESTART)
 
     async def _reconcile(self) -> None:
@@ -90,7 +102,15 @@ class QueueOperator:
         # executor, the end of the loop waits for the executor, and so an error that ends Kopf
         # would be followed by nothing until the term is over.
         end = self._end = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+        try:
+            await self._serve(end)
+        finally:
+            with self._lock:
+                self._loop, self._posted, self._called = None, {}, False
+
+    async def _serve(self, end: asyncio.Event) -> None:
         if self._stop.is_set():  # before there was anything to set
             return
         client = await Client.connect()

@@ -1,67 +1,173 @@
 """Those who wait at the gate are told why: an event per pod, and one per gang (section 9)."""
 
-import asyncio
 import logging
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from hashlib import blake2b
+from itertools import islice
 from sys import intern
-from typing import Final
+from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
 from ..quota.group_book import GroupBook
 from ..quota.judgement import judge_release
 from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
-from ..quota.release_pass import Refusal
+from ..quota.release_pass import Refusal, next_refusals
 from ..quota.verdict import Outcome, Verdict
 from ..quota.words import MOST_LISTED
 from .references import group_reference, pod_reference
+from .time_slice import TimeSlice
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
 """Characters."""
 _PATIENCE: Final = 10.0
 """Seconds after which a pod is told that its group, or members of it, do not come."""
+_LOOK_AGAIN: Final = 0.5
+"""Seconds after which it is looked whether more events can be taken."""
+_AT_A_TIME: Final = 16
+"""Pods that are judged once more in one step."""
+
+
+class Timer(Protocol):
+    """Something that will be called, if it is not cancelled before."""
+
+    def cancel(self) -> None:
+        """Do not call it."""
 
 
 class Refusals:
-    """Tells refusals of the release. Belongs to the ledger's loop; awaits nothing."""
+    """Tells those who wait, in slices: `look` says in which queue somebody may not know, `go_on`
+    tells some of them. Belongs to the ledger's loop; awaits nothing.
 
-    def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
+    Guarantees: who waits hears why, once per change of the reason, as soon as events can be taken;
+    queues take turns; what is remembered is bounded by the queues and the pods that wait.
+    Not guaranteed: that a reason is still the latest when it is told.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        events: EventRecorder,
+        *,
+        clock: Callable[[], float],
+        later: Callable[[float], Timer],
+    ) -> None:
+        """`clock`: seconds, monotonic. `later`: have `go_on` called after so many seconds."""
         self._ledger = ledger
         self._events = events
+        self._clock = clock
+        self._later = later
+        self._timer: Timer | None = None
+        self._queues: OrderedDict[str, None] = OrderedDict()
+        """In which somebody may have to be told."""
+        self._patient: OrderedDict[str, float] = OrderedDict()
+        """Pods by uid that are told only if they still wait at this time, which is last put in."""
 
-    def tell(self, refusal: Refusal) -> None:
-        """Events for those who wait, one per change of the reason (section 9)."""
+    def look(self, queue: str) -> None:
+        """Somebody who waits in this queue may not have been told why."""
+        self._queues[queue] = None
+
+    def go_on(self, slice_: TimeSlice) -> bool:
+        """Tell some; whether more can be told at once. What has to wait for a time is called for
+        by then.
+        """
+        while not slice_.over:
+            if not self._events.has_room:
+                if self._queues or self._patient:
+                    self._at(_LOOK_AGAIN)
+                return False
+            if not self._tell_patient() and not self._tell_next():
+                if self._patient:
+                    self._at(max(0.0, next(iter(self._patient.values())) - self._clock()))
+                return False
+        return bool(self._queues)
+
+    def stop(self) -> None:
+        """Tell nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._queues.clear()
+        self._patient.clear()
+
+    def _at(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._later(seconds)
+
+    def _tell_next(self) -> bool:
+        """Some of the queue whose turn it is; whether there is such a queue."""
+        if not self._queues:
+            return False
+        queue, _ = self._queues.popitem(last=False)
+        account = self._ledger.account(queue)
+        refusals = next_refusals(self._ledger, account) if account is not None else []
+        if refusals:
+            self._queues[queue] = None
+        for refusal in refusals:
+            self._tell(refusal)
+        return True
+
+    def _tell(self, refusal: Refusal) -> None:
         if refusal.verdict.outcome is Outcome.UNSEEN:
             # Groups and members arrive one after the other: worth a word only if they do not.
-            asyncio.get_running_loop().call_later(_PATIENCE, self._tell_if_still, refusal)
+            due = self._clock() + _PATIENCE
+            for record in refusal.pods:
+                self._patient.setdefault(record.facts.uid, due)
             return
-        self._record(refusal.verdict, refusal.pods, refusal.gang)
-
-    def _tell_if_still(self, refusal: Refusal) -> None:
-        """Some time has passed: who still waits is told how it stands now."""
         for record in refusal.pods:
-            if self._ledger.pods.get(record.facts.uid) is record and record.releasable:
-                verdict = judge_release(self._ledger, record)
-                if verdict.outcome is Outcome.UNSEEN:
-                    self._record(verdict, (record,), refusal.gang)
+            self._record(refusal.verdict, record)
+        self._record_gang(refusal.verdict, refusal.gang)
 
-    def _record(self, verdict: Verdict, pods: Sequence[PodRecord], gang: GroupBook | None) -> None:
+    def _tell_patient(self) -> bool:
+        """Some time has passed: who still waits is told how it stands now. Whether any is due."""
+        now = self._clock()
+        due = [uid for uid, at in islice(self._patient.items(), _AT_A_TIME) if at <= now]
+        verdicts: dict[Hashable, Verdict] = {}
+        for uid in due:
+            del self._patient[uid]
+            record = self._ledger.pods.get(uid)
+            if record is None or not record.releasable:
+                continue
+            # Those of a lane are alike in all that is judged.
+            lane = record.queue, record.lane
+            verdict = verdicts.get(lane)
+            if verdict is None:
+                verdict = verdicts[lane] = judge_release(self._ledger, record)
+            if verdict.outcome is Outcome.UNSEEN:
+                self._record(verdict, record)
+                book = self._ledger.groups.get(record.facts.group)
+                self._record_gang(verdict, book if book is not None and book.gang else None)
+        return bool(due)
+
+    def _record(self, verdict: Verdict, record: PodRecord) -> None:
         if verdict.reason is None:
             return
-        objects = [(pod_reference(record.facts), _topic(verdict, record)) for record in pods]
-        if gang is not None and gang.facts is not None and pods:
-            objects.append((group_reference(gang.facts), verdict.queue))
-        for found, topic in objects:
+        words = (verdict.reason, intern(_topic(verdict, record)))
+        if record.told == words:
+            return
+        record.told = words
+        found = pod_reference(record.facts)
+        _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
+        self._events.record(
+            found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
+        )
+
+    def _record_gang(self, verdict: Verdict, gang: GroupBook | None) -> None:
+        if verdict.reason is None or gang is None or gang.facts is None:
+            return
+        found = group_reference(gang.facts)
+        if self._events.last_reason(found.uid) != verdict.reason:
             _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
-            self._events.record(
-                found,
-                type="Warning",
-                reason=verdict.reason,
-                message=verdict.text,
-                topic=intern(topic),
-            )
+        self._events.record(
+            found,
+            type="Warning",
+            reason=verdict.reason,
+            message=verdict.text,
+            topic=intern(verdict.queue),
+        )
 
 
 def _topic(verdict: Verdict, record: PodRecord) -> str:

@@ -7,7 +7,6 @@ than it was let through for, the stamp is put right.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ..cluster.events import EventRecorder
@@ -17,8 +16,8 @@ from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
-from ..quota.release_order import queue_order
-from ..quota.release_pass import Opening, Refusal, openings
+from ..quota.release_order import QueueOrder
+from ..quota.release_pass import Opening, ReleasePass
 from ..quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
 from .gate import GateOpener, Opened
@@ -29,13 +28,15 @@ from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .stamp_keeper import StampKeeper
 from .suspects import Suspects
+from .time_slice import TimeSlice
+from .upkeep import Upkeep
 
 _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""
 _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
-_AT_A_TIME: Final = 64
-"""Answers worked out before the loop gets a breath."""
+_DECIDING: Final = 0.75
+"""Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
 
 
 class _Sending(NamedTuple):
@@ -68,7 +69,6 @@ class ReleaseDoor:
         self._ledger = ledger
         self._gate = gate
         self._groups = groups
-        self._stamps = stamps
         self._events = events
         self._metrics = metrics
         self._timeouts = ReservationTimeouts(reservation_timeout, self._expired)
@@ -76,7 +76,12 @@ class ReleaseDoor:
         self._term = term
         self._in_flight = in_flight
         self._clock = clock
-        self._refusals = Refusals(ledger, events)
+        loop = asyncio.get_running_loop()
+        self._refusals = Refusals(
+            ledger, events, clock=clock, later=lambda seconds: loop.call_later(seconds, self.wake)
+        )
+        self._order = QueueOrder(ledger)
+        """Queues that are to be looked at."""
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -84,19 +89,19 @@ class ReleaseDoor:
         self._sending = 0
         """Gates whose first patch is not answered yet."""
         self._draining = False
-        self._kept: set[str] = set()
-        """Groups whose phase is being written."""
-        self._correcting: set[str] = set()
-        """Uids of pods whose stamp is being written, or was so lately that it may not be seen."""
-        self._noting = 0
-        """How many of them are pods of audit mode whose write is not answered yet."""
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
-        self._keeps = Retries[str](self._look_again, first=_TRY_AGAIN, cap=_AT_MOST)
-        """Groups by key."""
-        self._corrections = Retries[str](self._see_stamp, first=_TRY_AGAIN, cap=_AT_MOST)
-        """Pods by uid."""
+        self._upkeep = Upkeep(
+            ledger,
+            self._keep,
+            stamps,
+            at_a_time=in_flight,
+            start=self._start,
+            wake=self.wake,
+            first=_TRY_AGAIN,
+            cap=_AT_MOST,
+        )
 
     def wake(self) -> None:
         """The ledger moved."""
@@ -124,10 +129,10 @@ class ReleaseDoor:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._pods.stop()
-            self._keeps.stop()
-            self._corrections.stop()
+            self._upkeep.stop()
+            self._refusals.stop()
             self._timeouts.stop()
-            self._ledger.end_term()
+            await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
         """Decide no more; wait until nothing is in flight, at most `timeout` seconds.
@@ -139,34 +144,60 @@ class ReleaseDoor:
             await asyncio.wait(self._tasks, timeout=timeout)
         return not self._tasks and self._failure is None
 
+    async def _take_back(self) -> None:
+        """What was decided and is not seen yet counts no more."""
+        slice_ = TimeSlice(self._clock)
+        for _ in self._ledger.end_term_in_steps():
+            if slice_.over:
+                await asyncio.sleep(0)
+                slice_ = TimeSlice(self._clock)
+
     def _pass(self, since: float) -> None:
+        """Decide and tell for one time slice; what is left comes in the next."""
         if self._draining:
             return
         if not self._gate.in_time():
             # The API server does not answer our renewals: either it will soon, or the term ends.
             asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
             return
-        for key in self._ledger.news.take_groups():
-            self._keep(key)
-        self._correct_stamps()
-        left = _AT_A_TIME
-        for queue in queue_order(self._ledger, self._ledger.news.take_stirred()):
-            for found in islice(openings(self._ledger, queue), left):
-                left -= 1
-                if isinstance(found, Refusal):
-                    self._refusals.tell(found)
-                elif not self._suspects.may_send(found.pods[0][0].facts.namespace):
-                    for record, _ in found.pods:
-                        self._hold_back(record.facts)
-                elif self._sending < self._in_flight:
-                    self._open(found, since)
-                else:
-                    left = 0
-                    break
-            if left <= 0:
-                self._ledger.news.stir(queue)
-        if left <= 0 and self._sending < self._in_flight:
+        slice_ = TimeSlice(self._clock)
+        self._upkeep.go_on()
+        self._decide(slice_, since)
+        more = self._refusals.go_on(slice_)
+        self._order.add(self._ledger.news.take_stirred())
+        if more or (self._order and self._sending < self._in_flight):
             self._wake.set()
+
+    def _decide(self, slice_: TimeSlice, since: float) -> None:
+        self._order.add(self._ledger.news.take_stirred())
+        while self._order.place_one():
+            if slice_.beyond(_DECIDING):
+                return
+        while self._sending < self._in_flight and not slice_.beyond(_DECIDING):
+            queue = self._order.take()
+            if queue is None:
+                return
+            if not self._decide_in(queue, slice_, since):
+                self._order.add((queue,))
+                return
+
+    def _decide_in(self, queue: str, slice_: TimeSlice, since: float) -> bool:
+        """Whether all was looked at. Nothing is awaited between what is judged and its charge."""
+        account = self._ledger.account(queue)
+        if account is None:
+            return True
+        self._refusals.look(queue)
+        for found in ReleasePass(self._ledger, account):
+            if found is None:
+                pass
+            elif self._suspects.may_send(found.pods[0][0].facts.namespace):
+                self._open(found, since)
+            else:
+                for record, _ in found.pods:
+                    self._hold_back(record.facts)
+            if self._sending >= self._in_flight or slice_.beyond(_DECIDING):
+                return False
+        return True
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, then send. Everything that is awaited happens after the charge."""
@@ -231,7 +262,7 @@ class ReleaseDoor:
             self._reports.in_part(gang, shut[0], number)
         elif len(shut) == len(sendings):
             self._timeouts.give_up(gang.key, gang)
-            self._look_again(gang.key)
+            self._upkeep.look_again(gang.key)
 
     def _send(self, pods: list[tuple[PodFacts, Stamp, str]]) -> list[_Sending]:
         """Take the slots now: the rest of this pass must see them taken."""
@@ -261,7 +292,7 @@ class ReleaseDoor:
         if opened is Opened.YES:
             self._pods.worked((facts.namespace, facts.uid))
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
-            if self._events.last_reason(facts.uid) is not None:
+            if self._was_told(facts.uid):
                 self._events.record(
                     pod_reference(facts),
                     type="Normal",
@@ -271,6 +302,12 @@ class ReleaseDoor:
         elif opened is not Opened.TOO_LATE:
             self._pods.failed((facts.namespace, facts.uid))
         return opened
+
+    def _was_told(self, uid: str) -> bool:
+        """Whether a pod heard that it waits, or that its gate was not opened."""
+        record = self._ledger.pods.get(uid)
+        told = record is not None and record.told is not None
+        return told or self._events.last_reason(uid) is not None
 
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)
@@ -291,64 +328,16 @@ class ReleaseDoor:
         self._ledger.put_back(uid)
         self.wake()
 
-    def _keep(self, key: str) -> None:
-        """Brings a group up to date, one write at a time."""
-        if key in self._kept:
-            self._ledger.news.stir_group(key)
-            return
-        self._kept.add(key)
-        self._start(self._keep_one(key))
-
-    async def _keep_one(self, key: str) -> None:
+    async def _keep(self, key: str) -> bool:
+        """Bring a group up to date; whether there is nothing left to do."""
         self._timeouts.look(key, self._ledger.groups.get(key))
-        try:
-            done = await self._groups.keep(key, expired=self._timeouts.over(key))
-        finally:
-            self._kept.discard(key)
-        if done:
-            self._keeps.worked(key)
-        else:
-            self._keeps.failed(key)
+        return await self._groups.keep(key, expired=self._timeouts.over(key))
 
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""
         self._reports.expired(key)
         self._ledger.lose_place(key)
-        self._look_again(key)
-
-    def _look_again(self, key: str) -> None:
-        self._ledger.news.stir_group(key)
-        self.wake()
-
-    def _correct_stamps(self) -> None:
-        """One write at a time for each pod. Of audit mode, which may be all pods, few at once."""
-        for uid in sorted(self._ledger.misplaced - self._correcting):
-            self._correcting.add(uid)
-            self._start(self._correct(uid))
-        unnoted = (uid for uid in self._ledger.unnoted if uid not in self._correcting)
-        for uid in list(islice(unnoted, _AT_A_TIME - self._noting)):
-            self._correcting.add(uid)
-            self._noting += 1
-            self._start(self._note(uid))
-
-    async def _note(self, uid: str) -> None:
-        try:
-            await self._correct(uid)
-        finally:
-            self._noting -= 1
-
-    async def _correct(self, uid: str) -> None:
-        await self._stamps.correct(uid)
-        # Looked at again in any case, later each time: what was lost is written again, and so is
-        # what somebody else took back.
-        self._corrections.failed(uid)
-
-    def _see_stamp(self, uid: str) -> None:
-        self._correcting.discard(uid)
-        if uid in self._ledger.misplaced or uid in self._ledger.unnoted:
-            self.wake()
-        else:
-            self._corrections.worked(uid)
+        self._upkeep.look_again(key)
 
     def _start(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,5 +1,8 @@
 """Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
 
+What is to be written is worked out when a write is due, so that is the work of a queue, however
+often its numbers change.
+
 What a queue deserves, and whether its cards are oversold, changes with everybody's quota. Where
 that alone is news, writes take turns: one queue that is created must not bring a write to each of a
 thousand others at once, and so keep the API server from everything else.
@@ -43,7 +46,9 @@ class _Entry:
     uid: str = ""
     """Of the queue whose status is in `stored`; empty: not known."""
     next_write: float = 0.0
-    """On the loop's clock."""
+    """On the loop's clock. Nor is it looked before then whether there is anything to write."""
+    stale: bool = False
+    """Whether something has changed since that was looked at last."""
     writing: bool = field(default=False)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is news that need not take turns."""
@@ -67,12 +72,16 @@ class StatusWriter:
     def want(self, report: QueueReport) -> None:
         """The ledger's numbers of a queue."""
         entry = self._entries.setdefault(report.name, _Entry())
-        entry.report = report
+        before, entry.report = entry.report, report
+        if before is None or _own_numbers(before) != _own_numbers(report):
+            entry.woken.set()
         self._start(report.name, entry)
 
     def see(self, name: str, status: dict[str, Any], uid: str = "") -> None:
         """The status as the API server has it."""
         entry = self._entries.setdefault(name, _Entry())
+        if entry.stored != status or entry.uid != uid:
+            entry.woken.set()
         entry.stored, entry.uid = status, uid
         self._start(name, entry)
 
@@ -102,11 +111,8 @@ class StatusWriter:
         self._entries.clear()
 
     def _start(self, name: str, entry: _Entry) -> None:
-        if entry.writing:
-            if not self._takes_turns(entry):
-                entry.woken.set()
-            return
-        if self._difference(entry) is None:
+        entry.stale = True
+        if entry.writing or entry.report is None or entry.stored is None:
             return
         entry.writing = True
         task = asyncio.get_running_loop().create_task(self._write(name, entry))
@@ -124,9 +130,8 @@ class StatusWriter:
         same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
         return None if same else wanted
 
-    def _takes_turns(self, entry: _Entry) -> bool:
+    def _takes_turns(self, entry: _Entry, wanted: dict[str, Any] | None) -> bool:
         """Whether what is to be written follows from other queues' quotas alone."""
-        wanted = self._difference(entry)
         if wanted is None or entry.stored is None:
             return False
         stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
@@ -136,7 +141,6 @@ class StatusWriter:
         """Wait for one, or until there is other news."""
         loop = asyncio.get_running_loop()
         self._next_turn = max(loop.time(), self._next_turn) + _TURN
-        entry.woken.clear()
         try:
             async with asyncio.timeout_at(self._next_turn):
                 await entry.woken.wait()
@@ -144,18 +148,18 @@ class StatusWriter:
             pass
 
     async def _write(self, name: str, entry: _Entry) -> None:
+        """Until nothing has changed since it was looked at last."""
         loop = asyncio.get_running_loop()
         try:
-            while True:
+            while entry.stale and self._entries.get(name) is entry:
                 await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
-                if self._takes_turns(entry):
+                entry.woken.clear()
+                if self._takes_turns(entry, self._difference(entry)):
                     await self._turn(entry)
+                entry.stale, entry.next_write = False, loop.time() + _INTERVAL
                 wanted = self._difference(entry)
-                gone = self._entries.get(name) is not entry
-                if gone or wanted is None or entry.report is None:
-                    return
-                entry.next_write = loop.time() + _INTERVAL
-                await self._apply(entry, entry.report, wanted)
+                if self._entries.get(name) is entry and wanted is not None and entry.report:
+                    await self._apply(entry, entry.report, wanted)
         finally:
             entry.writing = False
 
@@ -171,9 +175,11 @@ class StatusWriter:
         try:
             await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
+            entry.stale = True
             if error.status not in (404, 409):
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
         except OutcomeUnknown as error:
+            entry.stale = True
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
             # What was seen meanwhile may be an edit made after our write, or another queue of the
@@ -184,6 +190,17 @@ class StatusWriter:
 
 def _same(uid: str, other: str) -> bool:
     return uid == other or not uid or not other
+
+
+def _own_numbers(report: QueueReport) -> tuple[object, ...]:
+    """All of a report but what other queues' quotas have a part in."""
+    rows = [
+        (row.name, row.resource, row.quota, row.allocated, row.inqueue, row.requested, row.elastic)
+        for row in report.cards
+    ]
+    about = (report.uid, report.generation, report.state, report.state_is_ours)
+    wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
+    return (*about, *wrong, rows, report.resources)
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:

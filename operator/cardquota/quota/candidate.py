@@ -4,8 +4,9 @@ Pods stand in lanes, lanes make a candidate, and candidates that ask for the sam
 The three know each other, so they stand together.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Hashable, Mapping
+from itertools import islice
 from typing import Final
 
 from .gang import Gang
@@ -26,7 +27,7 @@ class Lane:
     If the first does not fit, none does.
     """
 
-    __slots__ = ("_newcomers", "_told", "candidate", "gang", "turns")
+    __slots__ = ("_newcomers", "_told", "_told_up_to", "candidate", "gang", "turns")
 
     def __init__(self, gang: Gang | None = None) -> None:
         self.gang = gang
@@ -35,30 +36,55 @@ class Lane:
         """Sorted; the last part of each is the pod's uid."""
         self.candidate: Candidate | None = None
         self._told: Reason | None = None
+        """The reason that its pods are told."""
+        self._told_up_to: tuple[()] | Turn | None = None
+        """Whose turn comes after this one has not heard it yet; None: all have but newcomers."""
         self._newcomers: dict[str, None] = {}
+        """Uids."""
 
     def join(self, turn: Turn) -> None:
         """A pod begins to wait."""
         insort(self.turns, turn)
-        self._newcomers[turn[-1]] = None
+        if self._told_up_to is None or turn < self._told_up_to:
+            self._newcomers[turn[-1]] = None
 
     def leave(self, turn: Turn) -> None:
         """A pod waits no longer."""
         del self.turns[bisect_left(self.turns, turn)]
         self._newcomers.pop(turn[-1], None)
 
-    def to_tell(self, reason: Reason | None) -> list[str]:
-        """Uids that have not heard this reason yet; they count as told from now on (section 9).
+    @property
+    def reason(self) -> Reason | None:
+        """What its pods are told."""
+        return self._told
 
-        Costs in proportion to those, not to who waits.
+    @property
+    def untold(self) -> bool:
+        """Whether a pod has not heard the reason yet (section 9)."""
+        reached = self._told_up_to
+        if self._newcomers:
+            return True
+        return reached is not None and bool(self.turns) and reached < self.turns[-1]
+
+    def to_hear(self, reason: Reason) -> None:
+        """Its pods wait for this reason; all are untold if it is not the one they know."""
+        if reason is not self._told:
+            self._told, self._told_up_to, self._newcomers = reason, (), {}
+
+    def take_untold(self, most: int) -> list[str]:
+        """Uids of pods that have not heard the reason; they count as told from now on.
+
+        Newcomers first, then in the order of release. Costs in proportion to those taken.
         """
-        uids = list(self._newcomers) if reason is self._told else [t[-1] for t in self.turns]
-        self._told, self._newcomers = reason, {}
-        return uids
-
-    def newcomers(self) -> list[str]:
-        """Uids that have not heard anything yet; they count as told from now on."""
-        uids, self._newcomers = list(self._newcomers), {}
+        uids = list(islice(self._newcomers, most))
+        for uid in uids:
+            del self._newcomers[uid]
+        left = most - len(uids)
+        if left and self._told_up_to is not None:
+            place = bisect_right(self.turns, self._told_up_to)
+            found = self.turns[place : place + left]
+            uids += [turn[-1] for turn in found]
+            self._told_up_to = found[-1] if place + left < len(self.turns) else None
         return uids
 
 
@@ -88,22 +114,16 @@ class Candidate:
             return (first[0], _LAST + first[1], *first[2:])
         return first
 
-    def to_tell(self, reason: Reason | None) -> list[str]:
-        """As of its lanes."""
-        return [uid for lane in self.lanes for uid in lane.to_tell(reason)]
-
-    def newcomers(self) -> list[str]:
-        """As of its lanes."""
-        return [uid for lane in self.lanes for uid in lane.newcomers()]
-
 
 class Shelf:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_row", "holds_up", "needs", "reason", "signature")
+    __slots__ = ("_row", "cards", "holds_up", "needs", "reason", "signature")
 
-    def __init__(self, signature: Hashable) -> None:
+    def __init__(self, signature: Hashable, cards: frozenset[str]) -> None:
         self.signature = signature
+        self.cards = cards
+        """Which they ask for, one or the other."""
         self.needs: Needs = {}
         self.reason: Reason | None = None
         """What all of them have been told."""
@@ -114,13 +134,15 @@ class Shelf:
     def __bool__(self) -> bool:
         return bool(self._row)
 
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter([candidate for _, candidate in self._row])
-
     @property
     def first(self) -> Candidate:
         """Whose turn it is."""
         return self._row[0][1]
+
+    @property
+    def last(self) -> Candidate:
+        """Whose turn comes after those of all others."""
+        return self._row[-1][1]
 
     @property
     def turn(self) -> Turn:

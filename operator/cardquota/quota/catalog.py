@@ -38,6 +38,7 @@ class Catalog:
         self.version = 0
         """Goes up whenever something is learned."""
         self._resources: dict[str, dict[str, None]] = {}
+        self._named: set[str] = set()
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
         """Take in a card of a node: whether that is news, and what is wrong with it, if anything.
@@ -91,6 +92,7 @@ class Catalog:
         if known is not None:
             return self._turn(name)
         self.version += 1
+        self._named.add(name)
         self._rows[resource] += 1
         return True
 
@@ -146,9 +148,15 @@ class Catalog:
 
     def _count(self, card: Card) -> None:
         self.version += 1
+        self._named.add(card.name)
         self._cards[card.name] = card
         self._resources.setdefault(card.resource, {})[card.name] = None
         self.product_labels.add(card.labels[0][0])
+
+    def take_named(self) -> set[str]:
+        """Cards that have another resource name since the last call, or have one now."""
+        taken, self._named = self._named, set()
+        return taken
 
     def card(self, name: str) -> Card | None:
         """The card as a node showed it, if any ever did."""

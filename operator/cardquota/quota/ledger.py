@@ -82,9 +82,8 @@ class Ledger(LedgerDecisions):
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
-        version = self.nodes.version
         learned = self.nodes.see(facts)
-        self._cards_changed(version)
+        self._cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
@@ -92,9 +91,8 @@ class Ledger(LedgerDecisions):
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
-        version = self.nodes.version
         learned = self.nodes.drop(name)
-        self._cards_changed(version)
+        self._cards_changed()
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
         self._follow_turns()
@@ -118,7 +116,6 @@ class Ledger(LedgerDecisions):
         """A queue was added or changed."""
         account = self._account(facts.name)
         before, account.facts = account.facts, facts
-        version = self.nodes.version
         learned = [
             behind
             for card, (resource, _) in facts.recorded.items()
@@ -126,7 +123,7 @@ class Ledger(LedgerDecisions):
             for behind in self.nodes.record(card, resource)
         ]
         self._learned(learned)
-        self._cards_changed(version)
+        self._cards_changed()
         self._follow_turns()
         if before is not None:
             self._forget(before.recorded.keys() - facts.recorded.keys())
@@ -229,15 +226,18 @@ class Ledger(LedgerDecisions):
             self._reassess(book.members, stamped=gang != book.gang)
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
-        """Put another quota in force. Costs in proportion to the rows of both."""
+        """Put another quota in force.
+
+        Costs in proportion to the rows of both, and to the queues that deserve something else now.
+        """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
-        if self._quotas.replace(account.quota, quota):
+        before = {card: self._quotas.of(card) for card in changed}
+        if self._quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
         account.quota = quota
         self._forget(changed)
-        # What they deserve, and what is oversold.
-        sharing = (a for a in self._accounts.values() if not changed.isdisjoint(a.quota))
-        self.news.show(a.name for a in sharing)
+        for card, quotas in before.items():
+            self._show_sharers(card, max(quotas, self._quotas.of(card)), self.nodes.total(card))
 
     def _forget(self, cards: Iterable[str]) -> None:
         """Let go of the resource names of cards that are in no quota any more, and on no node."""
@@ -262,17 +262,35 @@ class Ledger(LedgerDecisions):
         if nodes:
             self._reassess(self.nodes.take_moved())
 
-    def _cards_changed(self, since: int) -> None:
-        """After an event about a node; most say nothing new about cards."""
-        if self.nodes.version != since:
+    def _cards_changed(self) -> None:
+        """After an event about a node, or about a queue that knows of cards.
+
+        Most say nothing new about cards. A new kind of card costs in proportion to the queues;
+        another number of a known one, to those that deserve something else now.
+        """
+        named = self.catalog.take_named()
+        if named:
             self._learn_anew()
-            self.news.show(self._accounts)  # what is deserved, and what is oversold
+            self.news.show(
+                account.name
+                for account in self._accounts.values()
+                if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
+            )
+        for card, before in self.nodes.take_totals().items():
+            self._show_sharers(card, self._quotas.of(card), min(before, self.nodes.total(card)))
+
+    def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
+        """What a queue deserves of a card, and whether it is oversold, changes only where the
+        quotas together exceed the cluster, or did.
+        """
+        if most_quotas > least_total:
+            self.news.show(self._quotas.queues(card))
 
     def _learn_anew(self) -> None:
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
         for account in self._accounts.values():
-            if account.waiting.parked:
+            if account.waiting.puzzled:
                 self.news.stir(account.name)
 
 

@@ -116,6 +116,8 @@ class LedgerCharges(LedgerView):
     def _index(self, record: PodRecord) -> None:
         facts = record.facts
         self.made_pods.add(record)
+        if record.assumed is not None or record.held_back:
+            self._undone[facts.uid] = None
         if facts.group:
             self._group(facts.group).members[facts.uid] = record
         if facts.devices and facts.state is State.BOUND:
@@ -126,6 +128,7 @@ class LedgerCharges(LedgerView):
                 self.nodes.wait_for(facts.node, facts.uid)
             if record.node_cards and canonical(record.on_node) != canonical(dict(stamp.cards)):
                 self.misplaced.add(facts.uid)
+                self.news.correct(facts.uid)
             return
         account = self._account(record.queue)
         account.loose.add(facts.uid)
@@ -136,6 +139,7 @@ class LedgerCharges(LedgerView):
                 account.past_us.add(facts.uid, record.charge)
             elif not (facts.let_by or facts.mirror) and self._may_be_charged(record):
                 self.unnoted.add(facts.uid)
+                self.news.correct(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
@@ -153,6 +157,7 @@ class LedgerCharges(LedgerView):
             account.loose.discard(facts.uid)
             account.past_us.discard(facts.uid)
             self._forget_unused(account)
+        self._undone.pop(facts.uid, None)
         self.misplaced.discard(facts.uid)
         self.unnoted.discard(facts.uid)
         self._loose.discard(facts)

@@ -1,10 +1,9 @@
 """What the release door decides, charged before it is sent and until it is seen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 
 from .group_book import GroupBook
 from .ledger_charges import LedgerCharges
-from .pod_record import PodRecord
 from .stamp import Charge, Reservation, Stamp
 
 
@@ -54,26 +53,42 @@ class LedgerDecisions(LedgerCharges):
 
     def end_term(self) -> None:
         """We decide no longer: from here on only what is seen counts."""
-        for uid in [uid for uid, record in self.pods.items() if record.assumed or record.held_back]:
-            self.retract(uid)
-            self.put_back(uid)
-        for key, book in list(self.groups.items()):
+        for _ in self.end_term_in_steps():
+            pass
+
+    def end_term_in_steps(self) -> Iterator[None]:
+        """The same, to be iterated over to its end: a step for each pod and reservation that we
+        decided on, none for all others. Events may be taken in between two steps.
+        """
+        for key, book in [(key, book) for key, book in self.groups.items() if book.assumed]:
             if book.assumed is not None:
                 self.retract_reservation(key, book.assumed)
+            yield
+        for uid in list(self._undone):
+            self.retract(uid)
+            self.put_back(uid)
+            yield
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
-        self.news.begin(self._accounts, self.groups)
+        self.news.begin(self._accounts, self.groups, self.misplaced | self.unnoted)
         self.nodes.report_all()
 
     def decisions_seen(self) -> Callable[[], bool]:
         """A question to be asked at every event: was all seen again that is decided by now?
 
-        To make it goes through all pods and groups; to ask it, through what was on its way.
+        To make it goes through all groups; to ask it, through what was on its way.
         """
-        books: tuple[Mapping[str, PodRecord | GroupBook], ...] = (self.pods, self.groups)
-        sent = [(book, key) for book in books for key, thing in book.items() if thing.assumed]
-        return lambda: not any(key in book and book[key].assumed for book, key in sent)
+        pods = [uid for uid in self._undone if self.pods[uid].assumed]
+        groups = [key for key, book in self.groups.items() if book.assumed]
+
+        def seen() -> bool:
+            found = [self.pods[uid].assumed for uid in pods if uid in self.pods]
+            return not any(found) and not any(
+                self.groups[key].assumed for key in groups if key in self.groups
+            )
+
+        return seen
 
     def reserve(self, key: str, queue: str, term: str, asked: Charge) -> Reservation:
         """Charge a gang's minimum before its reservation is written (T2).
@@ -112,7 +127,7 @@ class LedgerDecisions(LedgerCharges):
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
         self.news.clear()
-        self.nodes.take_reports()
+        self.nodes.forget_reports()
 
     def _posted_anew(self, book: GroupBook) -> None:
         self._stir(book)

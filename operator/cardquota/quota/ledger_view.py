@@ -74,6 +74,8 @@ class LedgerView:
         self.made_pods = MadePods()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
+        self._undone: dict[str, None] = {}
+        """Uids of pods of which what we decided is not seen yet, or which are held back."""
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
         self._at_once = at_once
@@ -82,7 +84,9 @@ class LedgerView:
         self._overdue_stamped = set[str]()
         """The same, whatever charges them."""
         self.epoch = 0
-        """Different whenever what is known of cards and quotas has changed."""
+        """Different whenever a kind of card is known that was not, or otherwise; or has a row in
+        some quota that had none, or none any more.
+        """
         self.news = News()
         self.vendors = vendors
         self._default_queue = default_queue

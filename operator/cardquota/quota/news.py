@@ -11,6 +11,7 @@ class News:
         self._stirred: set[str] = set()
         self._groups: set[str] = set()
         self._strangers: set[str] = set()
+        self._to_correct: set[str] = set()
 
     def touch(self, *queues: str) -> None:
         """Totals or rules of these queues changed: something may fit now, and people shall see."""
@@ -33,19 +34,30 @@ class News:
         """A pod was first seen ungated and without a stamp of ours (I3)."""
         self._strangers.add(uid)
 
+    def correct(self, uid: str) -> None:
+        """Something is to be written on a pod that runs: its stamp says other cards than it is
+        charged for (E3), or it does not say that audit mode let it by (I3).
+        """
+        self._to_correct.add(uid)
+
     def part(self, uid: str) -> None:
         """A pod is gone."""
         self._strangers.discard(uid)
+        self._to_correct.discard(uid)
 
-    def begin(self, queues: Iterable[str], groups: Iterable[str]) -> None:
+    def begin(
+        self, queues: Iterable[str], groups: Iterable[str], to_correct: Iterable[str]
+    ) -> None:
         """A term begins: look at everything once. Pods that came before are no news."""
         self._stirred.update(queues)
         self._groups.update(groups)
+        self._to_correct.update(to_correct)
         self._strangers.clear()
 
     def clear(self) -> None:
         """Nobody here decides: a term begins with everything in any case."""
-        for names in (self._changed, self._stirred, self._groups, self._strangers):
+        every = (self._changed, self._stirred, self._groups, self._strangers, self._to_correct)
+        for names in every:
             names.clear()
 
     def take_changed(self) -> set[str]:
@@ -74,3 +86,8 @@ class News:
     def strangers(self) -> int:
         """How many of them were not taken yet."""
         return len(self._strangers)
+
+    def take_to_correct(self) -> set[str]:
+        """Uids of pods on which something is to be written; some may be right again."""
+        taken, self._to_correct = self._to_correct, set()
+        return taken

@@ -45,8 +45,6 @@ class NodeBook:
         self._picks_at = 0
         self.free = FreeCards()
         """What a pod could have at once (E7)."""
-        self.version = 0
-        """Goes up whenever the cluster's totals may have changed."""
 
     def see(self, facts: NodeFacts) -> list[str]:
         """Take in a node; the resource names by which cards are counted now that were not, or were
@@ -83,7 +81,6 @@ class NodeBook:
 
     def _look_anew(self, card: str) -> None:
         """Nodes that show a card, or did, are read as if they came now. Costs O(nodes)."""
-        self.version += 1
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
             if name in apart or card in self._remembered.get(name, {}).values():
@@ -188,6 +185,10 @@ class NodeBook:
         """Allocatable of every card that a node offers now."""
         return self._totals.totals()
 
+    def take_totals(self) -> dict[str, int]:
+        """The cards whose total is another one since the last call, with what it was then."""
+        return self._totals.take_changed()
+
     def nodes_with(self) -> dict[str, int]:
         """On how many nodes each card is offered now, zero while its plugin is down. O(nodes)."""
         return self._totals.nodes_with()
@@ -200,9 +201,16 @@ class NodeBook:
         """Whether a node with a problem offers cards that are counted (D5)."""
         return self._problems.counts_others(name)
 
-    def take_reports(self) -> list[tuple[NodeFacts, tuple[str, ...]]]:
-        """Nodes whose problems changed since the last call, with what is wrong now."""
-        return [(self._facts[name], self._problems.of(name)) for name in self._problems.take()]
+    def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
+        """A node whose problems changed since they were reported last, with what is wrong now;
+        None if there is none.
+        """
+        name = self._problems.take()
+        return None if name is None else (self._facts[name], self._problems.of(name))
+
+    def forget_reports(self) -> None:
+        """Nobody here reports."""
+        self._problems.forget_untold()
 
     def report_all(self) -> None:
         """Have every node with a problem reported."""
@@ -318,5 +326,4 @@ class NodeBook:
         return found
 
     def _recount(self, name: str, cards: Offer) -> None:
-        if self._totals.put(name, cards):
-            self.version += 1
+        self._totals.put(name, cards)

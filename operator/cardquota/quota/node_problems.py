@@ -42,10 +42,13 @@ class NodeProblems:
             for text in texts:
                 yield node, text
 
-    def take(self) -> list[str]:
-        """The nodes of which something else is to be told since the last call, sorted."""
-        names, self._to_tell = sorted(self._to_tell), set()
-        return names
+    def take(self) -> str | None:
+        """A node of which something else is to be told than last time; None if there is none."""
+        return self._to_tell.pop() if self._to_tell else None
+
+    def forget_untold(self) -> None:
+        """Nobody here tells them."""
+        self._to_tell.clear()
 
     def tell_all(self) -> None:
         """Have every problem told again."""

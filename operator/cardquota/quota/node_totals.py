@@ -14,22 +14,29 @@ class NodeTotals:
     def __init__(self) -> None:
         self._by_node: dict[str, Offer] = {}
         self._sums: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+        """Of cards whose sum changed: what it was at the last `take_changed`."""
         self._nodes: dict[str, int] = {}
         """By card, on how many nodes it is counted; never zero."""
 
-    def put(self, node: str, offer: Offer) -> bool:
-        """What a node offers now, nothing if it is gone; whether that is news."""
+    def put(self, node: str, offer: Offer) -> None:
+        """What a node offers now, nothing if it is gone."""
         before = self._by_node.get(node, ())
         if before == offer:
-            return False
+            return
         for sign, cards in ((-1, before), (1, offer)):
             for card, amount in cards:
+                self._before.setdefault(card.name, self.total(card.name))
                 _add(self._sums, card.name, sign * amount)
                 _add(self._nodes, card.name, sign)
         self._by_node[node] = offer
         if not offer:
             del self._by_node[node]
-        return True
+
+    def take_changed(self) -> dict[str, int]:
+        """The cards whose sum is another one since the last call, with what it was then."""
+        taken, self._before = self._before, {}
+        return {card: before for card, before in taken.items() if before != self.total(card)}
 
     def total(self, card: str) -> int:
         """Of one card in the whole cluster."""

@@ -30,6 +30,7 @@ class PodRecord:
         "queue",
         "request",
         "settled_revision",
+        "told",
     )
 
     def __init__(self, facts: PodFacts) -> None:
@@ -53,6 +54,8 @@ class PodRecord:
         """The revision at which our patch landed; what is older is no news."""
         self.held_back = False
         """Not to be tried until it changes or is put back: opening its gate just failed."""
+        self.told: tuple[str, str] | None = None
+        """Why it waits, as its last event says: reason, and what it is about (section 9)."""
         self.lane: Hashable = None
         """Where it stands in its queue's waiting line; None: nowhere."""
         self.holds: tuple[tuple[str, str], ...] = ()

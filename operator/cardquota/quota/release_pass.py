@@ -7,7 +7,7 @@ one of its cards, and no others.
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,13 +19,19 @@ from .ledger import Ledger
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 from .release_judge import Opening, ReleaseJudge
+from .shelves import Cards
+from .untold import Behind, Words
 from .verdict import Outcome, Verdict
 from .vocabulary import Reason
 
-__all__ = ["Opening", "Refusal", "ReleasePass", "openings"]
+__all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
+
+_AT_A_TIME: Final = 32
+"""Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
 
 _MOST_LANES: Final = 1_000
-"""Lanes in which one pass counts who is before a pod; beyond, it is one at the least."""
+"""Lanes in which it is counted who is before a pod; where there are more, it is one at the least.
+"""
 
 
 @dataclass(slots=True, frozen=True)
@@ -38,12 +44,16 @@ class Refusal:
 
 
 class ReleasePass:
-    """Iterate over it once. The caller charges each opening, or holds its pods back, before it
-    asks for the next, and awaits nothing in between: what follows is judged on the ledger as it
-    then is.
+    """Iterate over it once: openings, and None after each step that opens nothing.
 
-    One that is neither charged nor held back ends the pass. It may be left at any moment: what was
-    not reached is found by the next.
+    The caller charges each opening, or holds its pods back, before it asks for the next step, and
+    awaits nothing while it keeps the pass: what follows is judged on the ledger as it then is. One
+    that is neither charged nor held back ends the pass.
+
+    It may be left after any step, to give way: the next one goes on where it was, and judges
+    nothing twice that has not changed. So passes that are always left come to an end, too. A step
+    judges one candidate at most, or prepares a bounded number of them; who waits on is to be told
+    with `next_refusals`.
     """
 
     def __init__(self, ledger: Ledger, account: Account) -> None:
@@ -54,123 +64,119 @@ class ReleasePass:
         self._fifo = account.facts is not None and account.facts.fifo
         self._blocked: dict[str, PodFacts] = {}
         """Cards that somebody waits for in a fifo queue, and the first who does."""
-        self._lanes_counted = 0
+        self._said: dict[tuple[str, str], Behind] = {}
+        """To those behind them, by card and uid: many are behind the same one."""
         self._after: Turn | None = None
         """Of the last shelf that was tried."""
-        shelves = account.waiting.shelves if self._fifo else ()
-        self._row = [(shelf.turn, shelf) for shelf in shelves]
-        heapq.heapify(self._row)
+        self._heads: list[tuple[Turn, Cards]] | None = None
+        """In a fifo queue a heap: whose turn it is of those who wait for the same cards."""
 
-    def __iter__(self) -> Iterator[Opening | Refusal]:
+    def __iter__(self) -> Iterator[Opening | None]:
         while True:
-            self._line.refresh(self._ledger.epoch)
+            if self._line.refresh(self._ledger.epoch):
+                yield None
+                continue
             candidate, shelf = self._line.next_awake(), self._next_shelf()
             if shelf is not None and (candidate is None or shelf.turn < candidate.place):
                 self._after = shelf.turn
+                if not shelf.may_fit(self._judge.free):
+                    # No step of its own: a pass that is left must have come further than the last.
+                    self._block(shelf.first)
+                    continue
                 found = self._try_shelf(shelf)
             elif candidate is not None:
                 found = self._try_awake(candidate)
             else:
                 return
-            yield from found if isinstance(found, tuple) else (found,)
-            if isinstance(found, Opening) and found.pods[0][0].releasable:
+            yield found
+            if found is not None and found.pods[0][0].releasable:
                 return
 
     def _next_shelf(self) -> Shelf | None:
-        """The next in which there may be room; all of them where one may hold up another."""
+        """The next in which there may be room; in a fifo queue of those that ask for cards the
+        next that nobody holds up, for it may hold up others.
+        """
+        free, shelves = self._judge.free, self._line.shelves
         if not self._fifo:
-            return self._line.shelves.next_with_room(self._judge.free, self._after)
-        while self._row:
-            turn, shelf = self._row[0]
-            if shelf and shelf.turn == turn and (self._after is None or turn > self._after):
+            return shelves.next_with_room(free, self._after)
+        without = shelves.next_with_room(free, self._after, of_cards=False)
+        shelf = self._next_in_fifo()
+        if shelf is None or without is None:
+            return shelf or without
+        return min(shelf, without, key=lambda one: one.turn)
+
+    def _next_in_fifo(self) -> Shelf | None:
+        shelves = self._line.shelves
+        if self._heads is None:
+            kinds = ((shelves.first_of(cards, None), cards) for cards in shelves.kinds())
+            self._heads = [(shelf.turn, cards) for shelf, cards in kinds if shelf is not None]
+            heapq.heapify(self._heads)
+        while self._heads:
+            turn, cards = self._heads[0]
+            free = self._blocked.keys().isdisjoint(cards)
+            shelf = shelves.first_of(cards, self._after) if free else None
+            if shelf is None:
+                heapq.heappop(self._heads)
+            elif shelf.turn == turn:
                 return shelf
-            heapq.heappop(self._row)
-            if shelf and shelf.turn > turn:
-                heapq.heappush(self._row, (shelf.turn, shelf))
+            else:
+                heapq.heapreplace(self._heads, (shelf.turn, cards))
         return None
 
     # --- one candidate ------------------------------------------------------------------------
 
-    def _try_awake(self, candidate: Candidate) -> Opening | tuple[Refusal, ...]:
-        behind = self._behind(candidate)
+    def _try_awake(self, candidate: Candidate) -> Opening | None:
+        cards = self._cards(candidate)
+        behind = self._behind(cards)
         if behind is not None:
-            self._line.shelve(candidate, self._judge.signature(candidate), {}, None)
-            return tuple(self._tell_behind(candidate, behind))
+            # On a shelf of their own: nothing is noted yet of the room that they need.
+            signature = ("behind", self._judge.signature(candidate))
+            self._line.shelve(candidate, signature, {}, None, cards)
+            self._line.untold.add_newcomers(candidate, behind)
+            return None
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
             return found
+        reason = found.verdict.reason
         if found.needs is None:
-            self._line.park(candidate)
+            self._line.park(candidate, reason)
         else:
-            self._line.shelve(candidate, found.signature, found.needs, found.verdict.reason)
+            self._line.shelve(candidate, found.signature, found.needs, reason, cards)
             self._block(candidate, found.verdict)
-        if found.verdict.reason is None:
-            return ()
-        uids = candidate.to_tell(found.verdict.reason)
-        return _refusals(self._ledger, uids, found.verdict, found.gang)
+        self._line.untold.add(candidate, Words(found.verdict, found.gang))
+        return None
 
-    def _try_shelf(self, shelf: Shelf) -> Opening | tuple[Refusal, ...]:
+    def _try_shelf(self, shelf: Shelf) -> Opening | None:
         candidate = shelf.first
-        if self._behind(candidate) is not None:
-            return ()
-        if not shelf.may_fit(self._judge.free):
-            self._block(candidate)
-            return ()
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
             return found
-        if found.needs is None or found.verdict.reason is not shelf.reason:
+        if shelf.reason is None:
+            # Nobody is before it any more; those who are behind it now stay where they are.
+            self._line.try_again(candidate)
+        elif found.needs is None or found.verdict.reason is not shelf.reason:
             # Another reason than they were told: each has to hear it.
             self._line.wake(shelf)
         else:
             self._line.shelves.note(shelf, found.needs)
             self._block(candidate, found.verdict)
-        return ()
+        return None
 
     # --- fifo ---------------------------------------------------------------------------------
 
-    def _cards(self, candidate: Candidate) -> set[str]:
+    def _cards(self, candidate: Candidate) -> Cards:
         firsts = (self._ledger.pods[lane.turns[0][-1]].request for lane in candidate.lanes)
-        return {card for request in firsts if request for card in request.cards}
+        return frozenset(card for request in firsts if request for card in request.cards)
 
-    def _behind(self, candidate: Candidate) -> str | None:
-        """The card for which somebody is before it in a fifo queue: it must not even be tried."""
+    def _behind(self, cards: Cards) -> Behind | None:
+        """Who is before those who ask for these in a fifo queue: they must not even be tried."""
         if not self._blocked:
             return None
-        return next((card for card in self._cards(candidate) if card in self._blocked), None)
-
-    def _tell_behind(self, candidate: Candidate, card: str) -> Iterator[Refusal]:
-        """How many are before those who came. By name only to those of the same namespace, who may
-        see that pod.
-        """
-        first, queue = self._blocked[card], self._account.name
-        groups: tuple[list[str], list[str]] = [], []
-        for uid in candidate.newcomers():
-            groups[self._ledger.pods[uid].facts.namespace == first.namespace].append(uid)
-        for name, uids in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
-            if uids:
-                before = self._before(card, min(self._ledger.pods[uid].turn for uid in uids))
-                text = messages.behind(queue, card, before, name)
-                verdict = Verdict(Outcome.WAITS, queue, Reason.BEHIND, text)
-                yield from _refusals(self._ledger, uids, verdict)
-
-    def _before(self, card: str, turn: Turn) -> int:
-        """How many wait for a card before a turn and hold up those behind them, at the least.
-
-        Of those who can never fit nobody has to wait.
-        """
-        lanes = self._line.lanes
-        self._lanes_counted += len(lanes)
-        if self._lanes_counted > _MOST_LANES:
-            return 1
-        return sum(
-            bisect_left(lane.turns, turn)
-            for lane in lanes.values()
-            if lane.candidate
-            and lane.candidate.shelf
-            and lane.candidate.shelf.holds_up
-            and card in self._cards(lane.candidate)
-        )
+        card = next((card for card in cards if card in self._blocked), None)
+        if card is None:
+            return None
+        first = self._blocked[card]
+        return self._said.setdefault((card, first.uid), Behind(card, first))
 
     def _block(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
         """What lacks room holds up those behind it; what can never fit as it is, nobody.
@@ -186,15 +192,76 @@ class ReleasePass:
             self._blocked.update(dict.fromkeys(cards, first))
 
 
-def _refusals(
-    ledger: Ledger, uids: Iterable[str], verdict: Verdict, gang: GroupBook | None = None
-) -> tuple[Refusal, ...]:
-    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
-    return (Refusal(tuple(pods), verdict, gang),) if pods else ()
+def next_refusals(ledger: Ledger, account: Account) -> list[Refusal]:
+    """Some of those who wait in a queue and have not been told why; they count as told then.
+
+    None of them if all have been told. Who has begun to wait since the last pass is not known yet.
+    """
+    line = account.waiting
+    while (found := line.untold.next()) is not None:
+        if isinstance(found, Candidate):
+            _ask_again(ledger, account, found)
+            continue
+        uids = line.untold.take(found, _AT_A_TIME)
+        pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+        if isinstance(found, Behind):
+            return list(_of_those_behind(account, pods, found))
+        gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
+        return [Refusal(tuple(pods), found.verdict, gang)]
+    return []
+
+
+def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) -> Iterator[Refusal]:
+    """How many are before those who came. By name only to those of the same namespace, who may see
+    that pod.
+    """
+    card, first = behind
+    groups: tuple[list[PodRecord], list[PodRecord]] = [], []
+    for record in pods:
+        groups[record.facts.namespace == first.namespace].append(record)
+    for name, those in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
+        if those:
+            before = _before(account, card, those[0].turn)
+            text = messages.behind(account.name, card, before, name)
+            yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
+
+
+def _before(account: Account, card: str, turn: Turn) -> int:
+    """How many wait for a card before a turn and hold up those behind them, at the least.
+
+    Of those who can never fit nobody has to wait.
+    """
+    lanes = account.waiting.lanes
+    if len(lanes) > _MOST_LANES:
+        return 1
+    number = sum(
+        bisect_left(lane.turns, turn)
+        for lane in lanes.values()
+        if lane.candidate
+        and lane.candidate.shelf
+        and lane.candidate.shelf.holds_up
+        and card in lane.candidate.shelf.cards
+    )
+    return max(1, number)
+
+
+def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
+    """What one is told whose verdict was not kept, for too many others had to hear theirs."""
+    found = ReleaseJudge(ledger, account).judge(candidate)
+    if isinstance(found, Opening) or found.verdict.reason is not candidate.lanes[0].reason:
+        account.waiting.try_again(candidate)
+        ledger.news.stir(account.name)
+    else:
+        account.waiting.untold.keep(candidate, Words(found.verdict, found.gang))
 
 
 def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
     """What can be opened in a queue now, in order, and whom to tell that they wait."""
     account = ledger.account(queue)
-    if account is not None:
-        yield from ReleasePass(ledger, account)
+    if account is None:
+        return
+    for found in ReleasePass(ledger, account):
+        if found is not None:
+            yield found
+        while refusals := next_refusals(ledger, account):
+            yield from refusals

@@ -8,13 +8,15 @@ changes, which wakes it.
 
 import heapq
 from collections.abc import Hashable, Iterator
+from itertools import islice
 from typing import Final
 
 from .bucket import Bucket
 from .candidate import Candidate, Lane, Needs, Shelf, Turn
 from .gang import Gang
 from .pod_record import PodRecord
-from .shelves import Shelves
+from .shelves import Cards, Shelves
+from .untold import Untold
 from .vocabulary import Reason
 
 _DENY: Final = Bucket.GATED_DENY
@@ -22,6 +24,10 @@ _ANYTHING: Final[Needs] = {"": -(2**62)}
 """Room that there always is."""
 _SLACK: Final = 64
 """Entries that may be out of date, beyond as many as there are good ones."""
+_AT_A_TIME: Final = 64
+"""Candidates that are woken in one step."""
+_OF_KNOWLEDGE: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
+"""Why somebody waits who may stand otherwise when another card is known."""
 
 
 class WaitingLine:
@@ -36,10 +42,16 @@ class WaitingLine:
         "_noted_in_vain",
         "_order",
         "_parked",
+        "_puzzled",
+        "_refreshing",
+        "_roused",
         "_stale",
+        "_unordered",
+        "_waking",
         "deny_lanes",
         "lanes",
         "shelves",
+        "untold",
     )
 
     def __init__(self) -> None:
@@ -50,15 +62,26 @@ class WaitingLine:
         self._count = 0
         self._awake: dict[Candidate, int] = {}
         """Whom to try whatever room there is, with the number of the entry in `_order`."""
+        self._unordered: dict[Candidate, None] = {}
+        """Those of them that have no entry yet: where nobody decides, nobody is put in order."""
         self._order: list[tuple[Turn, int, Candidate]] = []
         """A heap; entries of those that are not awake any more, or again, are passed over."""
         self._entries = 0
         self._parked: dict[Candidate, None] = {}
+        self._puzzled: dict[Candidate, None] = {}
+        """Those that are parked until another card is known."""
+        self._roused: dict[Candidate, None] = {}
+        """Those of whom one was, and who are still to be woken."""
+        self._waking: dict[Shelf, None] = {}
+        """Shelves whose candidates are to be woken."""
         self._by_gang: dict[Gang, dict[Hashable, Lane]] = {}
         self._stale: dict[Gang, None] = {}
         """Gangs that changed: their members may go together now, or one by one."""
         self._epoch = 0
         self._noted_in_vain = False
+        self._refreshing: Iterator[None] | None = None
+        self.untold = Untold()
+        """Of those who are on a shelf, or parked."""
 
     def __len__(self) -> int:
         return self._count
@@ -66,7 +89,12 @@ class WaitingLine:
     @property
     def parked(self) -> bool:
         """Whether somebody waits for something else than room."""
-        return bool(self._parked)
+        return bool(self._parked) or self.puzzled
+
+    @property
+    def puzzled(self) -> bool:
+        """Whether somebody waits until another card is known."""
+        return bool(self._puzzled or self._roused)
 
     def turns_of(self, gang: Gang) -> Iterator[Turn]:
         """Of the members of a gang that wait here, in the order of release."""
@@ -107,6 +135,7 @@ class WaitingLine:
                 del self.deny_lanes[key]
         if not lane.turns:
             del self.lanes[key]
+            self.untold.discard(lane)
         if lane.gang is not None:
             self._leave_gang(lane.gang, key, lane)
         elif lane.candidate is not None:
@@ -120,28 +149,65 @@ class WaitingLine:
         """A gang's minimum, reservation or members changed."""
         self._stale[gang] = None
 
-    def refresh(self, epoch: int) -> None:
-        """Have those tried again that may stand otherwise now.
+    # --- who is to be tried -------------------------------------------------------------------
 
-        `epoch` differs from the last one if what is known of cards changed.
+    def refresh(self, epoch: int) -> bool:
+        """Wake those that may stand otherwise now, and put in order whom to try; some in each call.
+
+        Whether there are more: then nobody is to be tried yet, for one of them may come before the
+        first who is awake. `epoch` differs from the last one if what is known of cards changed.
         """
-        for gang in self._stale:
-            lanes = list(self._by_gang[gang].values())
-            for candidate in {lane.candidate: None for lane in lanes if lane.candidate}:
-                self._drop(candidate)
-            together = [Candidate([lane]) for lane in lanes] if gang.started else [
-                Candidate(lanes, gang)
-            ]  # fmt: skip
-            for candidate in together:
-                self._wake(candidate)
-        self._stale.clear()
+        if epoch != self._epoch:
+            self._epoch = epoch
+            if self._roused:
+                self._roused.update(self._puzzled)
+            else:
+                self._roused = self._puzzled
+            self._puzzled = {}
+        if self._refreshing is None:
+            self._refreshing = self._refresh()
+        if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
+            return True
+        self._refreshing = None
+        return False
+
+    def _refresh(self) -> Iterator[None]:
+        """One candidate after the other. Whatever happens between two steps may bring more."""
+        while self._stale:
+            yield from self._regroup(self._stale.popitem()[0])
         if self._noted_in_vain:
             self._noted_in_vain = False
             for shelf in self.shelves:
-                self.shelves.note(shelf, _ANYTHING)
-        if epoch != self._epoch:
-            self._epoch = epoch
-            self.look_at_parked()
+                if shelf:
+                    self.shelves.note(shelf, _ANYTHING)
+                yield
+        while self._waking:
+            shelf = next(iter(self._waking))
+            while shelf:
+                self._wake(shelf.last)
+                yield
+            del self._waking[shelf]
+        while self._roused:
+            self._wake(self._roused.popitem()[0])
+            yield
+        while self._unordered:
+            self._put_in_order(self._unordered.popitem()[0])
+            yield
+
+    def _regroup(self, gang: Gang) -> Iterator[None]:
+        """Make candidates of a gang's lanes anew: of all of them together, or of each."""
+        lanes, started = list(self._by_gang[gang].values()), gang.started
+        for lane in lanes:
+            self.untold.discard(lane)
+            if lane.candidate is not None:
+                self._drop(lane.candidate)
+                lane.candidate = None
+            if started and lane.turns:
+                self._wake(Candidate([lane]))
+            yield
+        left = [] if started else [lane for lane in lanes if lane.turns]
+        if left:
+            self._wake(Candidate(left, gang))
 
     def next_awake(self) -> Candidate | None:
         """The first of those to be tried whatever room there is."""
@@ -153,21 +219,29 @@ class WaitingLine:
         return None
 
     def shelve(
-        self, candidate: Candidate, signature: Hashable, needs: Needs, reason: Reason | None
+        self,
+        candidate: Candidate,
+        signature: Hashable,
+        needs: Needs,
+        reason: Reason | None,
+        cards: Cards,
     ) -> None:
-        """It was tried and told why it waits: it lacks room."""
+        """It was tried, and lacks room."""
         self._drop(candidate)
-        self.shelves.put(candidate, signature, needs, reason)
+        self.shelves.put(candidate, signature, needs, reason, cards)
 
-    def park(self, candidate: Candidate) -> None:
-        """It was tried and told why it waits: for something else than room."""
+    def park(self, candidate: Candidate, reason: Reason | None) -> None:
+        """It was tried, and waits for something else than room."""
         self._drop(candidate)
-        self._parked[candidate] = None
+        (self._puzzled if reason in _OF_KNOWLEDGE else self._parked)[candidate] = None
+
+    def try_again(self, candidate: Candidate) -> None:
+        """It may not have to wait any more, or for another reason."""
+        self._wake(candidate)
 
     def wake(self, shelf: Shelf) -> None:
         """Have all of a shelf tried: they wait for another reason now."""
-        for candidate in shelf:
-            self._wake(candidate)
+        self._waking[shelf] = None
 
     def look_again(self) -> None:
         """Have the first of every shelf tried whatever room there is: what was noted of the room
@@ -177,8 +251,11 @@ class WaitingLine:
 
     def look_at_parked(self) -> None:
         """Have those tried that wait for something else than room."""
-        for candidate in list(self._parked):
-            self._wake(candidate)
+        for book in (self._parked, self._puzzled):
+            self._roused.update(book)
+            book.clear()
+
+    # --- books --------------------------------------------------------------------------------
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None
@@ -196,16 +273,24 @@ class WaitingLine:
 
     def _wake(self, candidate: Candidate) -> None:
         self._drop(candidate)
+        for lane in candidate.lanes:
+            self.untold.discard(lane)
+        self._awake[candidate] = 0
+        self._unordered[candidate] = None
+
+    def _put_in_order(self, candidate: Candidate) -> None:
         self._entries += 1
         candidate.place = candidate.turn
         self._awake[candidate] = self._entries
         heapq.heappush(self._order, (candidate.place, self._entries, candidate))
         if len(self._order) > 2 * len(self._awake) + _SLACK:
-            # Nobody decides here, so nobody takes the old entries away.
-            self._order = [(c.place, number, c) for c, number in self._awake.items()]
-            heapq.heapify(self._order)
+            # Too few passes come to their end, so too few of the old entries are taken away.
+            self._order, self._unordered = [], dict.fromkeys(self._awake)
 
     def _drop(self, candidate: Candidate) -> None:
         self.shelves.take(candidate)
-        self._awake.pop(candidate, None)
-        self._parked.pop(candidate, None)
+        if self._awake.pop(candidate, None) is not None:
+            self._unordered.pop(candidate, None)
+        else:
+            for book in (self._parked, self._puzzled, self._roused):
+                book.pop(candidate, None)

@@ -1,5 +1,9 @@
 """Who is written next, and who goes when too many wait."""
 
+import random
+
+import pytest
+
 from cardquota.cluster.event import Event, ObjectReference
 from cardquota.cluster.event_queue import EventQueue
 
@@ -65,3 +69,69 @@ def test_nothing_is_left_of_a_namespace() -> None:
     assert len(taken(queue)) == 10
     left = (queue._waiting, queue._ready, queue._busy, queue._failing)
     assert not any(left)
+
+
+class Age(float):
+    """A time that counts how often it is compared."""
+
+    compared = 0
+
+    def __lt__(self, other: float) -> bool:
+        Age.compared += 1
+        return float(self) < float(other)
+
+    def __eq__(self, other: object) -> bool:
+        Age.compared += 1
+        return float(self) == other
+
+    __hash__ = float.__hash__
+
+
+@pytest.mark.parametrize("failing", [0, 500])
+def test_what_is_dropped_is_found_without_a_look_at_every_namespace(failing: int) -> None:
+    """With 1,000 of them; a look at each would be 1,000 steps for each event that is too many."""
+    queue = EventQueue(10_000)
+    for n in range(10_000):
+        queue.put(event(f"n{n % 1_000}", f"e{n}", Age(n)))
+    for n in range(failing):
+        queue.tried(f"n{n}", taken=False)
+    Age.compared = 0
+    for n in range(10_000, 11_000):
+        assert queue.put(event(f"n{n % 1_000}", f"e{n}", Age(n)))
+    assert Age.compared < 1_000 * 60
+    assert len(queue) == 10_000
+
+
+def test_the_oldest_goes_first_whatever_was_written_in_between() -> None:
+    """Against the plain rule: of those whose events fail, or else of all, the oldest."""
+    chance, queue, waiting = random.Random(1), EventQueue(40), list[Event]()
+    failing, names = set[str](), [f"n{n}" for n in range(7)]
+    for n in range(4_000):
+        one = event(chance.choice(names), f"e{n}", float(n))
+        expected = None
+        if len(queue) == 40:
+            among = [e for e in waiting if e.namespace in failing] or waiting
+            expected = min(among, key=lambda e: e.since)
+            waiting.remove(expected)
+            if expected.namespace not in {e.namespace for e in waiting}:
+                failing.discard(expected.namespace)
+        assert queue.put(one) == (expected is not None)
+        waiting.append(one)
+        if chance.random() < 0.6:
+            found = queue.take()
+            assert found is not None
+            waiting.remove(found)
+            bad = chance.random() < 0.3
+            queue.tried(found.namespace, taken=not bad)
+            (failing.add if bad else failing.discard)(found.namespace)
+            queue.done(found.namespace)
+            if found.namespace not in {e.namespace for e in waiting}:
+                failing.discard(found.namespace)
+        assert len(queue) == len(waiting)
+        assert queue.sound == sum(e.namespace not in failing for e in waiting)
+    assert len(queue._oldest) <= 2 * 7 + 64 + 1
+    left = []
+    while (found := queue.take()) is not None:
+        left.append(found)
+        queue.done(found.namespace)
+    assert sorted(left, key=lambda e: e.since) == sorted(waiting, key=lambda e: e.since)

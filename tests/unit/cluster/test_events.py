@@ -148,7 +148,7 @@ async def test_a_full_queue_drops_its_oldest_where_nothing_fails() -> None:
     recorder = EventRecorder(cast("Client", Server()), instance="i", queue_size=2)
     record(recorder, "a", "1", "2")
     record(recorder, "b", "3")
-    kept = [e.about.name for waiting in recorder._queue._waiting.values() for e in waiting]
+    kept = [e.about.name for waiting in recorder._queue._waiting.values() for _, e in waiting]
     assert kept == ["2", "3"]
 
 

@@ -137,6 +137,7 @@ class Told:
         self.events: list[tuple[str, str, str]] = []
         self._last: dict[str, tuple[str, str]] = {}
         self.gives_way = False
+        self.has_room = True
 
     def give_way(self) -> None:
         self.gives_way = True

@@ -24,3 +24,13 @@ def test_d9_a_node_is_told_once_and_of_its_other_cards_nothing_wrong_is_said(
     ((_, reason, text),) = told.events
     assert reason == v.NOT_COUNTED
     assert text.startswith(start)
+
+
+def test_of_a_cluster_of_bad_nodes_some_are_reported_at_a_time_and_each_once() -> None:
+    """As when a term begins."""
+    bad = [a_node(f"n{n}").sharing(H800, 8, "81559", replicas="0") for n in range(250)]
+    ledger, told = a_ledger(*bad), Told()
+    ledger.begin_term()
+    calls = [report_nodes(ledger, told) for _ in range(4)]  # type: ignore[arg-type]
+    assert calls == [False, False, True, True]
+    assert sorted(name for name, *_ in told.events) == sorted(f"n{n}" for n in range(250))

@@ -1,41 +1,166 @@
-"""What is remembered of those who were told has a bound (P8)."""
+"""Who waits is told why: in slices, as events can be taken, and once (section 9)."""
 
-from typing import Any
+import pytest
 
-from builders import H200, H800, a_pod, a_queue
+from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders.pod import PodBody
 from cardquota.control.refusals import Refusals
-from cardquota.quota.release_pass import Refusal, openings
+from cardquota.control.time_slice import TimeSlice
+from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.vocabulary import Reason
 
-from .stage import a_world
+from .stage import Told, a_world, account
 
-
-class Topics:
-    """An event recorder that keeps what the topics are."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def record(self, *_: object, topic: str = "", **__: Any) -> None:
-        self.found.append(topic)
+FULL = a_queue().with_quota({H200: 0})
 
 
-def topics(cards: str) -> list[str]:
-    pod = a_pod().in_queue("queue").naming(cards).asking_for(1).gated()
-    ledger = a_world(a_queue().with_quota({H200: 0, H800: 0}), pod)
-    events = Topics()
-    refusals = Refusals(ledger, events)  # type: ignore[arg-type]
-    for found in openings(ledger, "queue"):
-        assert isinstance(found, Refusal)
-        refusals.tell(found)
-    return events.found
+def waiting(name: str, queue: str = "queue") -> PodBody:
+    return a_pod(name).in_queue(queue).naming(H200).asking_for(1).gated()
 
 
-def test_a_topic_is_what_is_asked() -> None:
-    assert topics(H200) == [f"queue {H200}"]
-    assert topics(f"{H200}|{H800}") == [f"queue {H200} {H800}"]
+class Line:
+    """Queues that were looked at, and the time."""
+
+    def __init__(self, *things: Body) -> None:
+        self.ledger = a_world(*things)
+        self.events = Told()
+        self.now = 0.0
+        self.asked_back: list[float] = []
+        self.refusals = Refusals(
+            self.ledger,
+            self.events,  # type: ignore[arg-type]
+            clock=lambda: self.now,
+            later=lambda seconds: self._later(seconds),
+        )
+
+    def _later(self, seconds: float) -> "Line":
+        self.asked_back.append(seconds)
+        return self
+
+    def cancel(self) -> None: ...
+
+    def look(self, *queues: str) -> None:
+        for queue in queues or ("queue",):
+            list(ReleasePass(self.ledger, account(self.ledger, queue)))
+            self.refusals.look(queue)
+
+    def go_on(self) -> bool:
+        return self.refusals.go_on(TimeSlice(lambda: self.now))
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _, _ in self.events.events]
 
 
-def test_a_long_one_is_told_apart_by_its_digest() -> None:
-    long = [f"NVIDIA-{letter * 56}" for letter in "ABCD"]
-    one, other = topics("|".join(long)), topics("|".join(reversed(long)))
-    assert [len(topic) for topic in (*one, *other)] in ([32, 32], [5, 5])
+@pytest.fixture
+def spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every event takes its time."""
+    record = Told.record
+
+    def slowly(self: Told, *args: object, **kwargs: object) -> None:
+        record(self, *args, **kwargs)  # type: ignore[arg-type]
+        self.line.now += 0.001  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(Told, "record", slowly)
+
+
+@pytest.mark.usefixtures("spent")
+def test_it_gives_way_after_a_slice_and_goes_on_where_it_was() -> None:
+    line = Line(FULL, *(waiting(f"p{n:03}") for n in range(200)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    slices = 0
+    while line.go_on():
+        slices += 1
+        assert len(line.names) <= slices * (20 + 32)
+    assert slices >= 3
+    assert line.names == [f"p{n:03}" for n in range(200)]
+
+
+def test_queues_take_turns() -> None:
+    """One with thousands of pods does not keep others waiting for a word."""
+    other = a_queue("other").with_quota({H200: 0})
+    line = Line(FULL, other, *(waiting(f"p{n:03}") for n in range(100)), waiting("b", "other"))
+    line.look("queue", "other")
+    line.go_on()
+    assert line.names.index("b") == 32
+    assert len(line.names) == 101
+
+
+def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> None:
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.events.has_room = False
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [0.5])
+    line.events.has_room = True
+    line.go_on()
+    assert line.names == ["a"]
+
+
+def test_once_per_reason_however_many_others_were_told_since() -> None:
+    """What the recorder remembers has a bound; a pod that waits knows what it was told."""
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.go_on()
+    line.events.forget("uid-a")
+    see(line.ledger, waiting("a").with_priority(1).at_revision(2))
+    line.look()
+    line.go_on()
+    assert line.names == ["a"]
+    see(line.ledger, waiting("a").in_queue("nowhere").at_revision(3))
+    line.look("nowhere")
+    line.go_on()
+    reasons = [reason for _, reason, _ in line.events.events]
+    assert reasons[1:] == [Reason.QUEUE_NOT_FOUND]
+
+
+def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None:
+    line = Line(a_queue().with_quota({H200: 0}), waiting("a").in_group("g"))
+    see(line.ledger, waiting("b").in_group("h"))
+    line.look()
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [10.0])
+    see(line.ledger, a_group("h").in_queue("queue"))
+    line.look()
+    line.now = 10.0
+    line.go_on()
+    assert sorted(line.names) == ["a", "b"]
+    reasons = {name: reason for name, reason, _ in line.events.events}
+    assert reasons["a"] == Reason.GROUP_NOT_FOUND
+    assert reasons["b"] != Reason.GROUP_NOT_FOUND
+
+
+@pytest.mark.usefixtures("spent")
+def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
+    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(200)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    line.go_on()
+    line.now = 10.0
+    slices = 1
+    while len(line.names) < 200:
+        before = len(line.names)
+        line.go_on()
+        assert len(line.names) - before <= 20 + 16
+        slices += 1
+    assert slices > 5
+
+
+def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
+    line = Line(FULL, *(waiting(name).in_group("g") for name in "ab"))
+    line.look()
+    line.go_on()
+    line.ledger.pod_gone("uid-a")
+    see(line.ledger, waiting("b").in_group("g").ungated().at_revision(2))
+    line.now = 10.0
+    line.go_on()
+    assert line.names == []
+
+
+def test_a_term_that_is_over_tells_nothing_more() -> None:
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.refusals.stop()
+    assert not line.go_on()
+    assert line.names == []

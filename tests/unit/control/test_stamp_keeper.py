@@ -36,11 +36,11 @@ def written(call: Call) -> dict[str, int]:
 async def seen(leader: Leader) -> None:
     """The news of the write come, and nothing more is written."""
     leader.see(WRITTEN)
-    await until(lambda: not leader.door._correcting)
+    await until(lambda: not leader.door._upkeep._correcting)
     calls = len(leader.script.calls)
     await asyncio.sleep(0.1)
     assert len(leader.script.calls) == calls
-    assert not leader.door._corrections
+    assert not leader.door._upkeep._corrections
     assert charged(leader.ledger, H800) == 2
     assert charged(leader.ledger, H200) == 0
 
@@ -123,10 +123,10 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
             "metadata": {"uid": LET_BY.uid, "resourceVersion": "5", "annotations": {v.TERM: TERM}}
         }
         leader.see(NOTED)
-        await until(lambda: not leader.door._correcting)
+        await until(lambda: not leader.door._upkeep._correcting)
         await asyncio.sleep(0.1)
         assert len(leader.script.calls) == 1
-        assert not leader.door._corrections
+        assert not leader.door._upkeep._corrections
         assert charged(leader.ledger, H200) == 2
 
 
@@ -160,7 +160,7 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
     async with leading(THREE, AUDITED, *pods) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight)
-        assert leader.door._noting == module._AT_A_TIME == len(leader.door._correcting)
+        assert leader.door._upkeep._writing == len(leader.door._upkeep._correcting) == 32
         leader.script.hold.set()
         await until(
             lambda: (

@@ -434,3 +434,59 @@ def test_beside_volcano_its_fields_are_volcanos() -> None:
 @pytest.mark.parametrize("stored", [{}, {"conditions": None}, {"conditions": [{}]}])
 def test_odd_stored_conditions_are_no_trouble(stored: dict[str, Any]) -> None:
     assert len(wanted(a_world(a_queue()), stored)["conditions"]) == 3
+
+
+async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
+    writer: StatusWriter, server: Server, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often the numbers change: the work is that of a write, not of a change."""
+    worked: list[float] = []
+
+    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        worked.append(asyncio.get_running_loop().time())
+        return queue_status(*args, **kwargs)
+
+    monkeypatch.setattr(module, "queue_status", counted)
+    writer.see("queue", {})
+    began = asyncio.get_running_loop().time()
+    for number in range(300):
+        writer.want(one_more(ledger, f"p{number}"))
+        writer.see("queue", {**server.status} if server.writes else {})
+        if number % 10 == 0:
+            await asyncio.sleep(0.01)
+    await until(lambda: server.status["cards"][0]["requested"] == 300)
+    lasted = asyncio.get_running_loop().time() - began
+    assert len(worked) <= 2 * (3 + lasted / INTERVAL)
+
+
+async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_turn(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = a_world(a_queue("q0").with_quota({H200: 2}), a_queue("q1").with_quota({H200: 2}))
+
+    def tell() -> None:
+        found = report(ledger, "q1")
+        assert found is not None
+        writer.want(found)
+
+    writer.see("q1", {})
+    tell()
+    await until(lambda: len(server.writes) == 1 and not writer._tasks)
+    monkeypatch.setattr(module, "_TURN", 60.0)
+    see(ledger, a_queue("q0").with_quota({H200: 50}))
+    tell()
+    await asyncio.sleep(1.5 * INTERVAL)
+    worked: list[object] = []
+
+    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        worked.append(args)
+        return queue_status(*args, **kwargs)
+
+    monkeypatch.setattr(module, "queue_status", counted)
+    for quota in range(51, 81):
+        see(ledger, a_queue("q0").with_quota({H200: quota}))
+        tell()
+        await asyncio.sleep(0)
+    await asyncio.sleep(1.5 * INTERVAL)
+    assert worked == []
+    assert len(server.writes) == 1

@@ -196,6 +196,8 @@ def test_e3_a_pod_that_runs_when_it_is_seen_bound_is_charged_by_its_node() -> No
     see(ledger, RUNNING)
     assert totals(ledger, H800) == (2, 0, 2, 0)
     assert ledger.misplaced == {POD.uid}
+    assert ledger.news.take_to_correct() == {POD.uid}
+    assert ledger.news.take_to_correct() == set()
 
 
 def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_anew() -> None:

@@ -90,7 +90,7 @@ def test_d9_problems_are_told_until_they_are_corrected() -> None:
 
 def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_changes() -> None:
     def told() -> list[bool]:
-        return [book.counts_others(facts.name) for facts, _ in book.take_reports()]
+        return [book.counts_others(facts.name) for facts, _ in iter(book.take_report, None)]
 
     book = a_book()
     bad = a_node("a").sharing(H800, 8, "81559", replicas="0")
@@ -107,14 +107,19 @@ def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_c
     assert list(book.problems()) == []
 
 
-def test_the_version_goes_up_only_when_totals_may_change() -> None:
+def test_totals_that_changed_are_told_once_with_what_they_were() -> None:
     book, node = a_book(), a_node("a").with_cards(H200, 8)
     book.see(node.facts())
-    before = book.version
+    assert book.take_totals() == {H200: 0}
+    assert book.take_totals() == {}
     book.see(node.labelled("zone", "a").facts())
-    assert book.version == before
+    assert book.take_totals() == {}
     book.see(node.offering(7).facts())
-    assert book.version == before + 1
+    book.see(node.offering(6).facts())
+    assert book.take_totals() == {H200: 8}
+    book.see(node.offering(5).facts())
+    book.see(node.offering(6).facts())
+    assert book.take_totals() == {}
 
 
 def test_d8_a_pod_bound_before_its_node_is_seen_gets_its_card_then() -> None:

@@ -1,7 +1,7 @@
 """E6: which queue is looked at first."""
 
-from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue
-from cardquota.quota.release_order import queue_order, share
+from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue, see
+from cardquota.quota.release_order import QueueOrder, queue_order, share
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
 
@@ -54,3 +54,37 @@ def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
     account = ledger.account("red")
     assert account is not None
     assert share(ledger, account) == 333_333
+
+
+def taken(order: QueueOrder) -> list[str]:
+    while order.place_one():
+        pass
+    found = []
+    while (queue := order.take()) is not None:
+        found.append(queue)
+    return found
+
+
+def test_queues_that_come_bit_by_bit_go_in_the_same_order() -> None:
+    names = ["c", "a", "b"]
+    queues = [a_queue(name).with_quota({H200: 1}) for name in names]
+    ledger = a_ledger(*queues, a_queue("z").with_priority(1))
+    order = QueueOrder(ledger)
+    order.add([*names, "z", "unknown"])
+    assert len(order) == 5
+    assert taken(order) == ["z", *queue_order(ledger, [*names, "unknown"])]
+    assert not order
+
+
+def test_one_that_is_added_again_goes_once_and_by_its_place_now() -> None:
+    ledger = a_ledger(*(a_queue(name).with_quota({H200: 1}) for name in "ab"))
+    order = QueueOrder(ledger)
+    order.add("ab")
+    while order.place_one():
+        pass
+    see(ledger, a_queue("b").with_quota({H200: 1}).with_priority(5))
+    order.add("b")
+    order.add("b")
+    assert taken(order) == ["b", "a"]
+    order.add("a")
+    assert taken(order) == ["a"]

@@ -32,34 +32,76 @@ def test_a_line_keeps_lanes_apart_and_drops_empty_ones() -> None:
     assert (len(line), set(line.lanes), first.lane) == (1, {"two"}, None)
 
 
+def told(lane: Lane, reason: Reason, most: int = 100) -> list[str]:
+    lane.to_hear(reason)
+    return lane.take_untold(most)
+
+
 def test_section_9_a_pod_is_told_once_per_reason() -> None:
     lane, first, second = Lane(), record("a"), record("b")
     lane.join(first.turn)
-    assert lane.to_tell(Reason.INSUFFICIENT_CARD) == ["uid-a"]
-    assert lane.to_tell(Reason.INSUFFICIENT_CARD) == []
+    assert told(lane, Reason.INSUFFICIENT_CARD) == ["uid-a"]
+    assert told(lane, Reason.INSUFFICIENT_CARD) == []
     lane.join(second.turn)
-    assert lane.to_tell(Reason.INSUFFICIENT_CARD) == ["uid-b"]
-    assert lane.to_tell(Reason.QUEUE_NOT_OPEN) == ["uid-a", "uid-b"]
+    assert lane.untold
+    assert told(lane, Reason.INSUFFICIENT_CARD) == ["uid-b"]
+    assert told(lane, Reason.QUEUE_NOT_OPEN) == ["uid-a", "uid-b"]
 
 
 def test_section_9_one_that_left_is_told_nothing() -> None:
     lane, first = Lane(), record("a")
     lane.join(first.turn)
     lane.leave(first.turn)
-    assert lane.to_tell(None) == []
+    assert told(lane, Reason.INSUFFICIENT_CARD) == []
 
 
-def test_a_line_that_nobody_looks_at_remembers_no_more_than_who_waits() -> None:
-    """On a replica that does not lead."""
+def test_a_long_lane_is_told_bit_by_bit_while_pods_come_and_go() -> None:
+    lane, pods = Lane(), [record(name) for name in "bcdef"]
+    for pod in pods:
+        lane.join(pod.turn)
+    assert told(lane, Reason.INSUFFICIENT_CARD, 2) == ["uid-b", "uid-c"]
+    lane.leave(pods[2].turn)
+    for name in "ag":
+        lane.join(record(name).turn)
+    assert lane.take_untold(2) == ["uid-a", "uid-e"]
+    assert lane.take_untold(9) == ["uid-f", "uid-g"]
+    assert not lane.untold
+
+
+def test_where_nobody_decides_nobody_is_put_in_order() -> None:
     line, pods = WaitingLine(), [record(f"p{number}") for number in range(3)]
     for _ in range(500):
         for pod in pods:
             line.join(pod, pod.facts.name)
         for pod in pods:
             line.leave(pod)
-    assert len(line) == 0
-    assert len(line._order) <= 64 + 2 * 3
-    line.join(pods[0], "p0")
+    assert (len(line), len(line._order), len(line._unordered)) == (0, 0, 0)
+
+
+def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
+    line, first, pods = WaitingLine(), record("first"), [record(f"p{n}") for n in range(3)]
+    line.join(first, "first")
+    for _ in range(500):
+        for pod in pods:
+            line.join(pod, pod.facts.name)
+        assert not line.refresh(0)
+        candidate = line.next_awake()
+        assert candidate is not None
+        assert candidate.turn == first.turn
+        for pod in pods:
+            line.leave(pod)
+    assert len(line._order) <= 64 + 2 * 4
+
+
+def test_nobody_is_tried_before_all_who_were_woken_are_in_order() -> None:
+    """E6: one of those that are left may come first."""
+    line = WaitingLine()
+    for number in range(300):
+        line.join(record(f"p{number:03}"), number)
+    calls = 1
+    while line.refresh(0):
+        calls += 1
+    assert calls == 5
     first = line.next_awake()
     assert first is not None
-    assert first.turn == pods[0].turn
+    assert first.turn[-1] == "uid-p000"

@@ -1,0 +1,283 @@
+"""Take-over with 100,000 pods waiting: the leader's loop is held up by nothing.
+
+The real term of a leader over a real ledger, in one event loop; the API server is a stand-in that
+takes every write. Timed is each single callback of the loop (its longest is what a renewal of the
+Lease may have to wait), and when what happens. Then a device plugin is rolled out over all nodes:
+each shows no cards, some, and all again, one node after the other.
+
+The bounds are of processor time: on a machine that others use too, any callback may be interrupted.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, Final
+
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
+from cardquota.cli.garbage import spare_what_stays
+from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.pulse import Pulse
+from cardquota.control import leadership
+from cardquota.metrics import Metrics
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_facts import PodFacts
+from cardquota.settings import Settings
+
+from .figure import Figure, Report
+
+NODES: Final = 5_000
+QUEUES: Final = 1_000
+ALIKE: Final = 20_000
+UNLIKE: Final = 20_000
+GANGS: Final = 5_000
+"""Of two pods each."""
+SPREAD: Final = 50
+"""Pods in each of the queues, and of its namespace."""
+ROOM: Final = 20
+"""Pods of one queue that fit."""
+_BOUND: Final = 50.0
+"""Milliseconds: the longest that the loop may be held up."""
+_PATIENCE: Final = 300.0
+_ANSWER: Final = 0.001
+"""Seconds that the API server takes for a write."""
+_RENEW: Final = 0.1
+"""Seconds between two looks at how late a renewal would be: more often than they are, so that the
+worst moment is not missed."""
+
+
+def run(report: Report) -> None:
+    """Longest stretch, times, and how late a renewal would have been."""
+    level = logging.getLogger("cardquota").level
+    logging.getLogger("cardquota").setLevel(logging.WARNING)
+    try:
+        asyncio.run(_take_over(report))
+    finally:
+        logging.getLogger("cardquota").setLevel(level)
+
+
+@dataclass
+class _Stretches:
+    """The longest of the callbacks of a loop, ms."""
+
+    longest: float = 0.0
+    """Processor time."""
+    by_the_clock: float = 0.0
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        plain = asyncio.Handle._run
+        stretches = self
+
+        def timed(handle: asyncio.Handle) -> None:
+            begun, worked = time.perf_counter(), time.thread_time()
+            plain(handle)
+            stretches.longest = max(stretches.longest, (time.thread_time() - worked) * 1e3)
+            stretches.by_the_clock = max(
+                stretches.by_the_clock, (time.perf_counter() - begun) * 1e3
+            )
+
+        asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
+        try:
+            yield
+        finally:
+            asyncio.Handle._run = plain  # type: ignore[method-assign]
+
+
+class _Server:
+    """Takes every write, and knows the time of the first gate."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.gates = 0
+        self.first_gate: float | None = None
+
+    async def post(self, *_: object, **__: object) -> bytes:
+        await asyncio.sleep(_ANSWER)
+        self.events += 1
+        return b"{}"
+
+    async def patch(self, path: str, *_: object, **__: object) -> bytes:
+        await asyncio.sleep(_ANSWER)
+        if "/pods/" in path:
+            self.first_gate = self.first_gate or time.monotonic()
+            self.gates += 1
+        return json.dumps({"metadata": {"resourceVersion": "99999"}, "spec": {}}).encode()
+
+
+class _Operator:
+    """One slot per queue, as the real one; nobody takes them."""
+
+    def __init__(self, **_: object) -> None:
+        self.slots: dict[str, object] = {}
+        self.posts = 0
+        _OPERATORS.append(self)
+
+    def start(self) -> None: ...
+
+    def post(self, queue: str, report: object) -> None:
+        self.posts += 1
+        self.slots[queue] = report
+
+    async def stop(self) -> None: ...
+
+
+_OPERATORS: list[_Operator] = []
+
+
+async def _settled(*_: object, **__: object) -> None: ...
+
+
+async def _take_over(report: Report) -> None:
+    # They need a cluster, and are stood in for.
+    setattr(leadership, "QueueOperator", _Operator)  # noqa: B010
+    setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
+    ledger, waiting = _world()
+    spare_what_stays()  # as the real process does when it has synced
+    server, pulse = _Server(), Pulse()
+    recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
+    failures: list[BaseException] = []
+    term: Any = leadership.Leadership(
+        ledger,
+        server,  # type: ignore[arg-type]
+        SimpleNamespace(time_left=lambda: 60.0, term="term"),  # type: ignore[arg-type]
+        [],
+        recorder,
+        Metrics(),
+        pulse,
+        Settings(),
+        time.monotonic,
+        failures.append,
+    )
+    writing = asyncio.create_task(recorder.run())
+    late = _Lateness()
+    renewing = asyncio.create_task(late.run())
+    report(Figure("pods waiting", waiting, ""))
+    groups = len(ledger.groups)
+    stretches = _Stretches()
+    with stretches.measured():
+        begun = time.monotonic()
+        term.acquired("term")
+        told = waiting - ROOM + GANGS
+        seen = await _until(lambda: failures or server.events + recorder.dropped >= told)
+        report(Figure("longest stretch of the loop", stretches.longest, "ms", _BOUND))
+        report(Figure("longest stretch, by the clock", stretches.by_the_clock, "ms"))
+        first = server.first_gate
+        report(
+            Figure(
+                "to the first gate, of the queue that comes last",
+                (first or float("inf")) - begun,
+                "s",
+            )
+        )
+        report(Figure("gates opened", server.gates, "", ROOM, "at least"))
+        report(Figure("to the last who hears why it waits", seen - begun, "s"))
+        report(Figure("events", server.events, "", told, "at least"))
+        report(Figure("events dropped", recorder.dropped, "", 0))
+        report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
+        report(Figure("pod groups", groups, ""))
+        await _roll_out(report, ledger, pulse)
+        ending = _Stretches()
+        with ending.measured():
+            term.lost("term")
+            await asyncio.sleep(1)
+        report(Figure("end of the term: longest stretch", ending.longest, "ms", _BOUND))
+    for task in (writing, renewing):
+        task.cancel()
+    await asyncio.gather(writing, renewing, return_exceptions=True)
+    if failures:
+        raise failures[0]
+
+
+async def _roll_out(report: Report, ledger: Ledger, pulse: Pulse) -> None:
+    """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
+    stretches, spent = _Stretches(), 0.0
+    (operator,) = _OPERATORS
+    posts, begun, events = operator.posts, time.monotonic(), 0
+    with stretches.measured():
+        for number in range(NODES):
+            for amount in (0, 4, 8):
+                facts = _node(number).offering(amount).facts()
+                before = time.perf_counter()
+                ledger.node_seen(facts)
+                pulse.beat()
+                spent += time.perf_counter() - before
+                events += 1
+            if number % 16 == 0:
+                await asyncio.sleep(0)
+        lasted = time.monotonic() - begun
+        await asyncio.sleep(2.5)
+    report(Figure("a node's event", spent / events * 1e6, "us"))
+    report(Figure("plugin rolled out: longest stretch", stretches.longest, "ms", _BOUND))
+    report(Figure("plugin rolled out: by the clock", stretches.by_the_clock, "ms"))
+    each = (operator.posts - posts) / QUEUES
+    report(Figure("plugin rolled out: it took", lasted, "s"))
+    report(Figure("plugin rolled out: reports per queue", each, "", lasted + 4))
+    report(Figure("reports that wait for Kopf", len(operator.slots), "", QUEUES + 5))
+
+
+class _Lateness:
+    """How late somebody is who wants to renew every now and then, seconds."""
+
+    def __init__(self) -> None:
+        self.worst = 0.0
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + _RENEW
+            await asyncio.sleep(_RENEW)
+            self.worst = max(self.worst, loop.time() - due)
+
+
+async def _until(condition: Callable[[], object]) -> float:
+    deadline = time.monotonic() + _PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.02)
+    return time.monotonic()
+
+
+def _node(number: int) -> Any:
+    return a_node(f"node-{number:04}").with_cards(H200 if number % 2 else H800, 8)
+
+
+def _world() -> tuple[Ledger, int]:
+    """All queues are full but one; its pods come last, for it has less priority than the others."""
+    things: list[Body] = [*CARDS, *(_node(number) for number in range(NODES))]
+    quota = {H200: 100, H800: 100}
+    for name in ("alike", "unlike", "gangs", *(f"q{n}" for n in range(QUEUES))):
+        things += [a_namespace(name), a_queue(name).with_quota(quota).with_priority(1)]
+        things += [_holder(name, card) for card in quota]
+    things += [a_namespace("free"), a_queue("free").with_quota({H200: ROOM})]
+    things += [a_group(f"g{n}").in_namespace("gangs").in_queue("gangs").of(2) for n in range(GANGS)]
+    ledger = a_ledger(*things)
+    waiting = [
+        *_pods("alike", "", ALIKE),
+        *(replace(pod, cpu=n + 1) for n, pod in enumerate(_pods("unlike", "", UNLIKE))),
+        *(
+            replace(pod, group=f"gangs/g{n // 2}")
+            for n, pod in enumerate(_pods("gangs", "", 2 * GANGS))
+        ),
+        *(pod for n in range(QUEUES) for pod in _pods(f"q{n}", "", SPREAD)),
+        *_pods("free", "", ROOM),
+    ]
+    for pod in waiting:
+        ledger.pod_seen(pod)
+    return ledger, len(waiting)
+
+
+def _holder(queue: str, card: str) -> Body:
+    pod = a_pod(f"{queue}-{card}").in_queue(queue).in_namespace(queue).naming(card)
+    return pod.asking_for(100).stamped(queue, {card: 100}).on_node(f"node-000{int(card == H200)}")
+
+
+def _pods(queue: str, group: str, number: int) -> Iterator[PodFacts]:
+    pod = a_pod("p").in_namespace(queue).in_queue(queue).naming(H200).asking_for(1).gated().facts()
+    for n in range(number):
+        yield replace(pod, name=f"p{n}", uid=f"{queue}-p{n}", group=group)

@@ -1,0 +1,263 @@
+"""A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_group, a_queue, see
+from cardquota.quota import release_pass as module
+from cardquota.quota.account import Account
+from cardquota.quota.candidate import Shelf
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.release_pass import Opening, Refusal, ReleasePass, next_refusals
+from cardquota.quota.shelves import Shelves
+from cardquota.quota.stamp import Stamp
+from cardquota.quota.vocabulary import Reason
+
+from .releasing import QUEUE, a_cluster, names, release, waiting
+
+
+def red(ledger: Ledger) -> Account:
+    account = ledger.account("red")
+    assert account is not None
+    return account
+
+
+def told(ledger: Ledger) -> list[Refusal]:
+    found: list[Refusal] = []
+    while pieces := next_refusals(ledger, red(ledger)):
+        found += pieces
+    return found
+
+
+def all_of(refusals: list[Refusal]) -> list[str]:
+    return [name for piece in names(refusals) for name in piece]
+
+
+def charge(ledger: Ledger, found: Opening | None) -> list[str]:
+    if found is None:
+        return []
+    if found.gang is not None:
+        ledger.reserve(found.gang.key, "red", "t", found.asked)
+    for record, cards in found.pods:
+        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+    return [record.facts.name for record, _ in found.pods]
+
+
+def left_after_every_step(ledger: Ledger, *, most: int = 5_000) -> list[str]:
+    """What opens if each pass is left after its first step, and the next one begins anew."""
+    opened: list[str] = []
+    for _ in range(most):
+        steps = list(islice(ReleasePass(ledger, red(ledger)), 1))
+        if not steps:
+            return opened
+        opened += charge(ledger, steps[0])
+    raise AssertionError("it never comes to an end")
+
+
+def unlike(number: int, card: str = H200, first: str = "p") -> list[Any]:
+    return [waiting(f"{first}{n:03}", 1, card).with_cpu(f"{n + 1}m") for n in range(number)]
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_e6_it_may_be_left_after_any_step(fifo: bool) -> None:
+    def world() -> Ledger:
+        queue = QUEUE.fifo() if fifo else QUEUE
+        big = waiting("a-big", 9, H800).created("2025-01-01T00:00:00Z")
+        gangs = [a_group(f"g{n}").in_queue("red").of(2) for n in range(80)]
+        pairs = [waiting(f"g{n}-{x}").in_group(f"g{n}") for n in range(80) for x in "ab"]
+        return a_cluster(queue, *gangs, *unlike(200), *pairs, *unlike(20, H800, "h"), big)
+
+    whole = [name for names_ in release(world())[0] for name in names_]
+    assert left_after_every_step(world()) == whole
+    assert len(whole) == (5 if fifo else 6)
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_a_step_judges_one_candidate_and_touches_few(
+    fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 1,000 unlike pods that wait, woken all at once."""
+    work: list[str] = []
+
+    def counted(owner: type, name: str) -> None:
+        plain: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            work.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    queue = QUEUE.fifo() if fifo else QUEUE
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}))
+    see(ledger, *(waiting(f"odd{n}", 1, f"NVIDIA-A{n}") for n in range(500)), *unlike(500))
+    release(ledger)
+    see(ledger, a_queue("blue").with_quota({"NVIDIA-A1": 1}))
+    counted(ReleaseJudge, "judge")
+    counted(Shelves, "put")
+    counted(Shelves, "take")
+    counted(Shelves, "note")
+    steps = 0
+    for _ in ReleasePass(ledger, red(ledger)):
+        assert len(work) <= 2 * 64
+        assert work.count("judge") <= 1
+        work.clear()
+        steps += 1
+    assert steps >= 500
+
+
+def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
+    """The last to be woken may come first."""
+    ledger = a_cluster(*(waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)))
+    steps = list(zip(range(6), ReleasePass(ledger, red(ledger)), strict=False))
+    assert [step for _, step in steps[:4]] == [None] * 4
+    assert charge(ledger, steps[4][1]) == ["p000"]
+
+
+def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many stand behind it: a pass that was left has to come to its end some day."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(QUEUE.fifo(), held, *unlike(300), *unlike(2, H800, "h"))
+    assert release(ledger)[0] == [["h000"], ["h001"]]
+    looked: list[Shelf] = []
+    plain = Shelf.may_fit
+
+    def noted(self: Shelf, free: Callable[[str], int]) -> bool:
+        looked.append(self)
+        return plain(self, free)
+
+    monkeypatch.setattr(Shelf, "may_fit", noted)
+    assert release(ledger) == ([], [])
+    assert len(looked) == 1
+
+
+def test_a_shelf_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
+    def cpu(name: str, amount: str) -> Any:
+        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
+
+    queue = QUEUE.fifo().limited_to(cpu="3")
+    held = cpu("held", "3").stamped("red", {})
+    ledger = a_cluster(queue, held, cpu("a", "2"), cpu("b", "1"), waiting("c"))
+    assert release(ledger)[0] == [["c"]]
+    see(ledger, cpu("held", "2").stamped("red", {}).at_revision(2))
+    assert release(ledger)[0] == [["b"]]
+    see(ledger, queue.limited_to(cpu="9").at_revision(3))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_e6_in_fifo_who_asks_for_no_card_has_its_place_among_the_others() -> None:
+    def cpu(name: str, amount: str) -> Any:
+        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
+
+    queue = QUEUE.fifo().limited_to(cpu="3")
+    held = waiting("held", 3).with_cpu("3").stamped("red", {H200: 3})
+    things = [cpu("a", "1"), waiting("b").with_cpu("1"), cpu("c", "1")]
+    ledger = a_cluster(queue, held, *things)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"], ["b"], ["c"]]
+
+
+def test_cards_that_become_known_while_some_are_still_being_woken() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 1, f"NVIDIA-A{n}") for n in range(200)))
+    release(ledger)
+    see(ledger, a_queue("one").with_quota({"NVIDIA-A1": 1}))
+    assert next(iter(ReleasePass(ledger, red(ledger)))) is None
+    see(ledger, a_queue("two").with_quota({"NVIDIA-A2": 1}))
+    assert ledger.news.take_stirred() >= {"red"}
+    found = release(ledger)[1]
+    assert set(all_of(found)) == {"p001", "p002"}
+    assert {refusal.verdict.reason for refusal in found} == {Reason.CARD_NOT_IN_QUOTA}
+
+
+# --- who is told ----------------------------------------------------------------------------
+
+
+def test_section_9_a_lane_is_told_in_pieces_and_each_of_it_once() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(100)))
+    assert [step for step in ReleasePass(ledger, red(ledger)) if step] == []
+    found = told(ledger)
+    assert [len(refusal.pods) for refusal in found] == [32, 32, 32, 4]
+    assert all_of(found) == [f"p{n:03}" for n in range(100)]
+    assert {refusal.verdict.text for refusal in found} == {found[0].verdict.text}
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert told(ledger) == []
+
+
+def test_section_9_lanes_take_turns() -> None:
+    ledger = a_cluster(*(waiting(f"a{n:02}", 9) for n in range(40)), waiting("b", 8))
+    list(ReleasePass(ledger, red(ledger)))
+    assert [len(refusal.pods) for refusal in told(ledger)] == [32, 1, 8]
+
+
+def test_section_9_those_who_no_longer_wait_are_told_nothing() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(70)))
+    list(ReleasePass(ledger, red(ledger)))
+    assert len(next_refusals(ledger, red(ledger))) == 1
+    for n in range(20, 60):
+        ledger.pod_gone(f"uid-p{n:03}")
+    list(ReleasePass(ledger, red(ledger)))
+    assert all_of(told(ledger)) == [f"p{n:03}" for n in range(60, 70)]
+
+
+def test_section_9_who_is_to_be_tried_again_is_not_told_before_that() -> None:
+    ledger = a_cluster(*(waiting(f"p{n}", 3) for n in range(2)), QUEUE.with_quota({H200: 2}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, QUEUE.with_quota({H200: 3}).at_revision(2))
+    assert told(ledger) == []
+    assert release(ledger)[0] == [["p0"]]
+
+
+def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
+    """They are asked again: none of thousands of texts is remembered."""
+    ledger = a_cluster(*unlike(100), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    untold = red(ledger).waiting.untold
+    assert len(untold) == 100
+    assert sum(words is not None for words in untold._lanes.values()) == 32
+    found = told(ledger)
+    assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
+    assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}
+
+
+def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It cannot: whatever makes room wakes nobody who is on a shelf, so the pass has to."""
+    ledger = a_cluster(*unlike(40), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
+    ledger.news.take_stirred()
+    assert len(all_of(told(ledger))) == 32
+    assert ledger.news.take_stirred() == {"red"}
+    assert len(release(ledger)[0]) == 3
+
+
+def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None:
+    gang = a_group().in_queue("red").of(2)
+    members = [waiting(x).in_group("gang").with_cpu(c) for x, c in (("a", "1"), ("b", "2"))]
+    full = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(gang, full, *members)
+    list(ReleasePass(ledger, red(ledger)))
+    (refusal,) = told(ledger)
+    assert names([refusal]) == [["a", "b"]]
+    assert refusal.gang is ledger.groups["team/gang"]
+
+
+def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
+    list(ReleasePass(ledger, red(ledger)))
+    kept = [words for words in red(ledger).waiting.untold._lanes.values() if words]
+    assert len({id(words) for words in kept}) == 2
+    assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
+
+
+def test_the_number_told_at_once_is_small() -> None:
+    assert module._AT_A_TIME <= 32
