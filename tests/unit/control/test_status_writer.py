@@ -163,8 +163,6 @@ async def test_what_follows_from_others_quotas_is_written_in_turns(
         writer.see(name, {})
     tell()
     await until(lambda: len(server.writes) == 5)
-    first = server.writes[-1][0]
-    assert first - server.writes[0][0] < INTERVAL
 
     see(ledger, a_queue("q0").with_quota({H200: 100}))
     begun = asyncio.get_running_loop().time()

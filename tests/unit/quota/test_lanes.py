@@ -126,6 +126,19 @@ def first_difference(seed: int) -> str:
                 return f"seed {seed}, step {step}: {queue} opens {found}, alone {expected}"
         if lines.dice.random() < 0.4:
             release(lines.ledger, lines.dice.choice(QUEUES))
+    return what_is_left(lines)
+
+
+def what_is_left(lines: Lines) -> str:
+    """What a queue still remembers of those who waited once all are gone; empty: nothing."""
+    for uid in list(lines.ledger.pods):
+        lines.ledger.pod_gone(uid)
+    for queue in QUEUES:
+        account = lines.ledger.account(queue)
+        assert account is not None
+        line = account.waiting
+        if line.lanes or line.deny_lanes or line._by_gang or line._parked or list(line.shelves):
+            return f"{queue} remembers who is gone"
     return ""
 
 
