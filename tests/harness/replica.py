@@ -16,6 +16,7 @@ from cardquota.cluster.overdue_reads import AT_ONCE, OverdueReads
 from cardquota.cluster.pulse import Pulse
 from cardquota.cluster.reflector import Reflector
 from cardquota.control.leadership import Leadership
+from cardquota.control.queue_reports import QueueReports
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.vendor_table import DEFAULT_TABLE
@@ -104,8 +105,11 @@ class Replica:
     def lead(self) -> None:
         """A term begins: from now on it decides."""
         door = self.leadership._make_door(TERM, standalone=True)
-        operator: Any = _Reports()
-        self.leadership._door, self.leadership._operator = door, operator
+        posted: dict[str, object] = {}
+        self.leadership._door = door
+        self.leadership._reports = QueueReports(
+            self.ledger, posted.__setitem__, clock=self._loop.time
+        )
         self._term = self._loop.create_task(door.run())
 
     def failed(self) -> BaseException | None:
@@ -117,7 +121,9 @@ class Replica:
     async def follow(self) -> None:
         """The term is over."""
         term, self._term = self._term, None
-        self.leadership._door = self.leadership._operator = None
+        if self.leadership._reports is not None:
+            self.leadership._reports.stop()
+        self.leadership._door = self.leadership._reports = None
         if term is not None:
             term.cancel()
             await asyncio.gather(term, return_exceptions=True)
@@ -147,14 +153,6 @@ class _Elector:
 
     def time_left(self) -> float:
         return 60.0
-
-
-class _Reports:
-    """Where the numbers of queues are handed over to."""
-
-    def post(self, reports: Iterable[object], gone: Iterable[str]) -> None:
-        list(reports)
-        list(gone)
 
 
 class _Stream:

@@ -142,6 +142,8 @@ class EventRecorder:
                 await self._write(event)
             finally:
                 self._queue.done(event.namespace)
+            # Where nothing had to be waited for, thousands would be written in one go.
+            await asyncio.sleep(0)
 
     async def _turn(self, since: float) -> None:
         """Return once an event recorded then is to be written."""

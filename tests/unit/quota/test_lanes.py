@@ -16,6 +16,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.gang import Gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.waiting import WaitingLine
 
 from .open_books import next_opening, with_nothing_noted
 from .releasing import release
@@ -109,6 +110,21 @@ class Lines:
 
     def a_group_is_deleted(self) -> None:
         self.ledger.group_gone("team/gang")
+
+
+@pytest.fixture(autouse=True)
+def lanes_of_one_gang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pod never joins a lane whose pods have another gang than it has, or none."""
+    join = WaitingLine.join
+
+    def checked(
+        line: WaitingLine, record: PodRecord, key: Hashable, gang: Gang | None = None
+    ) -> None:
+        if key in line.lanes and line.lanes[key].gang is not gang:
+            raise LookupError(f"{record.facts.name} joins a lane of another gang")
+        join(line, record, key, gang)
+
+    monkeypatch.setattr(WaitingLine, "join", checked)
 
 
 def first_difference(seed: int) -> str:
