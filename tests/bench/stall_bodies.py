@@ -12,6 +12,8 @@ from .stall_world import gated
 
 MOST: Final = 2_900_000
 """Characters of a body: the API server's limit is 3 MiB."""
+READ: Final = 1_400_000
+"""Of the largest that is read in a review."""
 _WORDS: Final = "x" * 60
 
 
@@ -34,15 +36,12 @@ def pods(salt: str) -> Iterator[tuple[str, PodBody]]:
         ),
     )
     yield "300 containers of 40 resources", plain.with_spec(containers=_containers(salt, 300, 40))
-    yield "3 MB of containers", plain.with_spec(containers=_containers(salt, MOST // 100, 1))
-    yield (
-        "3 MB of init containers",
-        plain.with_spec(initContainers=_containers(salt, MOST // 100, 1)),
-    )
-    yield (
-        "one container of 3 MB of resources",
-        plain.with_spec(containers=_containers(salt, 1, 90_000)),
-    )
+    for size, most in (("3 MB", MOST), ("1.5 MB", READ)):
+        many = _containers(salt, most // 250, 1)
+        yield f"{size} of containers", plain.with_spec(containers=many)
+        yield f"{size} of init containers", plain.with_spec(initContainers=many)
+        one = _containers(salt, 1, most // 32)
+        yield f"one container of {size} of resources", plain.with_spec(containers=one)
     yield "a card.name of 2.8 MB", plain.naming("|".join(f"{salt}{n}" for n in range(MOST // 8)))
     yield "a card.name of 2.8 MB in one", plain.naming(salt * MOST)
     yield (
@@ -123,13 +122,22 @@ def _terms(salt: str, number: int, key: str = "zone") -> list[list[tuple[str, st
     return [[(key, "In", [f"{salt}{n}"])] for n in range(number)]  # none of which a node meets
 
 
+_DEFAULTED: Final = {
+    "image": "i",
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+    "imagePullPolicy": "Always",
+}
+"""What the API server completes before anybody reviews or watches a container."""
+
+
 def _containers(salt: str, number: int, resources: int) -> list[dict[str, Any]]:
     first = {"name": "main", "resources": {"limits": {GPU: "1"}}}
     names = [f"example.com/{salt}{n}" for n in range(resources)]
     return [
         first,
         *(
-            {"name": f"c{n}", "resources": {"limits": dict.fromkeys(names, "1")}}
+            {**_DEFAULTED, "name": f"c{n}", "resources": {"limits": dict.fromkeys(names, "1")}}
             for n in range(number)
         ),
     ]

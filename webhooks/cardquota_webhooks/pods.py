@@ -26,6 +26,7 @@ from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
+from .large_bodies import answer_to_large
 from .patience import Exists, Patience
 from .review import Answer, Request, ReviewError, deny, json_patch, try_again
 from .unseen import Unseen
@@ -69,6 +70,8 @@ class PodReviews:
 
     async def mutate(self, request: Request) -> Answer:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""
+        if (too_large := answer_to_large(request, self._ledger)) is not None:
+            return too_large
         pod, facts = _read(request)
         if _is_mirror(facts, request):
             return Answer()
@@ -89,6 +92,8 @@ class PodReviews:
 
     async def validate(self, request: Request) -> Answer:
         """The same answer on the final object; it must carry the gate where one is due."""
+        if (too_large := answer_to_large(request, self._ledger)) is not None:
+            return too_large
         pod, facts = _read(request)
         if _is_mirror(facts, request):
             return Answer()

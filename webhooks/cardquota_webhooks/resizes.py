@@ -16,6 +16,7 @@ from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.resize import judge_resize
 from cardquota.quota.vocabulary import Mode, Policy
 
+from .large_bodies import answer_to_large
 from .review import Answer, Request, ReviewError, deny, try_again
 
 _DECODER = msgspec.json.Decoder(Pod)
@@ -31,6 +32,8 @@ class ResizeReviews:
 
     async def validate(self, request: Request) -> Answer:
         """Refuse growth beyond what the queue may hold. What shrinks or stays is let by."""
+        if (too_large := answer_to_large(request, self._ledger)) is not None:
+            return too_large
         before, after = _read(request, request.old_object), _read(request, request.object)
         if not after.problem and after.cpu <= before.cpu and after.memory <= before.memory:
             return Answer()

@@ -36,6 +36,7 @@ from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
+from .large_bodies import is_large, too_large
 from .patience import Exists, Patience
 from .review import Answer, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
@@ -72,6 +73,8 @@ class WorkloadReviews:
 
         A template that cannot be read is the affair of its pods, and of the API server.
         """
+        if is_large(request):
+            return Answer(warnings=(too_large(request),))
         try:
             return await self._look(request)
         except (msgspec.DecodeError, ValueError, RecursionError):

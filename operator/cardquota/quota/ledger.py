@@ -100,7 +100,7 @@ class Ledger(LedgerDecisions):
     @property
     def behind(self) -> bool:
         """Whether pods at the gate may be filed by nodes as they were: see `catch_up`."""
-        return self.nodes.more_moved or bool(self._later)
+        return self.nodes.more_moved
 
     def catch_up(self) -> None:
         """Read some of the pods anew that a change of nodes moved. Costs some milliseconds.
@@ -110,7 +110,6 @@ class Ledger(LedgerDecisions):
         """
         self.nodes.look_for_moved()
         self._reassess(self.nodes.take_moved())
-        self._reassess_later()
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""

@@ -6,7 +6,6 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Final
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
@@ -20,9 +19,6 @@ from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices, named_elsewhere
 from .stamp import Charge, Reservation, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
-
-_AT_ONCE: Final = 128
-"""Pods at the gate that are read anew in one go."""
 
 
 class LedgerCharges(LedgerView):
@@ -216,21 +212,9 @@ class LedgerCharges(LedgerView):
         self._reassess(set().union(*(book.members for book in named)))
 
     def _learned(self, resources: Iterable[str]) -> None:
-        """New kinds of cards are known: pods that ask for their resource may be read anew.
-
-        Those at the gate, which hold nothing, in pieces if they are many.
-        """
+        """New kinds of cards are known: pods that ask for their resource may be read anew."""
         for resource in set(resources):
-            uids = sorted(self._loose.asking_for(resource))
-            self._reassess([uid for uid in uids if not self.pods[uid].gated])
-            self._later.update((uid, None) for uid in uids if self.pods[uid].gated)
-        self._reassess_later()
-
-    def _reassess_later(self) -> None:
-        uids = list(islice(self._later, _AT_ONCE))
-        for uid in uids:
-            del self._later[uid]
-        self._reassess(uids, at_once=True)
+            self._reassess(self._loose.asking_for(resource))
 
     # --- how a pod is read -------------------------------------------
 

@@ -69,8 +69,6 @@ class LedgerView:
         self._quotas = QuotaTotals()
         self._loose = LoosePods()
         self._kept_text = KeptText()
-        self._later: dict[str, None] = {}
-        """Uids of pods at the gate that are to be read anew, if they are still there."""
         self.made_pods = MadePods()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""

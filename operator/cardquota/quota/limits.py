@@ -74,6 +74,13 @@ OF_PODS: Final = (
     *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
 )
 
+# --- any object that is reviewed: beyond it nothing of it is decoded ---------------------------
+BODY: Final = Limit("the object", 1_536 * KIB, sized=True)
+"""What etcd takes of an object unless it is told otherwise. To decode twice as much takes longer
+than everybody else should wait."""
+
+OF_REVIEWS: Final = (BODY,)
+
 # --- all pods that wait, together --------------------------------------------------------------
 LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
 """What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
