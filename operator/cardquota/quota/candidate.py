@@ -27,9 +27,11 @@ class Lane:
     If the first does not fit, none does.
     """
 
-    __slots__ = ("_newcomers", "_told", "_told_up_to", "candidate", "gang", "turns")
+    __slots__ = ("_newcomers", "_told", "_told_up_to", "candidate", "gang", "key", "turns")
 
-    def __init__(self, gang: Gang | None = None) -> None:
+    def __init__(self, gang: Gang | None = None, key: Hashable = None) -> None:
+        self.key = key
+        """One object for all its pods, so that they are told apart from others by identity."""
         self.gang = gang
         """The gang of its pods, if they have one."""
         self.turns: list[Turn] = []

@@ -42,13 +42,28 @@ class Together:
             chance_of=chances(ledger, record, self.going),
         )
         if verdict.fits:
-            others = record.request.cpu_memory if record.request else ()
-            for dimension, amount in (*verdict.cards, *others):
-                self.beside[dimension] = self.beside.get(dimension, 0) + amount
+            self._add(record, verdict.cards, 1)
             for card, amount in verdict.cards:
                 self.going.setdefault(card, Counter())[amount] += 1
             self.cards.append(verdict.cards)
         return verdict
+
+    def judge_alike(self, ledger: Ledger, record: PodRecord, number: int) -> Verdict:
+        """The verdict on so many more of one kind, which have no choice of cards."""
+        beside, request = dict(self.beside), record.request
+        if request is not None:
+            cards = [(card, request.amount) for card in request.cards]
+            for dimension, amount in (*cards, *request.cpu_memory):
+                beside[dimension] = beside.get(dimension, 0) + (number - 1) * amount
+        verdict = judge(ledger, record.facts, record.queue, beside=beside)
+        if verdict.fits:
+            self._add(record, verdict.cards, number)
+        return verdict
+
+    def _add(self, record: PodRecord, cards: Charge, number: int) -> None:
+        others = record.request.cpu_memory if record.request else ()
+        for dimension, amount in (*cards, *others):
+            self.beside[dimension] = self.beside.get(dimension, 0) + amount * number
 
 
 def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
@@ -59,6 +74,8 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
     one that comes later needs that very card (T3).
     """
     together = Together()
+    if not any(request and len(request.cards) > 1 for request, _ in _kinds(members)):
+        return _judge_alike(ledger, together, members)
     for record in members:
         verdict = together.judge(ledger, record)
         if not verdict.fits:
@@ -68,6 +85,30 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
             return _of_gang(ledger, verdict, members), []
     else:
         chosen = together.cards
+    return _agreed(ledger, members, chosen)
+
+
+def _judge_alike(
+    ledger: Ledger, together: Together, members: Sequence[PodRecord]
+) -> tuple[Verdict, list[Charge]]:
+    """Where nobody has a choice, those who wait in one lane are alike: a judgement for each lane.
+
+    A gang may have thousands of members.
+    """
+    lanes = [id(record if record.lane is None else record.lane) for record in members]
+    numbers, firsts = Counter(lanes), dict(zip(lanes, members, strict=True))
+    cards: dict[int, Charge] = {}
+    for lane, record in firsts.items():
+        verdict = together.judge_alike(ledger, record, numbers[lane])
+        if not verdict.fits:
+            return _of_gang(ledger, verdict, members), []
+        cards[lane] = verdict.cards
+    return _agreed(ledger, members, [cards[lane] for lane in lanes])
+
+
+def _agreed(
+    ledger: Ledger, members: Sequence[PodRecord], chosen: list[Charge]
+) -> tuple[Verdict, list[Charge]]:
     disagreeing = _disagreeing(ledger, members, chosen)
     if disagreeing is not None:
         return disagreeing, []
@@ -147,10 +188,10 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
     if not verdict.shortfalls:
         return verdict
     account = ledger.account(verdict.queue)
-    undecided = account.undecided if account else None
+    undecided, kinds = account.undecided if account else None, _kinds(members)
     shorts = []
     for short in verdict.shortfalls:
-        asked = sum(_asks(record.request, short.dimension) for record in members)
+        asked = sum(_asks(request, short.dimension) * n for request, n in kinds)
         charged = account.row(short.dimension).charged if account else 0
         if undecided is not None and short.dimension not in (CPU, MEMORY):
             charged = undecided.held(short.dimension)
@@ -163,15 +204,29 @@ def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> 
         shorts,
         never=never,
         rows=account.cards if account else (),
-        together=any(len(_cards(record)) > 1 for record in members),
+        together=any(request and len(request.cards) > 1 for request, _ in kinds),
     )
 
 
 def _never(account: Account, members: Sequence[PodRecord]) -> bool:
     """Whether their cards would not fit the empty queue either (E5)."""
     empty = Assignment(lambda card: account.quota.get(card, 0))
-    claims = [claim_of(_cards(record), _amount(record)) for record in members]
-    return not all(empty.place(claim) for claim in claims if claim.amount)
+    for request, number in _kinds(members):
+        if request is not None and request.amount:
+            claim = claim_of(request.cards, request.amount)
+            if empty.place_many(claim, number) < number:
+                return True
+    return False
+
+
+def _kinds(members: Sequence[PodRecord]) -> list[tuple[PodRequest | None, int]]:
+    """What they ask for, and how many do: requests of pods that are written alike are one object.
+
+    Some that are equal may be listed apart.
+    """
+    requests = {id(record.request): record.request for record in members}
+    numbers = Counter(id(record.request) for record in members)
+    return [(request, numbers[key]) for key, request in requests.items()]
 
 
 def _cards(record: PodRecord) -> tuple[str, ...]:

@@ -123,8 +123,13 @@ class ReleaseJudge:
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
         total: dict[str, int] = {}
+        alike: dict[tuple[int, Charge], Charge] = {}
         for record, cards in chosen:
-            for dimension, amount in self._ledger.charge_of(record, cards):
+            key = id(record if record.lane is None else record.lane), cards
+            charge = alike.get(key)
+            if charge is None:
+                charge = alike[key] = self._ledger.charge_of(record, cards)
+            for dimension, amount in charge:
                 total[dimension] = total.get(dimension, 0) + amount
         return canonical(total)
 

@@ -108,8 +108,8 @@ class WaitingLine:
         """A pod begins to wait in a lane; the pods of a lane have the same gang, or none."""
         lane = self.lanes.get(key)
         if lane is None:
-            lane = self.lanes[key] = Lane(gang)
-        record.lane = key
+            lane = self.lanes[key] = Lane(gang, key)
+        record.lane = lane.key
         lane.join(record.turn)
         self._count += 1
         if record.bucket is _DENY:
