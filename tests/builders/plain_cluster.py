@@ -59,6 +59,8 @@ class PlainQueue:
     policy: str | None
     limits: dict[str, int] = field(default_factory=dict)
     """Of cpu, milli-cores."""
+    reported: dict[str, str] = field(default_factory=dict)
+    """The cards of its status with their resource names, empty where there is none."""
 
 
 @dataclass(kw_only=True)
@@ -112,6 +114,27 @@ class PlainCluster:
     def node_is_gone(self, node: str) -> None:
         self.offered.pop(node, None)
         self.remembered.pop(node, None)
+
+    def queue_is_seen(self, name: str, queue: PlainQueue) -> None:
+        before = self.queues.get(name)
+        for card, resource in queue.reported.items():
+            if resource:
+                self.status_says(card, resource)
+        if before is not None:
+            self.forget(before.reported.keys() - queue.reported.keys())
+        self.queues[name] = queue
+        rows = before.quota.items() if before is not None else set[tuple[str, int]]()
+        self.forget({card for card, _ in rows ^ queue.quota.items()})
+
+    def queue_is_gone(self, name: str) -> None:
+        before = self.queues.pop(name, None)
+        self.forget(set(before.quota) if before is not None else set())
+
+    def forget(self, cards: set[str]) -> None:
+        """P4: of a card that is in no quota any more, and was on no node, nothing is known."""
+        for card in cards:
+            if card not in self.shown and not any(card in q.quota for q in self.queues.values()):
+                self.recorded.pop(card, None)
 
     def status_says(self, card: str, resource: str) -> None:
         counted = self.counted(card)

@@ -7,19 +7,19 @@ than it was let through for, the stamp is put right.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..cluster.events import EventRecorder
 from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.group_book import GroupBook
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.release_order import QueueOrder
 from ..quota.release_pass import Opening, ReleasePass
-from ..quota.stamp import Reservation, Stamp
+from ..quota.stamp import Stamp
 from .gang_reports import GangReports
+from .gang_start import AT_A_TIME, Chosen, GangStart, Sender, Sending
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .references import pod_reference
@@ -37,16 +37,6 @@ _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
 _DECIDING: Final = 0.75
 """Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
-
-
-class _Sending(NamedTuple):
-    """A gate whose first patch is not answered yet."""
-
-    facts: PodFacts
-    stamp: Stamp
-    resource: str
-    suspect: bool
-    """What `Suspects.begin` said."""
 
 
 class ReleaseDoor:
@@ -101,6 +91,16 @@ class ReleaseDoor:
             wake=self.wake,
             first=_TRY_AGAIN,
             cap=_AT_MOST,
+        )
+        self._gangs = GangStart(
+            ledger,
+            gate,
+            groups,
+            events,
+            self._timeouts,
+            self._reports,
+            Sender(self._send, self._answered, self._open_one, self._failed),
+            self._upkeep.look_again,
         )
 
     def wake(self) -> None:
@@ -211,66 +211,25 @@ class ReleaseDoor:
             reservation = self._ledger.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )
-        pods = []
+        pods: list[Chosen] = []
         for record, cards in opening.pods:
-            stamp = Stamp(opening.queue, cards, self._term)
             resource = record.request.resource if record.request else ""
-            self._ledger.assume(record.facts.uid, stamp)
-            pods.append((record.facts, stamp, resource))
-        sendings = self._send(pods)
+            pods.append((record.facts, Stamp(opening.queue, cards, self._term), resource))
+        for facts, stamp, _ in pods[:AT_A_TIME]:
+            self._ledger.assume(facts.uid, stamp)
         if opening.gang is None or reservation is None:
-            for sending in sendings:
+            for sending in self._send(pods):
                 self._start(self._open_one(sending, since))
         else:
-            self._start(self._open_gang(opening.gang, reservation, sendings, since))
+            self._start(self._gangs.run(opening.gang, reservation, pods, since))
 
-    async def _open_gang(
-        self, gang: GroupBook, reservation: Reservation, sendings: list[_Sending], since: float
-    ) -> None:
-        """A gang starts whole or not at all. So everybody is asked first whether all of its gates
-        may be opened: what somebody's webhook refuses for one pod must not leave the others
-        running without it for ever.
-        """
-        answers = await asyncio.gather(
-            *(self._gate.would_open(s.facts, s.stamp, s.resource) for s in sendings)
-        )
-        facts, all_may = gang.facts, all(found is Opened.YES for found, _ in answers)
-        if facts is not None and all_may and await self._groups.reserve(facts, reservation):
-            self._events.forget(facts.uid)
-            opened = await asyncio.gather(*(self._open_one(s, since) for s in sendings))
-            self._look_at_start(gang, sendings, opened)
-            return
-        for sending, (found, _) in zip(sendings, answers, strict=True):
-            self._answered(sending, found)
-            held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
-            self._ledger.retract(sending.facts.uid, hold_back=held_back)
-            if held_back:
-                self._pods.failed((sending.facts.namespace, sending.facts.uid))
-        self._ledger.retract_reservation(gang.key, reservation)
-        for sending, (found, answer) in zip(sendings, answers, strict=True):
-            if found is Opened.REFUSED:
-                self._reports.not_started(gang, sending.facts, answer)
-                break
-
-    def _look_at_start(
-        self, gang: GroupBook, sendings: list[_Sending], opened: Sequence[Opened]
-    ) -> None:
-        """Somebody may have refused a gate after all."""
-        number = opened.count(Opened.YES)
-        shut = [s.facts for s, o in zip(sendings, opened, strict=True) if o is Opened.REFUSED]
-        if shut and number:
-            self._reports.in_part(gang, shut[0], number)
-        elif len(shut) == len(sendings):
-            self._timeouts.give_up(gang.key, gang)
-            self._upkeep.look_again(gang.key)
-
-    def _send(self, pods: list[tuple[PodFacts, Stamp, str]]) -> list[_Sending]:
+    def _send(self, pods: Sequence[Chosen]) -> list[Sending]:
         """Take the slots now: the rest of this pass must see them taken."""
         self._sending += len(pods)
         self._events.give_way()
-        return [_Sending(*pod, self._suspects.begin(pod[0].namespace)) for pod in pods]
+        return [Sending(*pod, self._suspects.begin(pod[0].namespace)) for pod in pods]
 
-    def _answered(self, sending: _Sending, opened: Opened | None) -> None:
+    def _answered(self, sending: Sending, opened: Opened | None) -> None:
         """Give back a slot. None: nobody answered."""
         worked = None
         if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
@@ -281,7 +240,7 @@ class ReleaseDoor:
             self._events.go_on()
         self.wake()
 
-    async def _open_one(self, sending: _Sending, since: float) -> Opened:
+    async def _open_one(self, sending: Sending, since: float) -> Opened:
         facts, stamp, opened = sending.facts, sending.stamp, None
         try:
             opened = await self._gate.open(facts, stamp, sending.resource)
@@ -300,7 +259,7 @@ class ReleaseDoor:
                     message=self._released(facts, stamp),
                 )
         elif opened is not Opened.TOO_LATE:
-            self._pods.failed((facts.namespace, facts.uid))
+            self._failed(facts)
         return opened
 
     def _was_told(self, uid: str) -> bool:
@@ -317,6 +276,9 @@ class ReleaseDoor:
 
     def _hold_back(self, facts: PodFacts) -> None:
         self._ledger.hold_back(facts.uid)
+        self._failed(facts)
+
+    def _failed(self, facts: PodFacts) -> None:
         self._pods.failed((facts.namespace, facts.uid))
 
     def _put_back(self, pod: tuple[str, str]) -> None:

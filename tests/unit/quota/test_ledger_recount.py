@@ -279,18 +279,18 @@ class Histories(RuleBasedStateMachine):
         report: tuple[str, int, str | None] | None,
     ) -> None:
         body = a_queue(name).with_quota_text(text).with_policy(policy).at_revision(self.next())
+        reported: dict[str, str] = {}
         if report is not None:
             card, quota, resource = report
             body = body.having_reported(card, quota, resource)
-            if resource:
-                self.plain.status_says(card, resource)
+            reported = {card: resource or ""}
         if text not in BROKEN:
             rows = json.loads(text) if text else {}
         elif name in self.plain.queues:  # Q4: the last good one
             rows = self.plain.queues[name].quota
         else:  # and after a restart the one that the status kept
             rows = {report[0]: report[1]} if report else {}
-        self.plain.queues[name] = PlainQueue(quota=rows, policy=policy)
+        self.plain.queue_is_seen(name, PlainQueue(quota=rows, policy=policy, reported=reported))
         self.queue_bodies[name] = body
         see(self.ledger, body)
 
@@ -298,13 +298,15 @@ class Histories(RuleBasedStateMachine):
     def a_queues_capability_changes(self, name: str, cpu: str | None) -> None:
         if name in self.queue_bodies:
             self.queue_bodies[name] = self.queue_bodies[name].limited_to(cpu=cpu)
-            self.plain.queues[name].limits = {} if cpu is None else {"cpu": int(cpu) * 1_000}
+            queue = self.plain.queues[name]
+            queue.limits = {} if cpu is None else {"cpu": int(cpu) * 1_000}
+            self.plain.queue_is_seen(name, queue)
             see(self.ledger, self.queue_bodies[name])
 
     @rule(name=st.sampled_from(QUEUES))
     def a_queue_is_deleted(self, name: str) -> None:
         self.queue_bodies.pop(name, None)
-        self.plain.queues.pop(name, None)
+        self.plain.queue_is_gone(name)
         self.ledger.queue_gone(name)
 
     @rule(
@@ -426,6 +428,9 @@ class Histories(RuleBasedStateMachine):
             *self.node_bodies.values(),
         ]
         random.shuffle(things)
+        for thing in things:
+            if isinstance(thing, QueueBody):
+                self.plain.queue_is_seen(thing.name, self.plain.queues[thing.name])
         see(self.ledger, *things)
         for group in self.plain.groups.values():
             if group.assumed == group.reservation:  # what is on its way was there already

@@ -231,3 +231,14 @@ def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
 
 def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None:
     assert messages.limit_unreadable("x").endswith("it counts as 0 until it is corrected")
+
+
+def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
+    refused = messages.gang_refused("train-0", "not today")
+    assert refused.startswith("the gate of pod <train-0> cannot be opened: not today; so no pod")
+    assert "<3> of the <4> pods" in messages.gang_in_part("train-0", 3, 4, 300.0)
+    rest = [(H200, 1), ("cpu", 4_000)]
+    expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
+    assert expired.startswith("Queue <red>: <2> of the <3> pods")
+    assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
+    assert "given back: nothing more." in messages.reservation_expired("red", 2, 3, 300.0, [])

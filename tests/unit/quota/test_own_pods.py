@@ -94,6 +94,7 @@ def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_th
     account = ledger.account("red")
     assert on_the_way(ledger, account).amounts == {H200: 2}
     assert on_the_way(ledger, account, but=pods.waiting).amounts == {H200: 1}
+    assert on_the_way(ledger, account, but=[*pods.waiting, ledger.pods["other"]]).amounts == {}
 
 
 def test_pods_of_another_template_give_back_what_they_are_charged() -> None:

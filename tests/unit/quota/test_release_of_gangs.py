@@ -1,5 +1,11 @@
 """E2: a gang is released whole, and then one by one; T2: what its reservation holds."""
 
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
 import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
@@ -404,3 +410,52 @@ def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
     opened, refusals = release(ledger)
     assert opened == [["g2-a", "g2-b"]]
     assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]
+
+
+def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
+    """Of its own priority; and before them again once it has begun."""
+    ledger = a_cluster(QUEUE.with_quota({H200: 2}), *two_gangs_alike())
+    ledger.lose_place("team/g1")
+    assert release(ledger)[0] == [["g2-a", "g2-b"]]
+    ledger.lose_place("team/nowhere")
+    for name in ("g2-a", "g2-b"):
+        ledger.pod_gone(f"uid-{name}")
+    ledger.group_gone("team/g2")
+    assert release(ledger)[0] == [["g1-a", "g1-b"]]
+    assert not ledger.groups["team/g1"].lost_place
+
+
+def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
+    """E2: whether its members are alike, and not how many they are."""
+    large = QUEUE.with_quota({H200: 4_000, H800: 4_000})
+    alike = [member(f"a{n:04}", 2) for n in range(1_500)]
+    others = [member(f"b{n:04}", 1, H800) for n in range(1_500)]
+    ledger = a_cluster(large, GANG.of(3_000), *alike, *others)
+    with counted_calls() as calls:
+        found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.asked == ((H200, 3_000), (H800, 1_500))
+    assert {cards for _, cards in found.pods[:1_500]} == {((H200, 2),)}
+    assert calls["judge_alike"] == 2
+    full = a_cluster(large.with_quota({H200: 2_999, H800: 4_000}), GANG.of(3_000), *alike, *others)
+    _, (refusal,) = release(full)
+    assert "requested <3000>, total would be <3000>, but capability is <2999>" in (
+        refusal.verdict.text
+    )
+    assert refusal.verdict.outcome is Outcome.NEVER
+
+
+@contextmanager
+def counted_calls() -> Iterator[Counter[str]]:
+    """Of functions of the product, by name."""
+    calls = Counter[str]()
+
+    def look(frame: FrameType, what: str, _: object) -> None:
+        if what == "call":
+            calls[frame.f_code.co_name] += 1
+
+    sys.setprofile(look)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)

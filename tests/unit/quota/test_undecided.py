@@ -130,6 +130,12 @@ def test_e2_what_is_asked_for_beside_it_counts_first() -> None:
     assert create(ledger, H800).fits
 
 
+def test_e2_what_is_asked_for_beside_it_may_be_more_than_there_is() -> None:
+    ledger = a_cluster(past_us("x"))
+    assert create(ledger, H200, 1, **{H200: 5}).shortfalls == (Shortfall(H200, 1, 6, 1),)
+    assert create(ledger, H800, 1, **{H200: 5}).shortfalls == (Shortfall(H800, 1, 2, 1),)
+
+
 def test_q7_who_can_be_assigned_is_not_over_the_quota() -> None:
     """The totals count both with the first card; one of them can use the other."""
     ledger = a_cluster(past_us("x"), past_us("y"))

@@ -1,0 +1,161 @@
+"""A gang starts whole or not at all: all are charged, everybody is asked whether all gates may be
+opened, what they need is written ahead (T2), and then the gates open.
+
+A gang may have thousands of members. So what is done for each of them is done for some at a time:
+the reservation holds the room of those who are not charged yet.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..cluster.events import EventRecorder
+from ..quota.group_book import GroupBook
+from ..quota.ledger import Ledger
+from ..quota.pod_facts import PodFacts
+from ..quota.stamp import Reservation, Stamp
+from .gang_reports import GangReports
+from .gate import GateOpener, Opened
+from .groups import GroupKeeper
+from .reservation_timeouts import ReservationTimeouts
+
+AT_A_TIME: Final = 100
+"""Members that are charged, asked about or let through before others have a turn."""
+
+Chosen = tuple[PodFacts, Stamp, str]
+"""A pod as it was judged, what it is charged, and the resource name behind its cards."""
+
+
+class Sending(NamedTuple):
+    """A gate whose first patch is not answered yet."""
+
+    facts: PodFacts
+    stamp: Stamp
+    resource: str
+    suspect: bool
+    """What `Suspects.begin` said."""
+
+
+class Sender(NamedTuple):
+    """How the release door opens one gate."""
+
+    send: Callable[[Sequence[Chosen]], list[Sending]]
+    """Takes the slots."""
+    answered: Callable[[Sending, Opened | None], None]
+    """Gives back a slot; None: that says nothing about the namespace."""
+    open_one: Callable[[Sending, float], Coroutine[Any, Any, Opened]]
+    """Opens the gate, and gives back the slot; seconds, monotonic, since when there was room."""
+    failed: Callable[[PodFacts], None]
+    """Has a pod that is held back tried again later."""
+
+
+class GangStart:
+    """One start after the other, or many at once. Belongs to the ledger's loop."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        gate: GateOpener,
+        groups: GroupKeeper,
+        events: EventRecorder,
+        timeouts: ReservationTimeouts,
+        reports: GangReports,
+        sender: Sender,
+        look_again: Callable[[str], None],
+    ) -> None:
+        """`look_again`: has a group kept up to date soon, by its key."""
+        self._ledger = ledger
+        self._gate = gate
+        self._groups = groups
+        self._events = events
+        self._timeouts = timeouts
+        self._reports = reports
+        self._sender = sender
+        self._look_again = look_again
+
+    async def run(
+        self, gang: GroupBook, reservation: Reservation, pods: Sequence[Chosen], since: float
+    ) -> None:
+        """Start a gang whose reservation the ledger has charged, with the first `AT_A_TIME` pods.
+
+        Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
+        others running without it for ever. Cancelled, all charges are left to whoever ends the
+        term.
+        """
+        answers: list[tuple[Opened, str]] = []
+        if await self._charge_the_others(pods):
+            answers = await self._ask(pods)
+        facts = gang.facts
+        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
+        if facts is not None and all_may and await self._groups.reserve(facts, reservation):
+            self._events.forget(facts.uid)
+            await self._open(gang, pods, since)
+        else:
+            await self._take_back(gang, reservation, pods, answers)
+
+    async def _charge_the_others(self, pods: Sequence[Chosen]) -> bool:
+        """Whether all are as they were judged; one that is not may ask for something else."""
+        for piece in list(_pieces(pods))[1:]:
+            await asyncio.sleep(0)
+            for facts, stamp, _ in piece:
+                record = self._ledger.pods.get(facts.uid)
+                if record is None or record.facts is not facts or not record.releasable:
+                    return False
+                if not self._ledger.read_first((facts.uid,)):
+                    return False
+                self._ledger.assume(facts.uid, stamp)
+        return True
+
+    async def _ask(self, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
+        """By dry run. Those after a no are not asked about."""
+        answers: list[tuple[Opened, str]] = []
+        for piece in _pieces(pods):
+            sendings = self._sender.send(piece)
+            found = await asyncio.gather(*(self._gate.would_open(*pod) for pod in piece))
+            for sending, (opened, _) in zip(sendings, found, strict=True):
+                self._sender.answered(sending, None if opened is Opened.YES else opened)
+            answers += found
+            if not all(opened is Opened.YES for opened, _ in found):
+                break
+        return answers
+
+    async def _open(self, gang: GroupBook, pods: Sequence[Chosen], since: float) -> None:
+        opened: list[Opened] = []
+        for piece in _pieces(pods):
+            sendings = self._sender.send(piece)
+            opened += await asyncio.gather(*(self._sender.open_one(s, since) for s in sendings))
+        # Somebody may have refused a gate after all.
+        number = opened.count(Opened.YES)
+        shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
+        if shut and number:
+            self._reports.in_part(gang, shut[0], number)
+        elif len(shut) == len(pods):
+            self._timeouts.give_up(gang.key, gang)
+            self._look_again(gang.key)
+
+    async def _take_back(
+        self,
+        gang: GroupBook,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        answers: Sequence[tuple[Opened, str]],
+    ) -> None:
+        """Nothing of it starts. Who is to blame is tried later; if nobody is, all are."""
+        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
+        for number, (facts, _, _) in enumerate(pods):
+            if number and number % AT_A_TIME == 0:
+                await asyncio.sleep(0)
+            found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
+            held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
+            self._ledger.retract(facts.uid, hold_back=held_back)
+            if held_back:
+                self._sender.failed(facts)
+        self._ledger.retract_reservation(gang.key, reservation)
+        for (facts, _, _), (found, answer) in zip(pods, answers, strict=False):
+            if found is Opened.REFUSED:
+                self._reports.not_started(gang, facts, answer)
+                break
+
+
+def _pieces(pods: Sequence[Chosen]) -> Iterator[Sequence[Chosen]]:
+    return (pods[begin : begin + AT_A_TIME] for begin in range(0, len(pods), AT_A_TIME))
