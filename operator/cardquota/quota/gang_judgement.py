@@ -79,7 +79,9 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
     for record in members:
         verdict = together.judge(ledger, record)
         if not verdict.fits:
-            chosen = _assigned(ledger, members) if verdict.shortfalls else []
+            account = ledger.account(verdict.queue)
+            short = bool(verdict.shortfalls)
+            chosen = _assigned(ledger, account, members) if account and short else []
             if chosen:
                 break
             return _of_gang(ledger, verdict, members), []
@@ -135,11 +137,8 @@ def _disagreeing(
     return None
 
 
-def _assigned(ledger: Ledger, members: Sequence[PodRecord]) -> list[Charge]:
+def _assigned(ledger: Ledger, account: Account, members: Sequence[PodRecord]) -> list[Charge]:
     """A card for each, found for all at once; empty if there is no way to serve them all."""
-    account = ledger.account(members[0].queue)
-    if account is None or not any(len(_cards(record)) > 1 for record in members):
-        return []
     with (account.undecided or account.nobody_undecided()).beside() as others:
         cards = _cards_of(ledger, members, others.assignment)
     # Whatever else is to be said of them is said with these very cards.

@@ -10,6 +10,7 @@ import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
 from cardquota.quota.drift import drift
+from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
@@ -438,11 +439,9 @@ def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
     assert {cards for _, cards in found.pods[:1_500]} == {((H200, 2),)}
     assert calls["judge_alike"] == 2
     full = a_cluster(large.with_quota({H200: 2_999, H800: 4_000}), GANG.of(3_000), *alike, *others)
-    _, (refusal,) = release(full)
-    assert "requested <3000>, total would be <3000>, but capability is <2999>" in (
-        refusal.verdict.text
-    )
-    assert refusal.verdict.outcome is Outcome.NEVER
+    verdict, cards = judge_gang(full, list(full.groups["team/gang"].members.values()))
+    assert "requested <3000>, total would be <3000>, but capability is <2999>" in verdict.text
+    assert (verdict.outcome, cards) == (Outcome.NEVER, [])
 
 
 @contextmanager
