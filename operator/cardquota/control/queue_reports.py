@@ -4,33 +4,19 @@ Work is spread: a queue is reported at most once per second, as it is written at
 where very many changed at once they are reported slice by slice.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Final, Protocol
+from typing import Final
 
 from ..quota.ledger import Ledger
 from ..quota.queue_report import QueueReport, report
+from .later import Later, Timer, in_loop_later
 from .time_slice import TimeSlice
 
 _EVERY: Final = 0.1
 """Seconds in which changes are gathered."""
 _REST: Final = 1.0
 """Seconds between two reports of one queue."""
-
-
-class Timer(Protocol):
-    """Something that will be called, if it is not cancelled before."""
-
-    def cancel(self) -> None:
-        """Do not call it."""
-
-
-Later = Callable[[float, Callable[[], None]], Timer]
-
-
-def _in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
-    return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class QueueReports:
@@ -46,7 +32,7 @@ class QueueReports:
         post: Callable[[str, QueueReport | None], None],
         *,
         clock: Callable[[], float],
-        later: Later = _in_loop_later,
+        later: Later = in_loop_later,
     ) -> None:
         """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic;
         `later` calls something after a number of seconds.

@@ -4,28 +4,13 @@ Time counts from when this leader first saw the reservation: no clocks of two ma
 so a new leader begins anew.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from ..quota.group_book import GroupBook
 from ..quota.stamp import Reservation
-
-
-class Timer(Protocol):
-    """Something that will be called, if it is not cancelled before."""
-
-    def cancel(self) -> None:
-        """Do not call it."""
-
-
-Later = Callable[[float, Callable[[], None]], Timer]
-
-
-def _in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
-    return asyncio.get_running_loop().call_later(seconds, call)
+from .later import Later, Timer, in_loop_later
 
 
 @dataclass(slots=True)
@@ -40,7 +25,7 @@ class ReservationTimeouts:
     """One timer for each group with a reservation. Belongs to the ledger's loop."""
 
     def __init__(
-        self, timeout: float, expired: Callable[[str], None], *, later: Later = _in_loop_later
+        self, timeout: float, expired: Callable[[str], None], *, later: Later = in_loop_later
     ) -> None:
         """`timeout`: seconds. `expired` is called with the group's key, once per reservation.
 

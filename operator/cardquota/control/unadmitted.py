@@ -5,36 +5,22 @@ one per change, not one per pod. The event names no pod, since all who use the q
 from whatever namespace; the log names the first.
 """
 
-import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.account import OUTSIDE
 from ..quota.ledger import Ledger
+from .later import Later, Timer, in_loop_later
 from .references import queue_reference
 
 _LOG = logging.getLogger(__name__)
 _GATHER: Final = 2.0
 """Seconds for which pods that got past are gathered into one event."""
-
-
-class Timer(Protocol):
-    """Something that will be called, if it is not cancelled before."""
-
-    def cancel(self) -> None:
-        """Do not call it."""
-
-
-Later = Callable[[float, Callable[[], None]], Timer]
-
-
-def _in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
-    return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class UnadmittedReports:
@@ -44,7 +30,7 @@ class UnadmittedReports:
     """
 
     def __init__(
-        self, ledger: Ledger, events: EventRecorder, *, later: Later = _in_loop_later
+        self, ledger: Ledger, events: EventRecorder, *, later: Later = in_loop_later
     ) -> None:
         """`later`: calls something after a number of seconds."""
         self._ledger = ledger
