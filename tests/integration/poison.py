@@ -128,6 +128,7 @@ POISON = [
     pod("a group that is no name", group="../secrets/\u0000", card=T1000, taken=False),
     pod(
         "a selector by everything",
+        taken=False,
         queue="?",
         spec={
             "containers": [asking(1)],
@@ -234,13 +235,14 @@ POISON = [
     ),
     Poison(
         "namespaces",
-        "a mode and a queue that are none",
-        {
-            "metadata": {
-                "labels": {v.NAMESPACE_MODE: "nonsense"},
-                "annotations": {v.QUEUE_NAME: "a b\n"},
-            },
-        },
+        "a mode that is none",
+        {"metadata": {"labels": {v.NAMESPACE_MODE: "nonsense"}}},
+        taken=False,
+    ),
+    Poison(
+        "namespaces",
+        "a queue that is none",
+        {"metadata": {"annotations": {v.QUEUE_NAME: "a b\n"}}},
     ),
     Poison("priorityclasses", "the least that 32 bits hold", {"value": -(2**31)}),
     Poison(
