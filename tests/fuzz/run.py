@@ -24,8 +24,9 @@ LONGEST_TEXT: Final = 64 * 1024
 """Bytes of an answer, characters of a line in the log."""
 GROWTH: Final = 32.0
 """MB by which the process may grow once it is warm."""
-_WARM: Final = 0.2
-"""The part of the inputs after which everything that is kept is there."""
+_WARM: Final = 0.5
+"""The part of the inputs after which everything that is kept is there: caches are full, up to their
+bounds in bytes, after a few hundred thousand."""
 _LEAD: Final = 25
 """Inputs between two looks of the leader."""
 _RELIST: Final = 1_000

@@ -15,7 +15,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
 from ..quota.release_pass import Refusal, next_refusals
 from ..quota.verdict import Outcome, Verdict
-from ..quota.words import MOST_LISTED
+from ..quota.words import MOST_LISTED, show
 from .references import group_reference, pod_reference
 from .time_slice import TimeSlice
 
@@ -150,7 +150,7 @@ class Refusals:
             return
         record.told = words
         found = pod_reference(record.facts)
-        _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
+        _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
         self._events.record(
             found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
         )
@@ -160,7 +160,7 @@ class Refusals:
             return
         found = group_reference(gang.facts)
         if self._events.last_reason(found.uid) != verdict.reason:
-            _LOG.info("%s/%s waits: %s", found.namespace, found.name, verdict.text)
+            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
         self._events.record(
             found,
             type="Warning",
