@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ..cluster.events import EventRecorder
 from ..quota.group_book import GroupBook
+from ..quota.group_facts import GroupFacts
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.stamp import Reservation, Stamp
@@ -74,9 +75,17 @@ class GangStart:
         self._look_again = look_again
 
     async def run(
-        self, gang: GroupBook, reservation: Reservation, pods: Sequence[Chosen], since: float
+        self,
+        gang: GroupBook,
+        facts: GroupFacts | None,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        since: float,
     ) -> None:
         """Start a gang whose reservation the ledger has charged, with the first `AT_A_TIME` pods.
+
+        `facts`: the group as it was judged. If it is another one by the time at which the
+        reservation is to be written, in another queue perhaps, that is refused.
 
         Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
         others running without it for ever. Cancelled, all charges are left to whoever ends the
@@ -85,7 +94,6 @@ class GangStart:
         answers: list[tuple[Opened, str]] = []
         if await self._charge_the_others(pods):
             answers = await self._ask(pods)
-        facts = gang.facts
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
         if facts is not None and all_may and await self._groups.reserve(facts, reservation):
             self._events.forget(facts.uid)

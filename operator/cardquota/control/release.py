@@ -221,7 +221,8 @@ class ReleaseDoor:
             for sending in self._send(pods):
                 self._start(self._open_one(sending, since))
         else:
-            self._start(self._gangs.run(opening.gang, reservation, pods, since))
+            group = opening.gang.facts
+            self._start(self._gangs.run(opening.gang, group, reservation, pods, since))
 
     def _send(self, pods: Sequence[Chosen]) -> list[Sending]:
         """Take the slots now: the rest of this pass must see them taken."""

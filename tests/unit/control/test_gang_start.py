@@ -113,6 +113,25 @@ async def test_too_near_to_the_end_of_the_term_nobody_is_asked() -> None:
         assert reservations(leader) == []
 
 
+async def test_a_group_that_moves_meanwhile_gets_no_reservation_in_its_old_queue() -> None:
+    """It is written on the group as it was judged, or not at all."""
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+
+        def move(_: Call) -> Answer:
+            leader.see(GANG.in_queue("other").at_revision(7))
+            return stored(100)
+
+        def conflict(call: Call) -> Answer:
+            written = "/podgroups/" in call.path and call.method == "PATCH"
+            return refused(409) if written else stored(100)
+
+        leader.script.would_answer, leader.script.answer_to = move, conflict
+        await until(lambda: reservations(leader))
+        assert reservations(leader)[0].body["metadata"]["resourceVersion"] == "1"
+        await until(lambda: no_charge_is_left(leader.ledger))
+        assert leader.opened == []
+
+
 async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:
     """The others are let through by then: the reservation is given back when its time is over."""
     answers = (stored(5), refused(403))
