@@ -146,7 +146,9 @@ class ReleaseJudge:
         if book.missing != book.minimum:
             return book.key
         requests = (record.request for record in self._members(candidate, book.missing))
-        return tuple((request, len(list(alike))) for request, alike in groupby(requests))
+        # By identity: pods that are written alike have one request, and there may be thousands.
+        runs = (list(alike) for _, alike in groupby(requests, key=id))
+        return tuple((alike[0], len(alike)) for alike in runs)
 
     def _needs(self, verdict: Verdict, gang: Sequence[PodRecord] = ()) -> Needs:
         """How much must be free before it could fit; never too much."""
