@@ -62,9 +62,7 @@ class GangStart:
         timeouts: ReservationTimeouts,
         reports: GangReports,
         sender: Sender,
-        look_again: Callable[[str], None],
     ) -> None:
-        """`look_again`: has a group kept up to date soon, by its key."""
         self._ledger = ledger
         self._gate = gate
         self._groups = groups
@@ -72,7 +70,6 @@ class GangStart:
         self._timeouts = timeouts
         self._reports = reports
         self._sender = sender
-        self._look_again = look_again
 
     async def run(
         self,
@@ -139,7 +136,6 @@ class GangStart:
             self._reports.in_part(gang, shut[0], number)
         elif len(shut) == len(pods):
             self._timeouts.give_up(gang.key, gang)
-            self._look_again(gang.key)
 
     async def _take_back(
         self,

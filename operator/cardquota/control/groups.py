@@ -85,17 +85,20 @@ class GroupKeeper:
         self._ledger.retract_reservation(facts.key, reservation)
         return False
 
-    async def keep(self, key: str, *, expired: bool = False) -> bool:
+    async def keep(self, key: str, *, expired: bool = False, opening: bool = False) -> bool:
         """End a reservation that is over and bring the phase up to date, if that is needed.
 
-        `expired`: whether its time is over, too (E8). Returns whether there is nothing left to do
-        until the group or its members change.
+        `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
+        that were judged with it: then it stays, though its group has moved. Returns whether there
+        is nothing left to do until the group or its members change, or that has ended.
         """
         book = self._ledger.groups.get(key)
         if book is None or book.facts is None or book.assumed is not None:
             return True
         facts = book.facts
-        over = facts.reservation is not None and (reservation_over(book) or expired)
+        over = facts.reservation is not None and (
+            expired or reservation_over(book, opening=opening)
+        )
         phase = phase_of(book, reserved=book.reservation is not None and not over)
         stale = self._phases and (facts.phase != phase or facts.running != book.bound)
         if not over and not stale:
@@ -152,14 +155,15 @@ class GroupKeeper:
         return True
 
 
-def reservation_over(book: GroupBook) -> bool:
+def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:
     """A reservation ends when the minimum is bound, when no member is left, and when the group has
-    another queue: there it serves nobody (T2).
+    another queue: there it serves nobody (T2). Then it stays while gates are `opening` that were
+    judged with it.
     """
     if book.facts is None or book.facts.reservation is None:
         return False
     complete = book.bound + len(book.succeeded) >= book.minimum
-    return complete or not book.members or book.reserved_elsewhere
+    return complete or not book.members or (book.reserved_elsewhere and not opening)
 
 
 def phase_of(book: GroupBook, *, reserved: bool) -> v.GroupPhase:

@@ -100,7 +100,6 @@ class ReleaseDoor:
             self._timeouts,
             self._reports,
             Sender(self._send, self._answered, self._open_one, self._failed),
-            self._upkeep.look_again,
         )
 
     def wake(self) -> None:
@@ -217,12 +216,13 @@ class ReleaseDoor:
             pods.append((record.facts, Stamp(opening.queue, cards, self._term), resource))
         for facts, stamp, _ in pods[:AT_A_TIME]:
             self._ledger.assume(facts.uid, stamp)
+        key = pods[0][0].group
         if opening.gang is None or reservation is None:
             for sending in self._send(pods):
-                self._start(self._open_one(sending, since))
+                self._start_opening(key, self._open_one(sending, since))
         else:
-            group = opening.gang.facts
-            self._start(self._gangs.run(opening.gang, group, reservation, pods, since))
+            start = self._gangs.run(opening.gang, opening.gang.facts, reservation, pods, since)
+            self._start_opening(key, start)
 
     def _send(self, pods: Sequence[Chosen]) -> list[Sending]:
         """Take the slots now: the rest of this pass must see them taken."""
@@ -294,7 +294,8 @@ class ReleaseDoor:
     async def _keep(self, key: str) -> bool:
         """Bring a group up to date; whether there is nothing left to do."""
         self._timeouts.look(key, self._ledger.groups.get(key))
-        return await self._groups.keep(key, expired=self._timeouts.over(key))
+        over, opening = self._timeouts.over(key), self._timeouts.opening(key)
+        return await self._groups.keep(key, expired=over, opening=opening)
 
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""
@@ -302,10 +303,24 @@ class ReleaseDoor:
         self._ledger.lose_place(key)
         self._upkeep.look_again(key)
 
-    def _start(self, work: Coroutine[Any, Any, object]) -> None:
+    def _start_opening(self, group: str, work: Coroutine[Any, Any, object]) -> None:
+        """`group`: of which gates are opened, by key; empty: of none."""
+        task = self._start(work)
+        if group:
+            self._timeouts.begin(group)
+            task.add_done_callback(lambda _: self._opened(group))
+
+    def _opened(self, group: str) -> None:
+        self._timeouts.end(group)
+        book = self._ledger.groups.get(group)
+        if book is not None and book.reservation is not None:
+            self._upkeep.look_again(group)  # what was put off meanwhile
+
+    def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -23,7 +23,7 @@ class Upkeep:
         stamps: StampKeeper,
         *,
         at_a_time: int,
-        start: Callable[[Coroutine[Any, Any, None]], None],
+        start: Callable[[Coroutine[Any, Any, None]], object],
         wake: Callable[[], None],
         first: float,
         cap: float,

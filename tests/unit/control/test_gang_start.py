@@ -1,5 +1,8 @@
 """A gang starts whole or not at all, whoever objects; E8: what it does not use is given back."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from builders import H200, a_group, a_queue
@@ -200,6 +203,53 @@ async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
     async with leading(*world, answers=(refused(500), lost()), reservation_timeout=0.05) as leader:
         await until(lambda: len(_group_writes(leader)) == 3)
         assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
+
+
+def _pod_writes_wait(leader: Leader) -> asyncio.Event:
+    """Gates are asked to be opened and nobody answers, until the event is set."""
+    event = asyncio.Event()
+    answer = leader.script.patch
+
+    async def patch(path: str, body: object, **more: Any) -> bytes:
+        found = await answer(path, body, **more)
+        if "/pods/" in path and "dryRun" not in (more.get("params") or {}):
+            await event.wait()
+        return found
+
+    leader.script.patch = patch  # type: ignore[method-assign]
+    return event
+
+
+async def test_e8_nothing_is_given_back_while_a_gate_is_on_its_way() -> None:
+    """It was judged with the reservation, and must not land after that is gone."""
+    other = a_group("other").in_queue("queue").of(2).reserving("queue", {H200: 1}).at_revision(5)
+    world = (THREE, TWO, other, running("a"), running("x").in_group("other"), member("b"))
+    async with leading(*world, reservation_timeout=0.05) as leader:
+        answer = _pod_writes_wait(leader)
+        await until(lambda: leader.opened == ["b"])
+        await until(lambda: leader.tells("other") == [v.RESERVATION_EXPIRED])
+        leader.see(running("a").at_revision(10))
+        await until(lambda: _group_writes(leader))
+        assert [call.path.rpartition("/")[2] for call in _group_writes(leader)] == ["other"]
+        assert leader.tells("gang") == []
+        answer.set()
+        await until(lambda: leader.tells("gang") == [v.RESERVATION_EXPIRED])
+        await until(lambda: "gang" in _group_writes(leader)[-1].path)
+
+
+async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_way() -> None:
+    world = (THREE, TWO, running("a"), member("b"))
+    async with leading(*world) as leader:
+        answer = _pod_writes_wait(leader)
+        await until(lambda: leader.opened == ["b"])
+        moved = TWO.in_queue("other").at_revision(6)
+        late = a_group("late").in_queue("queue").of(2).reserving("queue", {H200: 1}).at_revision(5)
+        leader.see(moved, late)
+        await until(lambda: _group_writes(leader))
+        assert "late" in _group_writes(leader)[0].path
+        assert len(_group_writes(leader)) == 1
+        answer.set()
+        await until(lambda: "gang" in _group_writes(leader)[-1].path)
 
 
 async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:

@@ -84,6 +84,34 @@ def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice() 
     assert expired == []
 
 
+def test_it_is_not_over_while_gates_are_being_opened() -> None:
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    timeouts.begin(KEY)
+    timeouts.begin(KEY)
+    timers.calls[0]()
+    timeouts.end(KEY)
+    assert (timeouts.over(KEY), expired) == (False, [])
+    timeouts.end(KEY)
+    assert (timeouts.over(KEY), expired) == (True, [KEY])
+    timeouts.begin(KEY)
+    timeouts.end(KEY)
+    assert expired == [KEY]
+
+
+def test_what_ended_while_gates_were_being_opened_expires_no_more() -> None:
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    timeouts.begin(KEY)
+    timers.calls[0]()
+    ledger.group_gone(KEY)
+    look(timeouts, ledger)
+    timeouts.end(KEY)
+    assert (timeouts.over(KEY), expired) == (False, [])
+
+
 def test_it_begins_when_it_is_charged_and_not_when_it_is_seen() -> None:
     ledger, timeouts, timers, _ = stage()
     see(ledger, GANG)
