@@ -7,6 +7,8 @@ from .api import UNTRUSTED
 from .replay import Replay
 
 _SHOWN = 20
+_BEFORE = 20.0
+"""Seconds before a violation of which is said what went wrong in them."""
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Report:
     """As many were wanted, so that zero violations mean something."""
     invalid: str = ""
     """Why the run says nothing, if it does not."""
+    kept: str = ""
+    """Where the history is, if that is kept."""
 
     @property
     def clean(self) -> bool:
@@ -39,7 +43,10 @@ class Report:
         if self.tally[UNTRUSTED]:
             found.append(f"{UNTRUSTED}: {self.tally[UNTRUSTED]}")
         if self.replay is not None:
-            found += [str(violation) for violation in self.replay.violations]
+            found += [
+                f"{violation} ({self._during(violation.at - _BEFORE, violation.at)})"
+                for violation in self.replay.violations
+            ]
             found += [
                 f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
             ]
@@ -51,9 +58,13 @@ class Report:
 
     def _pause(self, replay: Replay) -> str:
         """How long, and what went wrong meanwhile."""
-        begin, end = replay.pause_at - replay.pause, replay.pause_at
+        during = self._during(replay.pause_at - replay.pause, replay.pause_at)
+        return f"{replay.pause:.1f} s ({during})"
+
+    def _during(self, begin: float, end: float) -> str:
+        """What went wrong in some time (monotonic)."""
         why = [one[2] for one in sorted(self.happened) if self._overlap(one, begin, end)]
-        return f"{replay.pause:.1f} s ({', '.join(why) or 'nothing went wrong then'})"
+        return ", ".join(why) or "nothing went wrong then"
 
     def text(self) -> str:
         """All of it, the seed last."""
@@ -78,6 +89,8 @@ class Report:
         lines += [f"FOUND: {what}" for what in self.findings[:_SHOWN]]
         if len(self.findings) > _SHOWN:
             lines.append(f"... and {len(self.findings) - _SHOWN} more")
+        if self.findings and self.kept:
+            lines.append(f"the history is kept in {self.kept}")
         if self.tally["kills"] < self.kills:
             lines.append(
                 f"NOTE: {self.kills} kills were wanted: this run shows less than a whole one"

@@ -1,6 +1,7 @@
 """One run from the plane to the verdict."""
 
 import asyncio
+import shutil
 import sys
 import tempfile
 import time
@@ -41,11 +42,16 @@ _REPLICA = ("env", f"PYTHONPATH={_TESTS}", sys.executable, "-m", "chaos.replica"
 def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = None) -> Report:
     """Start a plane, have everything go wrong on it, and judge what happened.
 
-    `folder`: where the plane and the history are; a temporary one if None.
+    `folder`: where the plane and the history are; a temporary one if None. Of that the history is
+    kept if something is found in it that nobody broke.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cardquota-chaos-") as temporary:
-            return run(lengths, seed, breakage, Path(temporary))
+            report = run(lengths, seed, breakage, Path(temporary))
+            if report.findings and not breakage:
+                kept = Path(tempfile.mkdtemp(prefix="cardquota-chaos-found-"))
+                report.kept = str(shutil.copy(report.kept, kept))
+            return report
     return asyncio.run(_run(lengths, seed, breakage, folder))
 
 
@@ -142,6 +148,7 @@ async def _on(
     report.happened = scene.happened
     report.kills = lengths.kills
     report.refused_late = late.count
+    report.kept = str(file)
     if history.failure or not complete:
         report.invalid = history.failure or "the history is not complete"
         return report

@@ -14,6 +14,8 @@ class Violation:
 
     revision: int
     what: str
+    at: float = 0.0
+    """Monotonic."""
 
     def __str__(self) -> str:
         return f"revision {self.revision}: {self.what}"
@@ -154,4 +156,4 @@ class Judge:
                 self._say(change, f"the reservation of {group.key} grows to {amount} of {place[1]}")
 
     def _say(self, change: Change, what: str) -> None:
-        self.violations.append(Violation(change.revision, what))
+        self.violations.append(Violation(change.revision, what, change.at))
