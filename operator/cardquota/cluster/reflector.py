@@ -103,6 +103,8 @@ class Reflector(Generic[T]):
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
+        self._streamed = False
+        """Whether a stream has made progress, or lasted, since the last list."""
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
@@ -163,7 +165,12 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                usable = usable and not self._foothold.is_lost(error, self.revision)
+                lost = self._foothold.is_lost(error, self.revision)
+                if lost and self._streamed and not isinstance(error, StreamError):
+                    # It answers again after an outage, and what we know is as old as that: the
+                    # delays have grown for one that did not answer.
+                    self._backoff.reset()
+                usable = usable and not lost
                 retry_after = error.retry_after
                 log.log(
                     logging.INFO if error.status == 410 else logging.WARNING,
@@ -218,6 +225,7 @@ class Reflector(Generic[T]):
             vanished,
         )
         self._foothold.regained()
+        self._streamed = False
         self._applied = revision
         self._progress.told_up_to(revision, asked)
 
@@ -254,16 +262,15 @@ class Reflector(Generic[T]):
                     raise
             finally:
                 self._stream = None
-                if self.revision > begun_at:
+                lasted = self._clock() - opened >= 1.0
+                if lasted or self.revision > begun_at:
+                    self._streamed = True
                     self._backoff.reset()
         now = self._clock()
         if now - opened >= seconds - 1.0:
             # The API server ended it when it was due: until then there was no more to tell. It may
             # have sent no bookmark at all, if the kind has never changed since it started.
             self._progress.told_up_to(self.revision, now)
-        lasted = now - opened >= 1.0
-        if lasted:
-            self._backoff.reset()
         # A stream that ends at once and empty, again and again, must not become a busy loop.
         return told or self._cut or lasted
 

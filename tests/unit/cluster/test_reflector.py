@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
+import aiohttp
 import pytest
 
 from cardquota.cluster.api_error import ApiError, OutcomeUnknown
@@ -285,6 +286,17 @@ async def test_progress_makes_the_waits_short_again() -> None:
     streams = [[_error(500)], [_error(500)], [_line("ADDED", "a", 6), _error(500)], [_error(500)]]
     await _play([5, 5, 6], *streams, backoff=backoff)
     assert backoff.delays == [1, 2, 1, 2]
+
+
+async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
+    """The delays have grown while nobody answered; what is known is as old as the outage."""
+    backoff = Noted()
+    outage = [aiohttp.ClientConnectionError("refused")] * 4
+    gone = ApiError(410, "Expired", "too old")
+    streams = [[_line("ADDED", "a", 6)], *outage, gone, gone, gone]
+    reflector, _, _ = await _play([5, 9], *streams, backoff=backoff)
+    assert backoff.delays == [1, 2, 4, 8, 1, 2, 4]
+    assert reflector.relists == 3
 
 
 async def test_a_list_from_the_past_is_refused() -> None:
