@@ -291,9 +291,9 @@ async def test_progress_makes_the_waits_short_again() -> None:
 async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
     """The delays have grown while nobody answered; what is known is as old as the outage."""
     backoff = Noted()
-    outage: list[Exception] = [aiohttp.ClientConnectionError("refused")] * 4
     gone = ApiError(410, "Expired", "too old")
-    streams = ([_line("ADDED", "a", 6)], *outage, gone, gone, gone)
+    outage = [*[aiohttp.ClientConnectionError("refused")] * 4, gone, gone, gone]
+    streams: list[list[bytes] | Exception] = [[_line("ADDED", "a", 6)], *outage]
     reflector, _, _ = await _play([5, 9], *streams, backoff=backoff)
     assert backoff.delays == [1, 2, 4, 8, 1, 2, 4]
     assert reflector.relists == 3
