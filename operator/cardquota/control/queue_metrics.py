@@ -5,7 +5,7 @@ from typing import Final
 
 from ..loop.turns import Turns, in_turns
 from ..metrics import Metrics
-from ..quota.account import OUTSIDE, Account
+from ..quota.account import OUTSIDE, Account, Row, sum_of
 from ..quota.cluster_report import cards_of, cluster_report_in_steps
 from ..quota.drift import Drift, compare
 from ..quota.ledger import Ledger
@@ -45,25 +45,31 @@ async def refresh(ledger: Ledger, metrics: Metrics) -> None:
 
 
 def _label_of(ledger: Ledger, card: str) -> str:
-    known = ledger.catalog.resource(card) is not None or ledger.in_any_quota(card)
-    return card if known else UNKNOWN
+    return card if ledger.is_known(card) else UNKNOWN
 
 
 def _cards(ledger: Ledger, account: Account, queue: str, rows: _Rows) -> None:
-    for card in cards_of(account):
-        row, quota = account.row(card), account.quota.get(card, 0)
-        values = {
-            "quota": quota,
-            "allocated": row.allocated,
-            "inqueue": row.inqueue,
-            "requested": row.requested,
-            "elastic": row.elastic,
-            "guarantee": quota,
-            "deserved": deserved(ledger, card, quota),
-        }
-        labels = queue, _label_of(ledger, card)
-        for total, value in values.items():
-            rows[f"queue_card_{total}"][labels] += value
+    named, made_up = cards_of(ledger, account)
+    for card in named:
+        quota = account.quota.get(card, 0)
+        share = deserved(ledger, card, quota)
+        _card(rows, (queue, card), account.row(card), quota, share)
+    if made_up:
+        _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
+
+
+def _card(rows: _Rows, labels: tuple[str, str], row: Row, quota: int, share: int) -> None:
+    values = {
+        "quota": quota,
+        "allocated": row.allocated,
+        "inqueue": row.inqueue,
+        "requested": row.requested,
+        "elastic": row.elastic,
+        "guarantee": quota,
+        "deserved": share,
+    }
+    for total, value in values.items():
+        rows[f"queue_card_{total}"][labels] += value
 
 
 def _resources(account: Account, rows: _Rows) -> None:

@@ -116,6 +116,12 @@ class LedgerView:
         """Whether some queue has a row for this card."""
         return self._quotas.has(card)
 
+    def is_known(self, card: str) -> bool:
+        """Whether a node has shown this card, a Queue's status recorded it, or a quota has it. If
+        not, it is a name that somebody wrote, and everybody may write another one.
+        """
+        return self._quotas.has(card) or self.catalog.resource(card) is not None
+
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
         return self._quotas.of(card)

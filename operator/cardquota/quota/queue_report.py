@@ -84,11 +84,7 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
         generation=facts.generation,
         state=facts.state,
         state_is_ours=facts.state_is_ours,
-        cards=tuple(
-            _card_row(ledger, account, name)
-            for name in cards_of(account)
-            if _is_shown(ledger, account, name)
-        ),
+        cards=tuple(_card_row(ledger, account, name) for name in _shown(ledger, account)),
         resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
         over=tuple(account.over()),
         oversold=tuple(
@@ -104,13 +100,14 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
     )
 
 
-def _is_shown(ledger: Ledger, account: Account, card: str) -> bool:
+def _shown(ledger: Ledger, account: Account) -> list[str]:
     """Not a name that a waiting pod has made up: each would be a row of a status that has a bound,
     and nothing can come of it until it is corrected (P8).
     """
-    row = account.row(card)
-    known = ledger.catalog.resource(card) is not None or ledger.in_any_quota(card)
-    return known or bool(row.charged or row.elastic)
+    named, made_up = cards_of(ledger, account)
+    rows = ((name, account.row(name)) for name in made_up)
+    held = [name for name, row in rows if row.charged or row.elastic]
+    return sorted([*named, *held]) if held else named
 
 
 def deserved(ledger: Ledger, card: str, quota: int) -> int:

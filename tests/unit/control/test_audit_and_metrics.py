@@ -232,10 +232,12 @@ async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
 async def test_p8_cards_that_nobody_has_share_one_label() -> None:
     made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
     metrics = Metrics()
-    await refresh(a_world(THREE, *made_up), metrics)
-    assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 6}
+    runs = passed("runs", 2, "MADE-UP-9").on_node("not-seen")
+    await refresh(a_world(THREE, *made_up, runs), metrics)
+    assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 8}
+    assert values(metrics, "queue_card_allocated") == {("queue", H200): 0, ("queue", UNKNOWN): 2}
     assert not [text for text in series(metrics) if "MADE-UP" in text]
-    assert (UNKNOWN,) in values(metrics, "cluster_card_allocatable")
+    assert values(metrics, "cluster_card_allocated")[UNKNOWN,] == 2
 
 
 def test_p8_the_label_of_what_is_unknown_can_be_no_name() -> None:
