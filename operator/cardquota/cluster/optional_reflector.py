@@ -24,6 +24,8 @@ _ABSENT: Final = frozenset({_FORBIDDEN, 404})
 rights of this release yet."""
 _ASK_AGAIN: Final = 300.0
 """Seconds, give or take a quarter, until a kind that is not there is asked for again."""
+_PATIENCE: Final = 10.0
+"""Seconds; a few tries."""
 
 
 class OptionalReflector(Reflector[T]):
@@ -31,17 +33,26 @@ class OptionalReflector(Reflector[T]):
 
     Guarantees what a reflector does while one of them is. While none is, or we may not read it, the
     sink is told that there is nothing, the kind counts as synced and current, and it is asked for
-    again now and then. It also counts as synced once the API server has answered at all: a kind
-    that cannot be listed holds up nobody.
+    again now and then. It also counts as synced once it could not be listed for a while: a kind
+    that the API server never gets to list holds up nobody.
     """
 
     def __init__(
-        self, *args: Any, paths: Sequence[str], ask_again: float = _ASK_AGAIN, **kwargs: Any
+        self,
+        *args: Any,
+        paths: Sequence[str],
+        ask_again: float = _ASK_AGAIN,
+        patience: float = _PATIENCE,
+        **kwargs: Any,
     ) -> None:
-        """`paths`: of the collection, the newest version first. `ask_again` in seconds."""
+        """`paths`: of the collection, the newest version first. `ask_again` in seconds; `patience`:
+        seconds for which a kind that cannot be listed is waited for.
+        """
         super().__init__(*args, path=paths[0], **kwargs)
         self._paths = tuple(paths)
         self._ask_again = ask_again
+        self._patience = patience
+        self._failing_since: float | None = None
         self._why_absent = ""
         self._forbidden = False
 
@@ -73,14 +84,15 @@ class OptionalReflector(Reflector[T]):
                 await super()._list()
             except ApiError as error:
                 if error.status not in _ABSENT:
-                    self._count_as_synced()
+                    self._failed()
                     raise
                 refused = refused or str(error)
                 self._forbidden = self._forbidden or error.status == _FORBIDDEN
             except OutcomeUnknown:
-                self._count_as_synced()
+                self._failed()
                 raise
             else:
+                self._failing_since = None
                 return None
         return refused
 
@@ -90,8 +102,17 @@ class OptionalReflector(Reflector[T]):
         except ApiError as error:
             if error.status not in _ABSENT:
                 raise
-        await self._list()
-        return True
+        # What is known is nothing from now on; whatever the next answer is, a list comes first.
+        self._usable = False
+        return False
+
+    def _failed(self) -> None:
+        """It may pass: who starts without the kind decides as if there was none of it."""
+        now = self._clock()
+        if self._failing_since is None:
+            self._failing_since = now
+        if now - self._failing_since >= self._patience:
+            self._count_as_synced()
 
     def _count_as_synced(self) -> None:
         self.synced = True

@@ -103,6 +103,8 @@ class Reflector(Generic[T]):
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
+        self._usable = False
+        """Whether what is known can be followed on from; else it is to be listed first."""
         self._streamed = False
         """Whether a stream has made progress, or lasted, since the last list."""
 
@@ -154,13 +156,13 @@ class Reflector(Generic[T]):
 
     async def run(self) -> None:
         """List and watch until cancelled, whatever happens."""
-        usable = False
+        self._usable = False
         while True:
             retry_after: float | None = None
             try:
-                if not usable:
+                if not self._usable:
                     await self._list()
-                    usable = True
+                    self._usable = True
                 if await self._watch():
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
@@ -170,7 +172,7 @@ class Reflector(Generic[T]):
                     # It answers again after an outage, and what we know is as old as that: the
                     # delays have grown for one that did not answer.
                     self._backoff.reset()
-                usable = usable and not lost
+                self._usable = self._usable and not lost
                 retry_after = error.retry_after
                 log.log(
                     logging.INFO if error.status == 410 else logging.WARNING,
@@ -179,7 +181,7 @@ class Reflector(Generic[T]):
                     error,
                 )
             except _BrokenError as error:
-                usable = False
+                self._usable = False
                 log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
             except OutcomeUnknown as error:
                 retry_after = error.retry_after
@@ -187,7 +189,7 @@ class Reflector(Generic[T]):
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
                 log.warning("%s: stream lost: %s", self.kind, in_words(error))
             except Exception as error:
-                usable = False
+                self._usable = False
                 log.exception("%s: %s; listing again", self.kind, type(error).__name__)
             await asyncio.sleep(self._backoff.next(retry_after))
 

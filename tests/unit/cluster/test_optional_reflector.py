@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
@@ -42,6 +42,16 @@ class Names:
         raise AssertionError(name)
 
 
+class Counted(Backoff):
+    """How often somebody was told to wait."""
+
+    asked = 0
+
+    def next(self, retry_after: float | None = None) -> float:
+        self.asked += 1
+        return super().next(retry_after)
+
+
 class Server:
     """Lists hold one thing where `served` has the path, and else fail with the error there."""
 
@@ -52,6 +62,8 @@ class Server:
         self.refused = asyncio.Event()
         """A watch."""
         self.end = asyncio.Event()
+        self.watched: Exception | None = None
+        """What every watch fails with, whatever is served."""
 
     async def get(self, path: str, **_: Any) -> bytes:
         self.listed.append(path)
@@ -62,7 +74,7 @@ class Server:
 
     @asynccontextmanager
     async def watch(self, path: str, **_: Any) -> AsyncIterator[Any]:
-        if (error := self.served[path]) is not None:
+        if (error := self.watched or self.served[path]) is not None:
             self.refused.set()
             raise error
         self.watching.set()
@@ -82,15 +94,24 @@ class Server:
 
 
 @asynccontextmanager
-async def reflecting(server: Server, sink: Names) -> AsyncIterator[OptionalReflector[Thing]]:
+async def reflecting(
+    server: Server,
+    sink: Names,
+    *,
+    clock: Callable[[], float] = lambda: 0.0,
+    patience: float = 0.0,
+    backoff: Backoff | None = None,
+) -> AsyncIterator[OptionalReflector[Thing]]:
     reflector: OptionalReflector[Thing] = OptionalReflector(
         cast("Client", server),
         paths=(NEW, OLD),
         kind="things",
         decoder=Thing,
         sink=sink,
-        backoff=Backoff(0.001, 0.002),
+        clock=clock,
+        backoff=backoff or Backoff(0.001, 0.002),
         ask_again=0.001,
+        patience=patience,
     )
     task = asyncio.create_task(reflector.run())
     try:
@@ -161,6 +182,49 @@ async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> No
         server.served[NEW] = None
         await asyncio.wait_for(server.watching.wait(), 5)
         assert sink.names == {"a"}
+
+
+@pytest.mark.parametrize("error", [BROKEN, LOST])
+async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
+    """Who begins without the kind decides as if there was none of it."""
+    now, synced = [0.0], list[float]()
+    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+
+    async def begin() -> None:
+        async with reflecting(server, sink, clock=lambda: now[0], patience=10.0):
+            synced.append(now[0])
+
+    task = asyncio.create_task(begin())
+    await until(server, 3)
+    assert synced == []
+    now[0] = 10.0
+    await asyncio.wait_for(task, 5)
+    assert synced == [10.0]
+
+
+async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        server.served[NEW] = FORBIDDEN
+        server.end.set()
+        await until(server, 3)
+        assert sink.names == set()
+        server.served[NEW] = LOST
+        await until(server, 2)
+        server.watching.clear()
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
+    server, sink, backoff = Server({NEW: None, OLD: ABSENT}), Names(), Counted(0.001, 0.002)
+    async with reflecting(server, sink, backoff=backoff):
+        server.watched = FORBIDDEN
+        server.end.set()
+        await until(server, 5)
+        assert sink.names == {"a"}
+        assert backoff.asked >= 5
 
 
 async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
