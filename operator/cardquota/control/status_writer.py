@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from ..cluster.api_error import ApiError, OutcomeUnknown
+from ..cluster.backoff import Backoff
 from ..quota import vocabulary as v
 from ..quota.queue_report import QueueReport
 from .queue_status import queue_status
@@ -26,6 +27,8 @@ from .queue_status import queue_status
 _LOG = logging.getLogger(__name__)
 _INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
+_LONGEST: Final = 60.0
+"""Seconds between two tries of a write that fails again and again."""
 _TURN: Final = 0.05
 """Seconds between two writes that tell of other queues' quotas alone."""
 _PATH: Final = f"/apis/{v.GROUP}/{v.VERSION}/queues"
@@ -50,6 +53,8 @@ class _Entry:
     stale: bool = False
     """Whether something has changed since that was looked at last."""
     writing: bool = field(default=False)
+    backoff: Backoff = field(default_factory=lambda: Backoff(_INTERVAL, _LONGEST))
+    """Of writes that failed."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is news that need not take turns."""
 
@@ -68,6 +73,11 @@ class StatusWriter:
         """On the loop's clock."""
         self.writes = 0
         """How many writes were sent."""
+
+    @property
+    def turns_ahead(self) -> float:
+        """Seconds until the last turn that was taken or is waited for; 0 if it is over."""
+        return max(0.0, self._next_turn - asyncio.get_running_loop().time())
 
     def want(self, report: QueueReport) -> None:
         """The ledger's numbers of a queue."""
@@ -145,7 +155,8 @@ class StatusWriter:
             async with asyncio.timeout_at(self._next_turn):
                 await entry.woken.wait()
         except TimeoutError:
-            pass
+            return
+        self._next_turn -= _TURN  # it was not taken
 
     async def _write(self, name: str, entry: _Entry) -> None:
         """Until nothing has changed since it was looked at last."""
@@ -175,17 +186,25 @@ class StatusWriter:
         try:
             await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
-            entry.stale = True
+            self._failed(entry, error.retry_after)
             if error.status not in (404, 409):
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
         except OutcomeUnknown as error:
-            entry.stale = True
+            self._failed(entry, error.retry_after)
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
+            entry.backoff.reset()
             # What was seen meanwhile may be an edit made after our write, or another queue of the
             # same name: it stands, and if it is older than the write, one more changes nothing.
             if before is not None and entry.stored is before:
                 entry.stored = {**before, **wanted}
+
+
+    def _failed(self, entry: _Entry, retry_after: float | None) -> None:
+        """Try it again later each time, and not before the API server wants to be asked again."""
+        entry.stale = True
+        now = asyncio.get_running_loop().time()
+        entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
 
 
 def _same(uid: str, other: str) -> bool:

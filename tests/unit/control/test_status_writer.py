@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
+from cardquota.cluster.api_error import ApiError
 from cardquota.control import status_writer as module
 from cardquota.control.queue_status import queue_status
 from cardquota.control.status_writer import StatusWriter
@@ -198,6 +199,7 @@ async def test_a_queues_own_news_waits_for_no_turn(
     tell("q1")
     await until(lambda: len(server.writes) == 3)
     assert server.status["cards"][0]["allocated"] == 1
+    assert writer.turns_ahead == 0, "a turn that was not taken keeps nobody waiting"
 
 
 @pytest.mark.parametrize(
@@ -253,6 +255,29 @@ async def test_a_write_that_failed_is_tried_again(
     writer.want(numbers(ledger))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][0] - server.writes[0][0] >= INTERVAL * 0.95
+
+
+async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][0] - server.writes[0][0] >= 3.9 * INTERVAL
+
+
+async def test_a_write_that_fails_again_and_again_becomes_rare(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    server.answers = [refused(403)] * 4
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: len(server.writes) == 5)
+    pauses = [later[0] - earlier[0] for earlier, later in pairwise(server.writes)]
+    assert pauses[3] >= 3.9 * INTERVAL, "at least half of eight times the first"
 
 
 async def test_a_queue_that_is_gone_is_written_no_more(
