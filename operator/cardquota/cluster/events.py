@@ -130,8 +130,8 @@ class EventRecorder:
 
     async def _write_all(self) -> None:
         while True:
-            first = self._queue.first()
-            if first is not None:
+            # While one waits others take events: it may be another one that would be next.
+            while (first := self._queue.first()) is not None and self._is_early(first.since):
                 await self._turn(first.since)
             event = self._queue.take()
             if event is None:
@@ -145,12 +145,15 @@ class EventRecorder:
             # Where nothing had to be waited for, thousands would be written in one go.
             await asyncio.sleep(0)
 
+    def _is_early(self, since: float) -> bool:
+        """Whether an event recorded then gives way now."""
+        return not self._goes.is_set() and since + _GIVES_WAY > self._monotonic()
+
     async def _turn(self, since: float) -> None:
         """Return once an event recorded then is to be written."""
         left = since + _GIVES_WAY - self._monotonic()
-        if left > 0 and not self._goes.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._goes.wait(), left)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._goes.wait(), max(0.0, left))
 
     async def _write(self, event: Event) -> None:
         path, namespace = event.path, event.namespace

@@ -4,7 +4,7 @@ Work is spread: a queue is reported at most once per second, as it is written at
 where very many changed at once they are reported slice by slice.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -41,8 +41,8 @@ class QueueReports:
         self._post = post
         self._clock = clock
         self._later = later
-        self._due: dict[str, None] = {}
-        """Queues that are to be reported, as soon as there is time."""
+        self._due = OrderedDict[str, None]()
+        """Queues that are to be reported, as soon as there is time; who came first goes first."""
         self._resting: dict[str, bool] = {}
         """Queues that were reported in the last second, and whether they changed since."""
         self._rested_at: deque[tuple[float, str]] = deque()
@@ -99,7 +99,7 @@ class QueueReports:
             if self._resting.pop(queue):
                 self._due[queue] = None
         while self._due and not slice_.over:
-            queue, _ = self._due.popitem()
+            queue, _ = self._due.popitem(last=False)
             self._resting[queue] = False
             self._rested_at.append((now + _REST, queue))
             self._post(queue, report(self._ledger, queue))

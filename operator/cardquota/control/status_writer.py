@@ -199,7 +199,6 @@ class StatusWriter:
             if before is not None and entry.stored is before:
                 entry.stored = {**before, **wanted}
 
-
     def _failed(self, entry: _Entry, retry_after: float | None) -> None:
         """Try it again later each time, and not before the API server wants to be asked again."""
         entry.stale = True

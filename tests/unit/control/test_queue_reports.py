@@ -102,6 +102,25 @@ def test_a_thousand_at_once_hold_up_the_loop_for_a_slice_at_a_time(
     assert told.clock.longest < 0.02 + 0.002
 
 
+def test_none_starves_where_reports_cost_more_time_than_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"q{n}" for n in range(40)]
+    told = Reports(a_world(*(a_queue(name) for name in names)))
+
+    def slow(ledger: Ledger, queue: str) -> QueueReport | None:
+        told.clock.now += 0.05
+        return report(ledger, queue)
+
+    monkeypatch.setattr(module, "report", slow)
+    for n in range(600):
+        told.reports.changed(names)
+        told.clock.run(n / 100)
+    counts = {name: told.names.count(name) for name in names}
+    assert min(counts.values()) >= 2
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
 def test_twelve_changes_of_all_queues_a_second_are_one_report_of_each() -> None:
     """As of nodes that come and go where all quotas exceed the cluster."""
     names = [f"q{n}" for n in range(MANY)]
