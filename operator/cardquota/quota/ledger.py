@@ -250,7 +250,8 @@ class Ledger(LedgerDecisions):
         second from the beginning. Costs nothing if there are none, else in proportion to all pods.
         """
         cards, nodes = self.nodes.take_turned()
-        for record in list(self.pods.values()) if cards else ():
+        pods = self.pods.values() if cards else ()
+        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
             left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
             if left != record.node_cards:
                 self._lift(record)

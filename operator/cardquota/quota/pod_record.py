@@ -1,6 +1,6 @@
 """What the ledger holds of one pod: its facts and where they are charged."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from .bucket import Bucket
 from .claim import Claim
@@ -84,6 +84,10 @@ class PodRecord:
         for resource, name in self.node_cards:
             cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
         return cards
+
+    def runs_on(self, cards: Collection[str]) -> bool:
+        """Whether `node_cards` has one of these."""
+        return any(card in cards for _, card in self.node_cards)
 
     @property
     def gated(self) -> bool:
