@@ -18,7 +18,9 @@ OBJECTS: Final = 40
 """Different objects of each kind at most: what exists is not to grow with the inputs."""
 MOST: Final = 3 * 2**20
 """Bytes of an input: an API server takes no larger request."""
-FIRST_REVISION: Final = 100
+_FIRST_REVISION: Final = 100
+_APART: Final = 10
+"""Revisions between two inputs, for what is sent between them."""
 _EVENTS: Final = ("ADDED", "MODIFIED", "MODIFIED", "DELETED")
 _BYTES: Final = 0.15
 """Of so many the bytes are changed, not the object."""
@@ -36,6 +38,11 @@ class Input:
     def __str__(self) -> str:
         where = f"a watch of {self.to}" if self.watch else self.to
         return f"input {self.number}, {len(self.body):,} bytes, to {where}"
+
+
+def revision_of(number: int) -> int:
+    """What an input is written at, if it is an object; the next few are nobody's."""
+    return _FIRST_REVISION + _APART * number
 
 
 class Inputs:
@@ -114,7 +121,7 @@ class Inputs:
     def _watched(self, chance: Random, number: int) -> Input:
         kind = chance.choice(("pods", "pods", "pods", *self._kinds))
         body = self._body(chance, chance.choice(self._kinds[kind]))
-        self._name(chance, kind, body, FIRST_REVISION + number)
+        self._name(chance, kind, body, revision_of(number))
         event = {"type": chance.choice(_EVENTS), "object": body}
         line = encoded(event)
         if chance.random() < _BYTES:

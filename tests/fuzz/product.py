@@ -6,6 +6,7 @@ What comes in are bytes, as an API server would send them.
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from time import thread_time
 from typing import Any
 
 import msgspec
@@ -15,17 +16,25 @@ from cardquota.cluster.known import Known
 from cardquota.cluster.reflector import Reflector, _BrokenError
 from cardquota.control.queue_metrics import refresh
 from cardquota.quota.drift import drift
+from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
+
+from .moody import Moody
 
 _ROUNDS = 20
 """Of the loop, for what the leader does: what it writes is answered at once."""
+Totals = dict[tuple[str, str], int]
+"""By queue and dimension."""
 
 
 class Product(Replica):
     """One replica that leads."""
 
-    def __init__(self) -> None:
-        super().__init__(default_queue="other")
+    def __init__(self, seed: int) -> None:
+        """`seed`: of how its writes are answered."""
+        super().__init__(default_queue="other", writes=Moody(seed))
+        self.longest = 0.0
+        """Seconds of processor time of the longest round of the loop since this was set to 0."""
         self._reflectors: dict[str, Reflector[Any]] = {}
         self.lead()
 
@@ -57,9 +66,12 @@ class Product(Replica):
         """What the leader does with it all: decide, tell, report."""
         self.writes.revision = newest
         self.pulse.beat()
+        begun = thread_time()
         self.leadership._flush_now()
         for _ in range(_ROUNDS):
             await asyncio.sleep(0)
+            now = thread_time()
+            self.longest, begun = max(self.longest, now - begun), now
         if (error := self.failed()) is not None:
             self.lead()
             raise error
@@ -72,6 +84,32 @@ class Product(Replica):
         """What nobody has seen of the decisions is forgotten."""
         await self.follow()
         self.lead()
+
+    def charged(self) -> Totals:
+        """What counts against each limit there is, but for what audit mode lets by."""
+        found = {
+            (account.name, dimension): row.charged
+            for account in self.ledger.accounts()
+            for dimension, row in account.rows.items()
+            if account.limit(dimension) is not None
+        }
+        for record in self.ledger.pods.values():
+            if record.held and self.ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
+                for dimension, amount in record.charge:
+                    if (record.queue, dimension) in found:
+                        found[record.queue, dimension] -= amount
+        return found
+
+    def over(self) -> Totals:
+        """Of these what stands above its limit."""
+        places = {(a.name, dimension) for a in self.ledger.accounts() for dimension, *_ in a.over()}
+        return {place: n for place, n in self.charged().items() if place in places}
+
+    def expire(self) -> None:
+        """The time of every reservation is over (E8)."""
+        if (door := self.leadership._door) is not None:
+            for key in list(door._timeouts._running):
+                door._timeouts._fire(key)
 
     def differences(self) -> dict[Any, Any]:
         """Between the ledger and a recount; empty is right."""

@@ -15,7 +15,8 @@ from typing import Final
 from cardquota.cli.garbage import spare_what_stays
 
 from . import seeds
-from .inputs import FIRST_REVISION, Input, Inputs
+from .inputs import Input, Inputs, revision_of
+from .paths import count_paths
 from .product import Product, encoded
 
 SLOWEST: Final = 0.05
@@ -29,6 +30,10 @@ _WARM: Final = 0.5
 bounds in bytes, after a few hundred thousand."""
 _LEAD: Final = 25
 """Inputs between two looks of the leader."""
+_GANG: Final = 250
+"""Inputs after which a whole gang comes that nothing is wrong with."""
+_REACHES_ALL: Final = 2_000
+"""Inputs after which every way through the leader must have been gone."""
 _RELIST: Final = 1_000
 """Inputs after which only what was there at the beginning is left."""
 _KEPT: Final = 20
@@ -46,6 +51,8 @@ class Found:
     counted: Counter[str] = field(default_factory=Counter)
     """Findings by kind, those that are not told too."""
     grown: float = 0.0
+    paths: dict[str, int] = field(default_factory=dict)
+    """How often each way through the leader was gone."""
 
     def add(self, kind: str, text: str) -> None:
         """One finding."""
@@ -59,6 +66,7 @@ class Found:
         lines = [
             f"{self.inputs:,} inputs; answers: {answers}",
             f"slowest {self.slowest * 1000:.1f} ms, grown by {self.grown:.1f} MB once warm",
+            ", ".join(f"{path} {times:,}" for path, times in self.paths.items()),
             *self.findings,
         ]
         more = {kind: count for kind, count in self.counted.items() if count > _KEPT}
@@ -94,13 +102,15 @@ async def fuzz(
     """Send so many inputs. `timed`: whether slowness and memory are findings; `keep`: a folder for
     the inputs that were."""
     found = Found()
-    with _logged() as log, _spared():
-        product = Product()
+    with _logged() as log, _spared(), count_paths() as paths:
+        product = Product(seed)
         run = _Run(product, found, log, keep, timed=timed)
         run.relist()
         warm_at, warm = int(count * _WARM), 0.0
         for given in islice(Inputs(seed, large=large), count):
             await run.send(given)
+            if given.number % _GANG == 0:
+                run.gang(given)
             if given.number % _LEAD == 0:
                 await run.decide(given)
             if given.number % _RELIST == _RELIST - 1:
@@ -113,6 +123,10 @@ async def fuzz(
         await product.end()
         if timed:
             found.grown = run.resident() - warm
+    found.paths = dict(paths)
+    for path, times in paths.items():
+        if not times and count >= _REACHES_ALL:
+            found.add("unreached", path)
     if found.grown > GROWTH:
         found.add("memory", f"{found.grown:.0f} MB more than once it was warm")
     return found
@@ -127,11 +141,11 @@ class _Run:
         self._log = log
         self._keep = keep
         self._timed = timed
-        self._newest = FIRST_REVISION
+        self._newest = revision_of(0)
 
     async def send(self, given: Input) -> None:
         self._found.inputs += 1
-        self._newest = FIRST_REVISION + given.number
+        self._newest = revision_of(given.number)
         begun = thread_time()
         try:
             if given.watch:
@@ -149,14 +163,33 @@ class _Run:
 
     async def decide(self, given: Input) -> None:
         """The leader looks at what there is, now and then a new one."""
+        product = self._product
+        before, product.longest = product.charged(), 0.0
         try:
-            await self._product.decide(self._newest)
+            await product.decide(self._newest)
+            for place, charged in product.over().items():
+                if charged > before.get(place, 0):
+                    self._note("over", given, f"{place} was {before.get(place, 0)}, is {charged}")
+            if given.number % (3 * _LEAD) == 0:
+                product.expire()
+                await product.decide(self._newest)
             if given.number % (7 * _LEAD) == 0:
-                await self._product.show()
-                await self._product.another_term()
+                await product.show()
+                await product.another_term()
         except Exception as error:  # noqa: BLE001
             self._note("exception", given, f"the leader, after it: {error!r}"[:500])
+        self._found.slowest = max(self._found.slowest, product.longest)
+        if self._timed and product.longest > SLOWEST:
+            self._note("slow", given, f"the leader, after it: {product.longest * 1000:.0f} ms")
         self._take_log(given)
+
+    def gang(self, given: Input) -> None:
+        """A group and its members, as many as its minimum: what comes next may spoil them."""
+        for kind, body in seeds.gang(given.number):
+            self._newest += 1
+            body["metadata"]["resourceVersion"] = str(self._newest)
+            line = encoded({"type": "MODIFIED", "object": body})
+            self._product.line(kind, line, self._newest)
 
     def relist(self) -> None:
         """Everything is as at the beginning, and the totals are right before and after it."""

@@ -20,7 +20,7 @@ from builders import (
 from builders.pod import PodBody
 
 NAMESPACES: Final = ("team", "other", "audited", "off")
-QUEUES: Final = ("queue", "other", "shut", "narrow")
+QUEUES: Final = ("queue", "other", "shut", "narrow", "gangs")
 GROUPS: Final = ("gang", "lone", "late")
 
 
@@ -66,6 +66,23 @@ def pods() -> list[dict[str, Any]]:
             body = state(variant).put(f"pod-{number}", "metadata", "name").with_uid(f"pod-{number}")
             found.append(body.in_namespace(NAMESPACES[number % len(NAMESPACES)]).body)
     return found
+
+
+def gang(number: int) -> list[tuple[str, dict[str, Any]]]:
+    """A gang that fits, by kind: a group that may be known by another form, and new members."""
+    group = a_group("gang").in_queue("gangs").of(2 + number % 3).with_uid("g1")
+    members = [
+        a_pod()
+        .in_group("gang")
+        .naming(H200 if number % 2 else f"{H800}|{H200}")
+        .asking_for(1)
+        .gated()
+        .put(f"member-{which}", "metadata", "name")
+        .with_uid(f"member-{number}-{which}")
+        .in_namespace("team")
+        for which in range(2 + number % 3)
+    ]
+    return [("podgroups", group.body), *(("pods", member.body) for member in members)]
 
 
 def workloads() -> dict[str, dict[str, Any]]:
@@ -123,6 +140,7 @@ def _queues() -> list[Body]:
     return [
         a_queue("queue").with_quota(quota).limited_to("100", "100Gi").with_uid("q1"),
         a_queue("other").with_quota({H800_MPS: 4, H200: 1}).with_policy("Gate").with_uid("q2"),
+        a_queue("gangs").with_quota({H200: 90, H800: 90}).with_policy("Gate").with_uid("q5"),
         a_queue("shut").with_quota(quota).put("Closed", "status", "state").with_uid("q3"),
         a_queue("narrow")
         .with_quota(quota)

@@ -58,7 +58,8 @@ class TakesAll:
 class Replica:
     """To be made in the loop it is to run in, and ended there."""
 
-    def __init__(self, *, default_queue: str = "") -> None:
+    def __init__(self, *, default_queue: str = "", writes: TakesAll | None = None) -> None:
+        """`writes`: who takes what is written."""
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
         self.pulse, self.metrics = Pulse(), Metrics()
         OverdueReads(self.ledger, self.pulse)
@@ -67,7 +68,7 @@ class Replica:
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: Delivery(kind, w.struct, w.sink) for kind, w in self.sinks.items()
         }
-        self.writes = TakesAll()
+        self.writes = writes or TakesAll()
         self._client = cast("Any", self.writes)
         self.events = EventRecorder(self._client, instance="replica")
         self._loop = asyncio.get_running_loop()

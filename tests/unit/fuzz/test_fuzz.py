@@ -2,10 +2,16 @@
 
 import logging
 from itertools import islice
+from time import thread_time
 from typing import Any
 
 import pytest
 
+from builders import H200
+from cardquota.control.release import ReleaseDoor
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.verdict import Outcome, Verdict
 from fuzz.inputs import MOST, Inputs
 from fuzz.product import Product
 from fuzz.run import fuzz
@@ -18,6 +24,7 @@ async def test_nothing_that_is_sent_is_too_much(seed: int) -> None:
     assert found.inputs == 2_500
     # It is not all refused at the first look.
     assert min(found.answers["200"], found.answers["denied"], found.answers["400"]) > 100
+    assert min(found.paths.values()) > 0
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:
@@ -52,6 +59,35 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
     with monkeypatch.context() as patch:
         patch.setattr(Product, "differences", lambda _: {("queue", "card"): (1, 2)})
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["drift"]
+
+
+async def test_a_gate_that_opens_beyond_the_quota_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fits(ledger: Ledger, record: PodRecord) -> Verdict:
+        cards = ((H200, record.request.amount),) if record.request else ()
+        return Verdict(Outcome.FITS, record.queue, cards=cards)
+
+    monkeypatch.setattr("cardquota.quota.release_judge.judge_release", fits)
+    assert (await fuzz(1_000, 1, large=0.0, timed=False)).counted["over"]
+
+
+async def test_a_leader_that_holds_up_the_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    wake = ReleaseDoor._pass
+
+    def slow(door: ReleaseDoor, since: float) -> None:
+        begun = thread_time()
+        while thread_time() - begun < 0.06:
+            pass
+        wake(door, since)
+
+    monkeypatch.setattr(ReleaseDoor, "_pass", slow)
+    assert (await fuzz(60, 1, large=0.0)).counted["slow"]
+
+
+async def test_a_leader_that_starts_no_gang_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.seeds.gang", lambda _: [])
+    assert (await fuzz(2_000, 1, large=0.0, timed=False)).counted["unreached"]
 
 
 async def test_the_log_is_as_it_was() -> None:
