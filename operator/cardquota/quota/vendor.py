@@ -6,11 +6,12 @@ those we know are in `vendor_table`.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from .card import NOT, Card, Labels
 from .card_memory import MemoryLabel, MemoryUnit
-from .resource_pattern import LONGEST_NAME
+from .resource_pattern import LONGEST_NAME, Matcher
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -65,7 +66,8 @@ class Vendor:
     others: tuple[str, ...] = ()
     """More resource names of whole cards."""
     other_types: str = ""
-    """The same, as a regular expression (RE2 and Python) for what follows `<prefix>/`."""
+    """The same, as a regular expression, as `resource_pattern` has them, for what follows
+    `<prefix>/`."""
     own: tuple[Shown, ...] = ()
     """How the maker's own software shows them, if not by the plain rule; best first."""
     own_first: bool = False
@@ -103,7 +105,7 @@ class Vendor:
         prefix, slash, kind = resource.partition("/")
         if not self.other_types or not slash or prefix != self.prefix:
             return False
-        return len(kind) <= LONGEST_NAME and re.fullmatch(self.other_types, kind) is not None
+        return len(kind) <= LONGEST_NAME and _matcher(self.other_types).matches(kind)
 
     def mig_profile(self, resource: str) -> str | None:
         """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""
@@ -147,6 +149,11 @@ class Vendor:
             kinds.append(f"({self.other_types})")
         own = rf"{re.escape(self.prefix)}/({'|'.join(kinds)})"
         return "|".join([own, *map(re.escape, self.others)])
+
+
+@lru_cache(maxsize=1024)  # of expressions that an administrator wrote
+def _matcher(expression: str) -> Matcher:
+    return Matcher(expression)
 
 
 def plain_vendor(label: str) -> Vendor | None:
