@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, model_validator
 
 from .quota.card_memory import MemoryUnit
-from .quota.resource_pattern import PatternError, common_name, read_pattern
+from .quota.resource_pattern import Matcher, PatternError, common_name, read_pattern
 from .quota.vendor import Shown, Vendor
 from .quota.words import show
 from .section import Section
@@ -57,13 +57,13 @@ def _types(text: str) -> str:
     except (re.error, Warning, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     try:
-        read_pattern(text)
+        matcher = Matcher(text)
     except PatternError as error:
         raise ValueError(
             "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
             f"repeated twice, and of a group no more than a ? behind it: {error}"
         ) from None
-    if text and re.fullmatch(text, ""):
+    if text and matcher.matches(""):
         raise ValueError("must not match the empty text")
     return text
 

@@ -4,10 +4,14 @@ What it says is advice from the view of the moment; each pod gets its own answer
 A change of the template is judged by how many of the new pods fit once those of the old are gone,
 and, of a Deployment, by whether the first of them finds room at all.
 
+Its own pods are counted at once where few are in its namespace, else in turns, and then pods that
+change meanwhile may be counted as they were.
+
 Not known here: which pods of others that wait come first (E6), and of DaemonSets with a surge
 whether their update can begin.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Final
@@ -15,6 +19,7 @@ from typing import Final
 import msgspec
 
 from cardquota.cluster.pulse import Pulse
+from cardquota.loop.turns import in_turns
 from cardquota.quota import messages
 from cardquota.quota.account import Account
 from cardquota.quota.card_alias import alias_warning
@@ -31,6 +36,7 @@ from cardquota.quota.pod_defaults import PodDefaults
 from cardquota.quota.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pod_request import PodRequest
 from cardquota.quota.room import room_for
+from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
@@ -53,6 +59,12 @@ WORKLOADS: Final = (
 )
 """API group and resource of what gets warnings."""
 
+_FEW: Final = 2_000
+"""Pods that are gone through at once, in two milliseconds or so."""
+_PATIENCE: Final = 1.0
+"""Seconds in which the pods of a workload have to be counted: nobody's writes wait any longer for a
+word that only helps, and nothing is said."""
+
 _DECODER = msgspec.json.Decoder(Workload)
 _UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
@@ -67,6 +79,7 @@ class WorkloadReviews:
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._patience = Patience(ledger, settings, pulse, exists)
+        self._counting = asyncio.Lock()
 
     async def validate(self, request: Request) -> Answer:
         """Always allowed; a Warning says how many of the pods fit, and why not more.
@@ -88,38 +101,41 @@ class WorkloadReviews:
         template = workload.spec.of_pods.template
         facts = _pod_of(template, request, self._ledger.defaults)
         verdict = await self._patience.judge(facts)
-        words = self._words(request, workload, facts, verdict)
+        words = await self._words(request, workload, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (messages.claim_not_counted(),)
         return Answer(warnings=words)
 
-    def _words(
+    async def _words(
         self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict
     ) -> tuple[str, ...]:
         """How many of its pods fit, and why not more; nothing where all do."""
         queue, name = verdict.queue, workload.metadata.name
         if verdict.outcome is Outcome.NEVER:
             return _told(self._effect(facts, verdict), verdict.text)
-        account = self._ledger.account(queue)
         # What becomes of pods that do not fit.
         effect = self._effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
-        if unjudged or account is None or effect is Effect.ALLOW:
+        if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
+            return verdict.warnings
+        stored = _stored(request.old_object)
+        changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
+        # Where nothing is enforced, those that are there were let by whether they fit or not.
+        own = OwnPods(None if changed or effect is Effect.WARN else facts)
+        counted = stored is None or await self._count(request, name, queue, own)
+        account = self._ledger.account(queue)
+        if account is None or not counted:
             return verdict.warnings
         pods = self._ledger.request_of(facts, queue)
-        stored = _stored(request.old_object)
         asked = self._asked(request, workload, stored, facts, pods)
-        own = self._own(request, name, queue) if stored else OwnPods()
         way = on_the_way(self._ledger, account, but=own.waiting)
-        changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
         if changed and effect is not Effect.WARN:
             least = _needed_to_begin(request, account, pods, asked, own, way)
             if least:
                 cannot = messages.update_cannot_begin(name, least)
                 return _told(effect, cannot, self._why(facts, queue, {}, way))
-        # Where nothing is enforced, those that are there were let by whether they fit or not.
-        kept, freed = own.kept(None if changed or effect is Effect.WARN else facts)
+        kept, freed = own.alike, own.given_back
         missing = self._missing_of_gang(facts)
         room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
         # A gang whose minimum has no room: none of it starts.
@@ -147,17 +163,22 @@ class WorkloadReviews:
         )
         return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
-    def _own(self, request: Request, name: str, queue: str) -> OwnPods:
-        """Its present pods, as far as they are charged to this queue."""
-        resource = request.resource.resource
-        return OwnPods(
-            self._ledger.made_pods.of(
-                queue,
-                request.namespace,
-                KINDS.get(resource, ""),
-                lambda controller: is_made_by(resource, name, controller),
-            )
-        )
+    async def _count(self, request: Request, name: str, queue: str, own: OwnPods) -> bool:
+        """Add up its present pods, as far as they are charged to this queue; whether in time."""
+        resource, made = request.resource.resource, self._ledger.made_pods
+        place = queue, request.namespace
+        kind = KINDS.get(resource, "")
+        steps = made.each(*place, kind, lambda maker: is_made_by(resource, name, maker), own.add)
+        if made.number_in(*place) <= _FEW:
+            to_its_end(steps)
+            return True
+        try:
+            # One at a time: the turns of many would add up to what nobody else should wait for.
+            async with asyncio.timeout(_PATIENCE), self._counting:
+                await in_turns(steps)
+        except TimeoutError:
+            return False
+        return True
 
     def _asked(
         self,
@@ -222,7 +243,7 @@ def _needed_to_begin(
     first = must_go_first(account, pods, own, on_the_way=way)
     if gone is None or first is None:
         return 0
-    surplus = len(own.holding) - asked
+    surplus = own.holding - asked
     return first - surplus if first > max(0, surplus + gone) else 0
 
 

@@ -7,12 +7,11 @@ in nobody's way. Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
 from .account import Account
-from .bucket import Bucket
 from .claim import Claim, claim_of
 from .gang import Gang
 from .gang_judgement import judge_gang
@@ -30,6 +29,7 @@ that might have been refused: it is gated."""
 _MOST_MEMBERS: Final = 64
 """Of a gang that starts whole: as above."""
 _NOTHING: Final[Mapping[str, int]] = {}
+_NOBODY: Final[Mapping[Hashable, int]] = {}
 
 
 def judge_create(
@@ -48,17 +48,16 @@ def judge_create(
 
 
 def on_the_way(
-    ledger: Ledger, account: Account | None, *, but: Collection[PodRecord] = ()
+    ledger: Ledger, account: Account | None, *, but: Mapping[Hashable, int] = _NOBODY
 ) -> OnTheWay:
-    """What the gated Deny pods of a queue will hold that could go now, without some of them.
+    """What the gated Deny pods of a queue will hold that could go now, `but` so many of a lane.
 
     Costs a judgement for each kind of them, at most `MOST_LANES`; nothing where there are none.
     """
     if account is None or not account.waiting.deny_lanes:
         return NOBODY
-    left_out = Counter(one.lane for one in but if one.bucket is Bucket.GATED_DENY)
     amounts, claims = Counter[str](), Counter[Claim]()
-    for record, number in _that_could_go(ledger, account, left_out):
+    for record, number in _that_could_go(ledger, account, but):
         request = record.request
         if number <= 0 or request is None:
             continue
@@ -72,7 +71,7 @@ def on_the_way(
 
 
 def _that_could_go(
-    ledger: Ledger, account: Account, left_out: Mapping[object, int]
+    ledger: Ledger, account: Account, left_out: Mapping[Hashable, int]
 ) -> Iterator[tuple[PodRecord, int]]:
     """One pod of each kind that could go now, and how many are alike."""
     gangs = set[str]()

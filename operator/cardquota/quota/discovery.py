@@ -1,21 +1,28 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from .card import NOT, Card, CardNameError, Labels, check_name
 from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
+from .node_problems import some_of
 from .quantity import Quantity, QuantityError, count
-from .vendor import MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
+from .vendor import MIG, MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
 from .vendor_table import VendorTable
-from .words import show
+from .words import first_of, show
 
 _MOST_DIGITS = 18
+_NOBODY: Final[AbstractSet[Vendor | None]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCards:
-    """The cards of one node with their number, and what could not be counted and why."""
+    """The cards of one node with their number, and what could not be counted and why.
+
+    Of very many problems the first are named, and the others counted.
+    """
 
     cards: tuple[tuple[Card, int], ...] = ()
     problems: tuple[str, ...] = ()
@@ -41,7 +48,7 @@ def discover(
     products, problems = _products(labels, allocatable, vendors)
     if len(products) > 1:
         keys = [found.way.product for found in products]
-        names = ", ".join(f"{key}={show(labels[key])}" for key in keys)
+        names = first_of([f"{key}={show(labels[key])}" for key in keys], ", ")
         return NodeCards((), (f"the node has labels of {len(products)} products ({names})",))
     cards: list[tuple[Card, int]] = []
     for found in products:
@@ -58,7 +65,7 @@ def discover(
                 cards.append((_card(found, resource, labels), amount))
             except _NotCountedError as error:
                 problems.append(str(error))
-    return NodeCards(tuple(cards), tuple(dict.fromkeys(problems)))
+    return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))))
 
 
 def _products(
@@ -73,6 +80,7 @@ def _products(
             product = _product_of(vendor, labels, allocatable, problems)
             if product is not None:
                 found[product.resource] = product
+    offered = _Offered(allocatable, vendors)
     for label in sorted(labels):
         plain = plain_vendor(label)
         if plain is None or plain.usual in found:
@@ -80,9 +88,42 @@ def _products(
         vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
         if _is_shown(way, labels):
             found[plain.usual] = _Product(vendor, way, plain.usual)
-        elif any(vendors.counts_for(vendor, one) for one in allocatable):
+        elif offered.counts_for(vendor):
             problems.append(f"label {label} is set without {way.memory}")
     return list(found.values()), problems or _nameless(found, allocatable, vendors)
+
+
+class _Offered:
+    """Whether anything that a node offers counts cards of a vendor: asked of many of its labels.
+
+    Costs a few lookups for each vendor. What a node offers is gone through once, and once more for
+    each row with an expression.
+    """
+
+    def __init__(self, allocatable: Mapping[str, Quantity], vendors: VendorTable) -> None:
+        self._names = allocatable.keys()
+        self._vendors = vendors
+        self._slices: dict[str, set[Vendor | None]] = {}
+        """By prefix: whose slices are offered."""
+        self._by_expression: dict[Vendor, bool] = {}
+        for resource in allocatable:
+            prefix, _, kind = resource.partition("/")
+            if kind.startswith(MIG):
+                self._slices.setdefault(prefix, set()).add(vendors.owner(resource))
+
+    def counts_for(self, vendor: Vendor) -> bool:
+        """By `VendorTable.counts_for` of any of the names."""
+        if not self._slices.get(vendor.prefix, _NOBODY).isdisjoint((None, vendor)):
+            return True
+        for one in (vendor.usual, vendor.shared, *vendor.others):
+            if one in self._names and self._vendors.counts_for(vendor, one):
+                return True
+        if not vendor.other_types:
+            return False
+        if vendor not in self._by_expression:
+            found = any(self._vendors.counts_for(vendor, one) for one in self._names)
+            self._by_expression[vendor] = found
+        return self._by_expression[vendor]
 
 
 def _is_shown(way: Shown, labels: Mapping[str, str]) -> bool:
@@ -109,8 +150,8 @@ def _product_of(
                 return _Product(vendor, way, resource)
     if len(offered) > 1 and any(_is_shown(way, labels) for way in vendor.own):
         problems.append(
-            f"the node offers {' and '.join(offered)} beside one product: nobody can say which of "
-            "them it is"
+            f"the node offers {first_of(offered, ' and ')} beside one product: nobody can say "
+            "which of them it is"
         )
     return None
 

@@ -1,10 +1,10 @@
 """What a rolling update needs to begin where the quota is full (E2)."""
 
-from collections.abc import Mapping
+from bisect import bisect_left
 
 from .account import Account
 from .on_the_way import NOBODY, OnTheWay
-from .own_pods import OwnPods, charged
+from .own_pods import OwnPods
 from .pod_request import PodRequest
 from .room import room_for
 
@@ -19,19 +19,13 @@ def must_go_first(
     let through.
     """
 
-    def has_room(freed: Mapping[str, int]) -> bool:
+    def has_room(gone: int) -> bool:
+        freed = own.freed_by(gone)
         return room_for(account, request, 1, freed, on_the_way=on_the_way)[0] > 0
 
-    freed = own.leaving()
-    if has_room(freed):
+    if has_room(0):
         return 0
-    if not has_room(own.kept(None)[1]):
+    if not has_room(own.holding):
         return None
-    gone = 0
-    for record in own.holding:
-        gone += 1
-        for dimension, amount in charged([record]).items():
-            freed[dimension] = freed.get(dimension, 0) + amount
-        if has_room(freed):
-            break
-    return gone
+    # Whoever goes, there is only more room: a few questions find the first that has enough.
+    return 1 + bisect_left(range(1, own.holding), True, key=has_room)

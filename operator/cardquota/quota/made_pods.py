@@ -1,8 +1,13 @@
 """Which pods a controller has made: those that a workload counts as its own."""
 
 from collections.abc import Callable
+from typing import Final
 
 from .pod_record import PodRecord
+from .steps import Steps
+
+_AT_A_TIME: Final = 256
+"""Pods that are looked at in one step: a fraction of a millisecond."""
 
 
 class MadePods:
@@ -15,31 +20,47 @@ class MadePods:
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], set[PodRecord]] = {}
+        self._found: dict[tuple[str, str], dict[PodRecord, None]] = {}
+        """Those of one queue and namespace, as they came."""
 
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
         facts = record.facts
         if facts.controller:
-            self._found.setdefault((record.queue, facts.namespace), set()).add(record)
+            self._found.setdefault((record.queue, facts.namespace), {})[record] = None
 
     def discard(self, record: PodRecord) -> None:
         """The inverse of `add`, before anything of the pod changes."""
         facts = record.facts
         if facts.controller:
             key = (record.queue, facts.namespace)
-            self._found[key].discard(record)
+            self._found[key].pop(record, None)
             if not self._found[key]:
                 del self._found[key]
 
-    def of(
-        self, queue: str, namespace: str, kind: str, named: Callable[[str], bool]
-    ) -> list[PodRecord]:
-        """Those whose controller is of this kind and has such a name; sorted by the pods' names."""
-        there = self._found.get((queue, namespace), ())
-        found = [
-            record
-            for record in there
-            if record.facts.controller == kind and named(record.facts.controller_name)
-        ]
-        return sorted(found, key=lambda record: record.facts.name)
+    def number_in(self, queue: str, namespace: str) -> int:
+        """How many there are of all controllers: what `each` goes through."""
+        return len(self._found.get((queue, namespace), ()))
+
+    def each(
+        self,
+        queue: str,
+        namespace: str,
+        kind: str,
+        named: Callable[[str], bool],
+        do: Callable[[PodRecord], None],
+    ) -> Steps[None]:
+        """Have it done with each whose controller is of this kind and has such a name.
+
+        In the order in which they were charged. Between two steps pods may come, change and go:
+        one that comes is left out, and so is one that goes before it is its turn.
+        """
+        key = queue, namespace
+        found = list(self._found.get(key, ()))
+        for first in range(0, len(found), _AT_A_TIME):
+            there = self._found.get(key, {})
+            for record in found[first : first + _AT_A_TIME]:
+                facts = record.facts
+                if facts.controller == kind and record in there and named(facts.controller_name):
+                    do(record)
+            yield

@@ -9,7 +9,7 @@ from .free_cards import FreeCards
 from .limits import KIB
 from .node_facts import NodeFacts
 from .node_pins import NodePins, label_of
-from .node_problems import NodeProblems
+from .node_problems import NodeProblems, some_of
 from .node_totals import NodeTotals, Offer
 from .pod_facts import PodFacts
 from .selector import decode
@@ -113,7 +113,7 @@ class NodeBook:
     def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
         """What `see` returns, and the cards that are counted by another resource name now."""
         counted: list[tuple[Card, int]] = []
-        problems, learned, turned = list(facts.problems), list[str](), list[str]()
+        problems, learned, turned = list[str](), list[str](), list[str]()
         remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
         self._put_together(facts.name)
         for card, amount in facts.cards:
@@ -142,7 +142,8 @@ class NodeBook:
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         offers = any(amount > 0 for _, amount in counted)
-        self._problems.put(facts.name, tuple(problems), offers_others=offers)
+        wrong = *facts.problems, *some_of(problems)
+        self._problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, turned

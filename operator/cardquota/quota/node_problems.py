@@ -1,6 +1,16 @@
 """What is not counted of nodes and why (D7, D9), and which of that is still to be told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+MOST_PROBLEMS: Final = 20
+"""Of one node and one kind: those that are kept for people to read. A node may have thousands."""
+
+
+def some_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """The first of what is wrong with a node, and how many more there are."""
+    more = len(texts) - MOST_PROBLEMS
+    return (*texts[:MOST_PROBLEMS], f"and {more} more") if more > 0 else tuple(texts)
 
 
 class NodeProblems:

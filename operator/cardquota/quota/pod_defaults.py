@@ -23,6 +23,7 @@ from .objects.limit_range import LimitRange, LimitRangeItem
 from .objects.pod import Container, PodSpec, Resources
 from .objects.runtime_class import RuntimeClass
 from .objects.wire import Amounts
+from .pod_limits import excess_of_containers
 from .pod_total import pod_totals
 from .quantity import Quantity, QuantityError
 from .vocabulary import CPU, MEMORY
@@ -76,7 +77,13 @@ class PodDefaults:
         self._overheads.pop(name, None)
 
     def applied(self, spec: PodSpec, namespace: str) -> PodSpec:
-        """The specification that a pod has which is created with this one in a namespace."""
+        """The specification that a pod has which is created with this one in a namespace.
+
+        Costs in proportion to the limits (P8): one that is beyond those of containers stays as it
+        is.
+        """
+        if excess_of_containers(spec) is not None:
+            return spec
         overhead = self._overheads.get(spec.runtime_class_name or "")
         if overhead and not spec.overhead:
             spec = replace(spec, overhead=dict(overhead))

@@ -32,9 +32,27 @@ def excess(pod: Pod, *, waits: bool) -> Excess | None:
     meta, spec = pod.metadata, pod.spec
     return (
         (_of_annotations(meta.annotations) if meta.annotations is not None else None)
-        or _of_containers(spec)
+        or excess_of_containers(spec)
         or (_of_owners(meta.owner_references) if meta.owner_references else None)
         or (_of_what_waits(spec) if waits else None)
+    )
+
+
+def excess_of_containers(spec: PodSpec) -> Excess | None:
+    """The first limit that its containers and what they ask for exceed, or None."""
+    containers = spec.containers or ()
+    if spec.init_containers:
+        containers += spec.init_containers
+    if len(containers) > limits.CONTAINERS.most:
+        return Excess(limits.CONTAINERS, len(containers))
+    entries = len(spec.overhead) if spec.overhead else 0
+    for resources in (spec.resources, *[container.resources for container in containers]):
+        if resources is not None:
+            entries += len(resources.limits or ()) + len(resources.requests or ())
+    if entries <= limits.RESOURCES.most:  # so no more names than that either
+        return None
+    return over(limits.RESOURCE_ENTRIES, entries) or over(
+        limits.RESOURCES, len(_resource_names(containers, spec))
     )
 
 
@@ -67,23 +85,6 @@ def _of_annotations(notes: PodAnnotations) -> Excess | None:
         if found is not None:
             return found
     return None
-
-
-def _of_containers(spec: PodSpec) -> Excess | None:
-    containers = spec.containers or ()
-    if spec.init_containers:
-        containers += spec.init_containers
-    if len(containers) > limits.CONTAINERS.most:
-        return Excess(limits.CONTAINERS, len(containers))
-    entries = len(spec.overhead) if spec.overhead else 0
-    for resources in (spec.resources, *[container.resources for container in containers]):
-        if resources is not None:
-            entries += len(resources.limits or ()) + len(resources.requests or ())
-    if entries <= limits.RESOURCES.most:  # so no more names than that either
-        return None
-    return over(limits.RESOURCE_ENTRIES, entries) or over(
-        limits.RESOURCES, len(_resource_names(containers, spec))
-    )
 
 
 def _resource_names(containers: Iterable[Container], spec: PodSpec) -> set[str]:

@@ -4,6 +4,8 @@ A small part of the syntax, which Python and RE2 (the API server's) read alike: 
 classes, groups, alternatives, and `*`, `+`, `?`. Of two such expressions it is decided exactly
 whether there is a name that both match, in steps bounded by the product of their lengths: their
 automata are walked side by side, and neither is made deterministic, which could take for ever.
+Names are matched by the automaton too: Python's own way tries one possibility after the other, and
+`[a-z]*[a-z]*[a-z]*` has millions for one name.
 """
 
 import string
@@ -21,6 +23,12 @@ _ENDS: Final = frozenset(string.ascii_letters + string.digits)
 """With what a name begins and ends."""
 _BETWEEN: Final = frozenset("-_.")
 _CHARACTERS: Final = _ENDS | _BETWEEN
+_OTHER: Final = ""
+"""Stands for every character that no name has. A dot matches it, as in Python but for the end of a
+line."""
+_ANY: Final = _CHARACTERS | {_OTHER}
+_MOST_KNOWN: Final = 1024
+"""Steps of an expression that are remembered, some 300 bytes each."""
 _REPEATS: Final = frozenset("*+?")
 
 
@@ -51,6 +59,60 @@ def read_pattern(text: str) -> Pattern:
     if len(text) > LONGEST:
         raise PatternError(f"it has more than {LONGEST} characters")
     return _Reader(text).read()
+
+
+class Matcher:
+    """One expression, made ready to be compared with many names.
+
+    Agrees with `re.fullmatch` on every text. Each character costs a step for each character of the
+    expression at most.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises PatternError."""
+        pattern = read_pattern(text)
+        self._begin = _reached(pattern, pattern.start)
+        self._end = 1 << pattern.end
+        self.steps: dict[str, list[tuple[int, int]]] = {}
+        """By character: a state's bit, and the bits of all states that it leads to."""
+        self._after: dict[tuple[int, str], int] = {}
+        for state, steps in enumerate(pattern.steps):
+            for characters, after in steps:
+                step = 1 << state, _reached(pattern, after)
+                for character in characters:
+                    self.steps.setdefault(character, []).append(step)
+
+    def matches(self, name: str) -> bool:
+        """Whether it matches all of a name."""
+        states = self._begin
+        for character in name:
+            known = character in _CHARACTERS or character == "\n"
+            step = states, character if known else _OTHER
+            after = self._after.get(step)
+            states = self._followed(*step) if after is None else after
+        return bool(states & self._end)
+
+    def _followed(self, states: int, character: str) -> int:
+        """The bits of all states that some of these lead to, from now on known at once."""
+        after = 0
+        for state, reached in self.steps.get(character, ()):
+            if states & state:
+                after |= reached
+        if len(self._after) >= _MOST_KNOWN:
+            self._after.clear()
+        self._after[states, character] = after
+        return after
+
+
+def _reached(pattern: Pattern, state: int) -> int:
+    """The bits of a state and of all that follow it without a character."""
+    found, front = 1 << state, [state]
+    while front:
+        for after in pattern.skips[front.pop()]:
+            if not found & 1 << after:
+                found |= 1 << after
+                front.append(after)
+    return found
 
 
 def common_name(one: Pattern, other: Pattern) -> str | None:
@@ -138,7 +200,7 @@ class _Reader:
         if sign not in _REPEATS:
             return first, last
         if group and sign != "?":
-            raise self._wrong("repeats a group: such an expression can take very long to match")
+            raise self._wrong("repeats a group")
         self._at += 1
         # Own states on both sides: what is repeated must not be entered or left half way.
         start, end = self._pattern.add(), self._pattern.add()
@@ -162,7 +224,7 @@ class _Reader:
         if character == "[":
             return self._step(frozenset(self._class()))
         if character == ".":
-            return self._step(_CHARACTERS)
+            return self._step(_ANY)
         if character not in _CHARACTERS:
             self._at -= 1
             raise self._wrong("has no place here")
@@ -197,7 +259,7 @@ class _Reader:
 
     def _step(self, characters: frozenset[str]) -> tuple[int, int]:
         start, end = self._pattern.add(), self._pattern.add()
-        self._pattern.steps[start].append((characters & _CHARACTERS, end))
+        self._pattern.steps[start].append((characters, end))
         return start, end
 
     def _peek(self, ahead: int = 0) -> str:

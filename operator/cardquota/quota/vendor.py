@@ -6,24 +6,26 @@ those we know are in `vendor_table`.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from .card import NOT, Card, Labels
 from .card_memory import MemoryLabel, MemoryUnit
-from .resource_pattern import LONGEST_NAME
+from .resource_pattern import LONGEST_NAME, Matcher
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
 """How the part of a card's name behind the product begins for an MPS share (D3)."""
 SLICED: Final = "shared-"
 """The same for a time slice."""
+MIG: Final = "mig-"
+"""How the part of a slice's resource name behind the slash begins (D4)."""
 TIME_SLICING: Final = "time-slicing"
 """Value of the label `Vendor.sharing`; on a node without it, or with any other, shares are MPS."""
 SLICED_TYPE: Final = "gpu"
 """The type whose cards MIG slices are of, where a prefix has several: the only maker of such slices
 calls it so, and the name of a slice does not tell the type."""
 _SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
-_MIG: Final = "mig-"
 _SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
     r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|mlx|mlnx|nic|net|eth|eni|efa|sriov|hostdev|switchdev"
@@ -65,7 +67,8 @@ class Vendor:
     others: tuple[str, ...] = ()
     """More resource names of whole cards."""
     other_types: str = ""
-    """The same, as a regular expression (RE2 and Python) for what follows `<prefix>/`."""
+    """The same, as a regular expression, as `resource_pattern` has them, for what follows
+    `<prefix>/`."""
     own: tuple[Shown, ...] = ()
     """How the maker's own software shows them, if not by the plain rule; best first."""
     own_first: bool = False
@@ -103,12 +106,12 @@ class Vendor:
         prefix, slash, kind = resource.partition("/")
         if not self.other_types or not slash or prefix != self.prefix:
             return False
-        return len(kind) <= LONGEST_NAME and re.fullmatch(self.other_types, kind) is not None
+        return len(kind) <= LONGEST_NAME and _matcher(self.other_types).matches(kind)
 
     def mig_profile(self, resource: str) -> str | None:
         """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""
         prefix, _, name = resource.partition("/")
-        return name if prefix == self.prefix and name.startswith(_MIG) else None
+        return name if prefix == self.prefix and name.startswith(MIG) else None
 
     def owns(self, resource: str) -> bool:
         """Whether this resource name counts cards of this vendor."""
@@ -129,7 +132,7 @@ class Vendor:
         way = self.ways(whole)[0]
         labels: Labels = ((way.product, product),)
         replicas = part.rpartition("*1/")[2]
-        if not part.startswith(_MIG) and replicas.isdecimal():
+        if not part.startswith(MIG) and replicas.isdecimal():
             labels += ((self.replicas, replicas),)
         if part.startswith(SLICED):
             labels += ((self.sharing, TIME_SLICING),)
@@ -142,11 +145,16 @@ class Vendor:
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names it owns."""
         kind = re.escape(self.type)
-        kinds = [kind, rf"{kind}\.shared", f"{_MIG}.+"]
+        kinds = [kind, rf"{kind}\.shared", f"{MIG}.+"]
         if self.other_types:
             kinds.append(f"({self.other_types})")
         own = rf"{re.escape(self.prefix)}/({'|'.join(kinds)})"
         return "|".join([own, *map(re.escape, self.others)])
+
+
+@lru_cache(maxsize=1024)  # of expressions that an administrator wrote
+def _matcher(expression: str) -> Matcher:
+    return Matcher(expression)
 
 
 def plain_vendor(label: str) -> Vendor | None:
@@ -155,7 +163,7 @@ def plain_vendor(label: str) -> Vendor | None:
     if not slash or not rest.endswith(PRODUCT):
         return None
     kind = rest.removesuffix(PRODUCT)
-    if not kind or kind.startswith(_MIG):
+    if not kind or kind.startswith(MIG):
         return None
     return Vendor(f"{prefix}/{kind}", prefix, kind)
 
@@ -163,7 +171,7 @@ def plain_vendor(label: str) -> Vendor | None:
 def vendor_behind(resource: str) -> Vendor:
     """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4)."""
     prefix, _, kind = resource.partition("/")
-    kind = SLICED_TYPE if kind.startswith(_MIG) else kind.removesuffix(_SHARED)
+    kind = SLICED_TYPE if kind.startswith(MIG) else kind.removesuffix(_SHARED)
     return Vendor(resource, prefix, kind)
 
 
@@ -187,7 +195,7 @@ def counts_form(resource: str, card: str) -> bool:
     kind = resource.partition("/")[2]
     _, slash, part = card.partition("/")
     if not slash:
-        return not kind.startswith(_MIG) and not kind.endswith(_SHARED)
-    if part.startswith(_MIG):
+        return not kind.startswith(MIG) and not kind.endswith(_SHARED)
+    if part.startswith(MIG):
         return kind == part.removesuffix("-mixed")
     return kind.endswith(_SHARED)

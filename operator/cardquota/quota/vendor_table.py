@@ -116,6 +116,11 @@ class VendorTable:
         _check(rows)
         replaced = {row.usual for row in rows}
         self._rows = (*rows, *(row for row in DEFAULT_VENDORS if row.usual not in replaced))
+        self._by_prefix: dict[str, list[Vendor]] = {}
+        """By the prefix of a resource name, the rows that may own it."""
+        for row in self._rows:
+            for prefix in {name.partition("/")[0] for name in (row.usual, *row.others)}:
+                self._by_prefix.setdefault(prefix, []).append(row)
         # Asked of every pod; bounded, since users write resource names as they like.
         self.owner = lru_cache(maxsize=1024)(self._owner)
         """The row whose cards a resource name counts, or None."""
@@ -124,7 +129,8 @@ class VendorTable:
         return iter(self._rows)
 
     def _owner(self, resource: str) -> Vendor | None:
-        owners = [row for row in self._rows if row.owns(resource)]
+        rows = self._by_prefix.get(resource.partition("/")[0], ())
+        owners = [row for row in rows if row.owns(resource)]
         cut = [row for row in owners if _is_slice(row, resource) and row.type == SLICED_TYPE]
         return next(iter(cut or owners), None)
 

@@ -37,6 +37,16 @@ def test_d7_the_second_node_is_reported_and_not_counted() -> None:
     assert [node for node, _ in ledger.nodes.problems()] == ["b"]
 
 
+def test_d7_of_a_node_that_contradicts_another_in_very_many_cards_some_are_named() -> None:
+    first, second = a_node("a").showing(H200), a_node("b").showing(H200, resource="amd.com/gpu")
+    for n in range(50):
+        first = first.with_slices(f"{n:02}g.5gb", 1)
+        second = second.offering(1, f"amd.com/mig-{n:02}g.5gb")
+    ledger = a_ledger(first, second)
+    *named, last = [problem for node, problem in ledger.nodes.problems() if node == "b"]
+    assert (len(named), last) == (20, "and 30 more")
+
+
 def test_p5_a_node_that_shows_a_card_by_another_label_is_reported_and_not_counted() -> None:
     """Pods that ask for the card are led by the label that was there first."""
     a, b, c = (a_node(name).offering(8, ASCEND) for name in "abc")

@@ -13,8 +13,8 @@ from builders.node import NodeBody
 from cardquota.quota.discovery import discover
 from cardquota.quota.node_facts import node_facts
 from cardquota.quota.objects.node import Node
-from cardquota.quota.vendor import vendor_behind
-from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.quota.vendor import Vendor, plain_vendor, vendor_behind
+from cardquota.quota.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
 
 SAMPLE = {
     node["metadata"]["name"]: node
@@ -205,6 +205,84 @@ def test_d9_one_bad_resource_leaves_the_others_counted() -> None:
 
 def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
     assert a_node().showing(H200, memory=None).facts().problems == ()
+
+
+class _Counting(VendorTable):
+    asked = 0
+
+    def counts_for(self, vendor: Vendor, resource: str) -> bool:
+        self.asked += 1
+        return super().counts_for(vendor, resource)
+
+
+@pytest.mark.parametrize(
+    ("label", "resource"),
+    [
+        ("x{}.example/gpu.product", "y{}.example/gpu"),
+        ("nvidia.com/g{}.product", "nvidia.com/mig-{}g"),
+        ("nvidia.com/g{}.product", "nvidia.com/h{}"),
+        ("cambricon.com/mlu{}.product", "cambricon.com/x{}"),
+    ],
+)
+def test_i5_a_node_of_many_labels_and_resources_costs_by_their_sum(
+    label: str, resource: str
+) -> None:
+    table, many = _Counting(), 300
+    labels = {label.format(n): "X" for n in range(many)}
+    allocatable = {resource.format(n): 1 for n in range(many)}
+    assert discover(labels, allocatable, table).cards == ()
+    assert table.asked <= 3 * many
+
+
+kinds = st.sampled_from(("gpu", "gpu.shared", "npu", "npu7", "mig-1g", "mig-", "x", ""))
+resources = st.builds("{}/{}".format, st.sampled_from(("a.example", "b.example", "c.x")), kinds)
+rows = st.builds(
+    Vendor,
+    st.sampled_from("AB"),
+    st.sampled_from(("a.example", "b.example")),
+    st.sampled_from(("gpu", "npu")),
+    others=st.lists(resources, max_size=2).map(tuple),
+    other_types=st.sampled_from(("", "npu[0-9]+", "x?")),
+)
+
+
+@given(st.lists(rows, max_size=2), st.sets(resources), resources)
+def test_d1_a_product_without_memory_is_a_problem_where_any_of_its_cards_is_offered(
+    rows: list[Vendor], offered: set[str], resource: str
+) -> None:
+    """Whoever's the label is: as if every name that is offered were held against it."""
+    try:
+        table = VendorTable(rows)
+    except CollisionError:
+        return
+    plain = plain_vendor(f"{resource}.product")
+    if plain is None or any(row.own for row in table if row.owns(resource)):
+        return
+    vendor = table.owner(resource) or plain
+    found = discover({f"{resource}.product": "X"}, dict.fromkeys(offered, 1), table)
+    said = f"label {resource}.product is set without {resource}.memory" in found.problems
+    assert said == any(table.counts_for(vendor, one) for one in offered)
+
+
+def test_d9_of_very_many_problems_the_first_are_named_and_the_others_counted() -> None:
+    """An event of a node is for people to read."""
+    node = a_node().showing(H200)
+    for n in range(50):
+        node = node.with_slices(f"{n:02}g.5gb", -1)
+    *problems, last = node.facts().problems
+    assert [text.partition(":")[0] for text in problems] == [
+        f"allocatable nvidia.com/mig-{n:02}g.5gb" for n in range(20)
+    ]
+    assert last == "and 30 more"
+
+
+def test_d9_of_very_many_products_the_first_are_named() -> None:
+    node = a_node()
+    for n in range(8):
+        node = node.with_cards("X", 1, f"x{n}.example/gpu")
+    (problem,) = node.facts().problems
+    assert problem.startswith("the node has labels of 8 products (x0.example/gpu.product=X, ")
+    assert problem.endswith("x4.example/gpu.product=X and 3 more)")
 
 
 texts = st.text(max_size=20)

@@ -1,11 +1,25 @@
 """A workload's own pods: which they are, what they hold, what they give back."""
 
+from collections.abc import Mapping
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota import first_step, own_pods
+from cardquota.quota.account import Account
 from cardquota.quota.create_judgement import on_the_way
 from cardquota.quota.first_step import must_go_first
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.own_pods import OwnPods
+from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.pod_request import PodRequest
+from cardquota.quota.room import room_for
+from cardquota.quota.steps import to_its_end
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
 JOB = "train"
@@ -25,12 +39,22 @@ def a_cluster(*things: Body) -> Ledger:
 
 
 def names(ledger: Ledger, queue: str = "red", namespace: str = "team", kind: str = "Job") -> str:
-    found = ledger.made_pods.of(queue, namespace, kind, lambda name: name == JOB)
+    found: list[PodRecord] = []
+    made = ledger.made_pods
+    to_its_end(made.each(queue, namespace, kind, lambda name: name == JOB, found.append))
     return " ".join(record.facts.name for record in found)
 
 
-def own(ledger: Ledger) -> OwnPods:
-    return OwnPods(ledger.made_pods.of("red", "team", "Job", lambda name: name == JOB))
+def own(ledger: Ledger, template: PodBody | None = None) -> OwnPods:
+    found = OwnPods(template.facts() if template else None)
+    named = lambda name: name == JOB  # noqa: E731
+    to_its_end(ledger.made_pods.each("red", "team", "Job", named, found.add))
+    return found
+
+
+def kept(ledger: Ledger, template: PodBody | None = None) -> tuple[int, dict[str, int]]:
+    found = own(ledger, template)
+    return found.alike, found.given_back
 
 
 def first(ledger: Ledger, pod: PodBody) -> int | None:
@@ -47,7 +71,7 @@ def test_they_are_found_by_their_controller() -> None:
     bare = held("bare").put(None, "metadata", "ownerReferences")
     elsewhere = held("elsewhere").in_namespace("elsewhere")
     ledger = a_cluster(held("b"), a_member("a").gated(), other, bare, elsewhere)
-    assert names(ledger) == "a b"
+    assert names(ledger) == "b a"
     assert names(ledger, namespace="elsewhere") == "elsewhere"
     assert names(ledger, kind="ReplicaSet") == ""
     assert names(ledger, queue="blue") == ""
@@ -73,6 +97,20 @@ def test_the_ledger_forgets_those_that_are_gone() -> None:
     assert names(ledger) == ""
 
 
+def test_who_goes_or_comes_while_they_are_counted_is_left_out() -> None:
+    """Many are counted in steps, and others have their turn in between."""
+    ledger = a_cluster(*(held(f"p{n:03}") for n in range(600)))
+    found: list[PodRecord] = []
+    steps = ledger.made_pods.each("red", "team", "Job", lambda name: name == JOB, found.append)
+    next(steps)
+    assert 0 < len(found) < 300
+    ledger.pod_gone("p599")
+    see(ledger, held("new"))
+    to_its_end(steps)
+    assert len(found) == 599
+    assert {record.facts.name for record in found}.isdisjoint(("p599", "new"))
+
+
 # --- what they hold ---
 
 
@@ -80,21 +118,20 @@ def test_let_through_and_bound_ones_hold_and_gated_ones_do_not() -> None:
     """Ready or not: the ledger has what their controller cannot know."""
     bound = held("bound").on_node("h200-a")
     ledger = a_cluster(held("open"), bound, a_member("gated").gated())
-    template = a_member("new").facts()
-    assert own(ledger).kept(template) == (2, {})
+    assert kept(ledger, a_member("new")) == (2, {})
 
 
 def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_the_way() -> None:
     """Under policy Deny too: they are those that there is room to be found for."""
     others = a_member("other").owned_by("Job", name="other").gated()
     ledger = a_cluster(QUEUE.with_policy("Deny"), held("open"), a_member("gated").gated(), others)
-    pods = own(ledger)
-    assert pods.kept(a_member("new").facts()) == (1, {})
-    assert [record.facts.name for record in pods.waiting] == ["gated"]
-    account = ledger.account("red")
+    pods = own(ledger, a_member("new"))
+    assert (pods.alike, pods.given_back) == (1, {})
+    account, lane = ledger.account("red"), ledger.pods["gated"].lane
+    assert pods.waiting == {lane: 1}
     assert on_the_way(ledger, account).amounts == {H200: 2}
     assert on_the_way(ledger, account, but=pods.waiting).amounts == {H200: 1}
-    assert on_the_way(ledger, account, but=[*pods.waiting, ledger.pods["other"]]).amounts == {}
+    assert on_the_way(ledger, account, but={lane: 2}).amounts == {}
 
 
 def test_pods_of_another_template_give_back_what_they_are_charged() -> None:
@@ -102,22 +139,22 @@ def test_pods_of_another_template_give_back_what_they_are_charged() -> None:
     either = f"{H200}|{H800}"
     changed = held("b", 1, either).stamped("red", {H800: 1})
     ledger = a_cluster(held("a"), changed, held("c", 2, H800))
-    alike, freed = own(ledger).kept(a_member("new").facts())
+    alike, freed = kept(ledger, a_member("new"))
     assert (alike, freed[H800]) == (1, 3)
-    alike, freed = own(ledger).kept(None)
+    alike, freed = kept(ledger)
     assert (alike, freed[H200], freed[H800]) == (0, 1, 3)
 
 
 def test_a_pod_that_is_being_deleted_does_not_stay() -> None:
     ledger = a_cluster(held("a").terminating(), held("b"))
-    alike, freed = own(ledger).kept(a_member("new").facts())
+    alike, freed = kept(ledger, a_member("new"))
     assert (alike, freed[H200]) == (1, 1)
 
 
 def test_cpu_that_was_set_on_the_way_makes_no_other_pod() -> None:
     """Defaults of a namespace, containers that somebody's webhook adds."""
     ledger = a_cluster(held("a").with_cpu("100m"))
-    assert own(ledger).kept(a_member("new").facts())[0] == 1
+    assert kept(ledger, a_member("new"))[0] == 1
 
 
 # --- how many of them must go before a new one has room ---
@@ -147,3 +184,44 @@ def test_only_what_counts_of_them_makes_room() -> None:
     """Cpu that is not limited frees nothing; the card of another model neither."""
     ledger = a_cluster(*(held(name).with_cpu("1") for name in "abc"), held("d", 2, H800))
     assert first(ledger, a_member("new", 1, H800).asking_for(1, GPU)) == 4
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12),
+    st.integers(0, 3),
+    st.integers(1, 12),
+)
+def test_it_is_the_first_number_with_room_whatever_they_hold(
+    amounts: list[tuple[int, int]], others: int, asked: int
+) -> None:
+    """As if they went one by one, and the question were asked each time."""
+    pods = [held(f"p{n}", cards).with_cpu(f"{cpu}m") for n, (cards, cpu) in enumerate(amounts)]
+    queue = QUEUE.with_quota({H200: 12}).limited_to(cpu="12m")
+    ledger = a_cluster(queue, held("other", others).owned_by("Job", name="other"), *pods)
+    new = a_member("new", asked).with_cpu(f"{asked}m")
+    account, request = ledger.account("red"), ledger.request_of(new.facts(), "red")
+    assert account is not None
+    freed: dict[str, int] = {}
+    expected = None
+    for gone in range(len(pods) + 1):
+        if room_for(account, request, 1, freed)[0]:
+            expected = gone
+            break
+        for dimension, amount in ledger.pods[f"p{gone}"].charge if gone < len(pods) else ():
+            freed[dimension] = freed.get(dimension, 0) + amount
+    with patch.object(own_pods, "_APART", 4):
+        assert first(ledger, new) == expected
+
+
+def test_i5_of_very_many_a_few_questions_find_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Mapping[str, int]] = []
+
+    def asking(account: Account, request: PodRequest, *rest: Any, **more: Any) -> Any:
+        asked.append(rest[-1])
+        return room_for(account, request, *rest, **more)
+
+    monkeypatch.setattr(first_step, "room_for", asking)
+    queue = QUEUE.with_quota({H200: 1_500})
+    ledger = a_cluster(queue, *(held(f"p{n}") for n in range(1_500)))
+    assert first(ledger, a_member("new", 1_100)) == 1_100
+    assert len(asked) < 16

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from builders import GPU
+from cardquota.quota.limits import CONTAINERS, RESOURCE_ENTRIES
 from cardquota.quota.objects.limit_range import LimitRange
 from cardquota.quota.objects.pod import PodSpec
 from cardquota.quota.objects.runtime_class import RuntimeClass
@@ -99,6 +100,20 @@ def test_of_several_ranges_the_first_by_name_counts_for_each_resource() -> None:
     found = totals(seen(*ranges), {})
     assert (found.cpu, found.memory) == (1000, 2 * MI)
     assert totals(seen(*reversed(ranges)), {}) == found
+
+
+@pytest.mark.parametrize(
+    ("containers", "of_one"), [(CONTAINERS.most + 1, 1), (40, RESOURCE_ENTRIES.most // 40 + 1)]
+)
+def test_p8_of_what_is_beyond_a_limit_nothing_is_read_nor_written(
+    containers: int, of_one: int
+) -> None:
+    """It is refused for that in any case, and its size is anybody's choice."""
+    limits = {f"x.example/d{n}": 1 for n in range(of_one)}
+    body = {"containers": [{"resources": {"limits": limits}}] * containers}
+    level = {"resources": {"limits": {"cpu": "8"}}}
+    spec = msgspec.convert({**body, **level}, PodSpec)
+    assert seen(a_range("a", default={"cpu": "1"})).applied(spec, "team") is spec
 
 
 def test_a_range_that_is_changed_or_deleted_counts_as_it_is_now() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cardquota.quota.resource_pattern import (
     LONGEST,
     LONGEST_NAME,
+    Matcher,
     PatternError,
     common_name,
     read_pattern,
@@ -39,6 +40,38 @@ def test_an_expression_is_read_as_python_reads_it(text: str, name: str) -> None:
     assert common_name(read_pattern(text), read_pattern(exactly(name))) == (
         name if matched else None
     )
+
+
+@given(expressions, names | st.text("ab1c-._ é\n*", max_size=6))
+def test_an_expression_matches_what_python_says(text: str, name: str) -> None:
+    """Of names that no resource can have, too: a pod may ask for anything."""
+    assert Matcher(text).matches(name) == (re.fullmatch(text, name) is not None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gpu" + "[a-z]*" * 15 + "[0-9]",
+        "gpu" + "(a?)?" * 18 + "[0-9]",
+        "gpu" + "(|)" * 32 + "b",
+        "gpu" + ".*" * 47 + "b.",
+    ],
+)
+def test_i5_a_name_takes_one_step_for_each_character_whatever_the_expression(text: str) -> None:
+    """Tried one after the other, as Python does, the ways to match it have no end."""
+    matcher = Matcher(text)
+    assert not matcher.matches("gpu" + "a" * (LONGEST_NAME - 3))
+    assert max(map(len, matcher.steps.values())) <= LONGEST
+
+
+def test_what_is_remembered_of_an_expression_is_bounded() -> None:
+    """Made deterministic as names come, it would have 2**19 states."""
+    text = "[ab]*a" + "[ab]" * 18
+    matcher = Matcher(text)
+    for number in range(2_000):
+        name = f"{number * 997:030b}".replace("0", "a").replace("1", "b")
+        assert matcher.matches(name) == (re.fullmatch(text, name) is not None)
+        assert len(matcher._after) <= 1024
 
 
 @given(expressions, expressions, st.lists(names))

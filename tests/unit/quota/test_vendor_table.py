@@ -388,6 +388,20 @@ def test_a_name_that_no_resource_can_have_is_not_held_against_an_expression() ->
     assert not row.counts_whole("x.example/m" + 63 * "x")
 
 
+def test_i5_a_name_that_nearly_matches_a_chain_of_repeats_is_answered_at_once() -> None:
+    """Tried one after the other, the ways to match it would take for ever."""
+    table = VendorTable([Vendor("A", "x.example", "m", other_types="m" + "[a-z]*" * 12 + "[0-9]")])
+    assert table.owner("x.example/m" + 61 * "a") is None
+    assert table.owner("x.example/m" + 61 * "a" + "7") is not None
+
+
+def test_d6_a_row_owns_names_of_other_prefixes_that_it_lists() -> None:
+    row = Vendor("A", "a.example", "x", others=("b.example/y",))
+    table = VendorTable([row])
+    assert table.owner("b.example/y") == table.owner("a.example/x") == row
+    assert table.owner("b.example/x") is None
+
+
 def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
     table = VendorTable([Vendor("A", "a.example", "x"), Vendor("B", "a.example", "y")])
     owners = [table.owner(f"a.example/{kind}") for kind in ("x", "y", "mig-1g")]

@@ -48,19 +48,24 @@ async def warned(
     door: Door, resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
 ) -> list[str]:
     """The warnings on such a workload named `web`. `old`: as it stood, by `stored`."""
-    body = spec_of(resource, template, **spec)
-    request = {
+    said: Said = await door.review("/validate", asked(resource, template, old, **spec))
+    assert said.allowed
+    return said.warnings
+
+
+def asked(
+    resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
+) -> dict[str, Any]:
+    """The question that the API server has then."""
+    return {
         "uid": "u",
         "resource": {"group": GROUPS[resource], "version": "v1", "resource": resource},
         "operation": "UPDATE" if old else "CREATE",
         "name": "web",
         "namespace": "team",
-        "object": {"metadata": {"name": "web"}, "spec": body},
+        "object": {"metadata": {"name": "web"}, "spec": spec_of(resource, template, **spec)},
         "oldObject": old,
     }
-    said: Said = await door.review("/validate", request)
-    assert said.allowed
-    return said.warnings
 
 
 def spec_of(resource: str, template: PodBody, **spec: Any) -> dict[str, Any]:
