@@ -5,7 +5,8 @@ What comes in are bytes, as an API server would send them.
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import thread_time
 from typing import Any
 
@@ -16,6 +17,7 @@ from cardquota.cluster.known import Known
 from cardquota.cluster.reflector import Reflector, _BrokenError
 from cardquota.control.queue_metrics import refresh
 from cardquota.quota.drift import drift
+from cardquota.quota.release_judge import Opening
 from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
 
@@ -23,8 +25,6 @@ from .moody import Moody
 
 _ROUNDS = 20
 """Of the loop, for what the leader does: what it writes is answered at once."""
-Totals = dict[tuple[str, str], int]
-"""By queue and dimension."""
 
 
 class Product(Replica):
@@ -35,6 +35,8 @@ class Product(Replica):
         super().__init__(default_queue="other", writes=Moody(seed))
         self.longest = 0.0
         """Seconds of processor time of the longest round of the loop since this was set to 0."""
+        self.beyond: list[str] = []
+        """Openings that did not fit."""
         self._reflectors: dict[str, Reflector[Any]] = {}
         self.lead()
 
@@ -85,25 +87,25 @@ class Product(Replica):
         await self.follow()
         self.lead()
 
-    def charged(self) -> Totals:
-        """What counts against each limit there is, but for what audit mode lets by."""
-        found = {
-            (account.name, dimension): row.charged
-            for account in self.ledger.accounts()
-            for dimension, row in account.rows.items()
-            if account.limit(dimension) is not None
-        }
-        for record in self.ledger.pods.values():
-            if record.held and self.ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
-                for dimension, amount in record.charge:
-                    if (record.queue, dimension) in found:
-                        found[record.queue, dimension] -= amount
-        return found
+    def lead(self) -> None:
+        """A term begins, whose every opening is looked at."""
+        super().lead()
+        door: Any = self.leadership._door
+        door._open = partial(self._opens, door._open)
 
-    def over(self) -> Totals:
-        """Of these what stands above its limit."""
-        places = {(a.name, dimension) for a in self.ledger.accounts() for dimension, *_ in a.over()}
-        return {place: n for place, n in self.charged().items() if place in places}
+    def _opens(self, charge: Callable[..., None], opening: Opening, since: float) -> None:
+        """What an opening charges fits, whatever else is over: but for what audit mode lets by."""
+        account = self.ledger.account(opening.queue)
+        before = {d: row.charged for d, row in account.rows.items()} if account else {}
+        charge(opening, since)
+        account = self.ledger.account(opening.queue)
+        first = opening.pods[0][0].facts
+        if account is None or self.ledger.mode_in(first.namespace) is not Mode.ENFORCE:
+            return
+        for dimension, charged, limit in account.over():
+            if charged > before.get(dimension, 0):
+                text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {first.name}"
+                self.beyond.append(f"{opening.queue} held {text}, may hold {limit}")
 
     def expire(self) -> None:
         """The time of every reservation is over (E8)."""

@@ -1,5 +1,6 @@
 """One run: inputs in, and what of it is wrong."""
 
+import ctypes
 import gc
 import logging
 import sys
@@ -118,7 +119,9 @@ async def fuzz(
             if timed and given.number == warm_at:
                 warm = run.resident()
             if timed and count >= 10 and (given.number + 1) % (count // 10) == 0:
-                progress(f"{given.number + 1:,}: {run.resident():.0f} MB, {dict(found.counted)}")
+                blocks = sys.getallocatedblocks()
+                told = f"{run.resident():.0f} MB, {blocks:,} blocks, {dict(found.counted)}"
+                progress(f"{given.number + 1:,}: {told}")
         run.relist()
         await product.end()
         if timed:
@@ -164,12 +167,9 @@ class _Run:
     async def decide(self, given: Input) -> None:
         """The leader looks at what there is, now and then a new one."""
         product = self._product
-        before, product.longest = product.charged(), 0.0
+        product.longest = 0.0
         try:
             await product.decide(self._newest)
-            for place, charged in product.over().items():
-                if charged > before.get(place, 0):
-                    self._note("over", given, f"{place} was {before.get(place, 0)}, is {charged}")
             if given.number % (3 * _LEAD) == 0:
                 product.expire()
                 await product.decide(self._newest)
@@ -178,6 +178,9 @@ class _Run:
                 await product.another_term()
         except Exception as error:  # noqa: BLE001
             self._note("exception", given, f"the leader, after it: {error!r}"[:500])
+        beyond, product.beyond = product.beyond, []
+        for text in beyond:
+            self._note("over", given, text)
         self._found.slowest = max(self._found.slowest, product.longest)
         if self._timed and product.longest > SLOWEST:
             self._note("slow", given, f"the leader, after it: {product.longest * 1000:.0f} ms")
@@ -206,8 +209,11 @@ class _Run:
         self._take_log(None)
 
     def resident(self) -> float:
-        """MB of this process."""
+        """MB of this process, without what the allocator keeps though nobody uses it."""
         gc.collect()
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * 4096 / 1e6 if sys.platform == "linux" else 0.0
 
