@@ -211,7 +211,9 @@ def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
 def _we_wrote_state(queue: Queue) -> bool:
     """Whether `status.state` is our own echo of the annotation, not somebody else's word (Q6)."""
     return any(
-        entry.manager == v.FIELD_MANAGER and "f:state" in entry.fields.get("f:status", {})
+        entry.manager == v.FIELD_MANAGER
+        and isinstance(entry.fields.status, dict)
+        and "f:state" in entry.fields.status
         for entry in queue.metadata.managed_fields or ()
     )
 
