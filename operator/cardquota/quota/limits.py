@@ -94,10 +94,12 @@ NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=Tru
 """As much as a quota may have."""
 NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
 """Names are looked up; of those with wildcards, see below."""
+NAMESPACE_TEXT: Final = Limit(f"an entry of annotation {v.NAMESPACES}", 128, sized=True)
+"""Twice what a namespace's name may have: no longer one stands for any, but with `*` or `[`."""
 PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
 """Each is compared with a pod's namespace."""
 
-OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, PATTERNS)
+OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, NAMESPACE_TEXT, PATTERNS)
 
 # --- what only the operator writes: a longer one is none of ours -----------------------------
 ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)

@@ -292,8 +292,9 @@ def names(number: int, text: str) -> str:
 
 
 OF_QUEUES: Final[dict[Limit, Callable[[int], str]]] = {
-    limits.NAMESPACES_TEXT: lambda n: f'["{"t" * (n - 4)}"]',
+    limits.NAMESPACES_TEXT: lambda n: "[" + '"t",' * 500 + f'"t"{" " * (n - 2_005)}]',
     limits.NAMESPACES: lambda n: names(n, "t"),
+    limits.NAMESPACE_TEXT: lambda n: f'["{"t" * n}"]',
     limits.PATTERNS: lambda n: names(n, "t*"),
 }
 
@@ -309,11 +310,19 @@ def test_a_queue_beyond_a_limit_is_refused_and_open_to_nobody(limit: Limit) -> N
     assert queue_facts(beyond.wire()).namespaces == ()
 
 
-def test_as_many_patterns_as_there_may_be_are_made_ready_once() -> None:
-    text = names(100, "team-*-")
-    facts = [queue_facts(RED.annotated(v.NAMESPACES, text).wire()) for _ in range(2)]
-    assert facts[0].admits("team-x-7")
-    assert steps_of(lambda: facts[1].admits("team-x-70")) < 500
+@pytest.mark.parametrize("pattern", ["a*" * 62, "[a-z]" * 25, "*" + "a" * 55, "[!" + "b" * 120])
+def test_as_many_and_as_long_patterns_as_there_may_be_are_compared_once(pattern: str) -> None:
+    facts = queue_facts(RED.annotated(v.NAMESPACES, names(100, pattern + "]")).wire())
+    assert len(facts.namespaces or ()) == 100
+    assert steps_of(lambda: facts.admits("a" * 63)) < 50_000
+    assert steps_of(lambda: facts.admits("a" * 63)) < 50
+
+
+def test_whether_a_queue_admits_is_remembered_of_a_bounded_number_of_namespaces() -> None:
+    facts = RED.open_to("team-*").facts()
+    assert all(facts.admits(f"team-{n}") for n in range(2_500))
+    assert not facts.admits("red")
+    assert len(facts._admitted) <= 1_000
 
 
 # --- nodes --------------------------------------------------------------------------------------
