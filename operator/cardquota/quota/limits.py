@@ -84,10 +84,12 @@ OF_REVIEWS: Final = (BODY,)
 # --- all pods that wait, together --------------------------------------------------------------
 LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
 """What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
-LARGE_TEXTS: Final = Limit("the larger texts of all waiting pods", 64 * KIB * KIB, sized=True)
+LARGE_TEXTS: Final = Limit("the pods that wait", 64 * KIB * KIB, sized=True)
 """What all those that keep more may keep together."""
+LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KIB * KIB, sized=True)
+"""What those of one namespace may keep of it: none can make the pods of all others wait."""
 
-OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS)
+OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE)
 
 # --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)

@@ -226,6 +226,46 @@ def test_all_that_wait_keep_a_bounded_amount_together(monkeypatch: pytest.Monkey
     for uid in [*ledger.pods]:
         ledger.pod_gone(uid)
     assert ledger._kept_text._total == 0
+    assert not ledger._kept_text._of_namespace
+
+
+LARGE: Final = STOCK.on_nodes_labelled({"k": "v" * 40_000}).gated()
+
+
+def test_no_namespace_takes_what_the_pods_of_others_may_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    share = Limit("the pods of its namespace that wait", 50_000, sized=True)
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS_OF_ONE", share)
+    ledger = a_ledger(*CARDS, RED)
+    for n in range(3):
+        see(ledger, LARGE.with_uid(f"greedy-{n}"))
+    assert [ledger.pods[f"greedy-{n}"].facts.oversized for n in range(3)] == [False, True, True]
+    verdict = judge_release(ledger, ledger.pods["greedy-2"])
+    assert "of the pods of its namespace that wait are more than <50000> bytes" in verdict.text
+    see(ledger, LARGE.in_namespace("other").with_uid("other"))
+    assert not ledger.pods["other"].facts.oversized
+    ledger.pod_gone("greedy-0")
+    see(ledger, LARGE.with_uid("greedy-1").at_revision(9))
+    assert not ledger.pods["greedy-1"].facts.oversized
+
+
+def test_pods_that_have_a_node_do_not_count_as_waiting() -> None:
+    ledger = a_ledger(*CARDS, RED)
+    text = f"{H200}|" + of_length(15_000)
+    for n in range(5):
+        see(ledger, STOCK.naming(text).with_uid(f"p{n}").on_node("h200-a"))
+    assert ledger._kept_text._total == 0
+    kept = [ledger.pods[f"p{n}"].facts for n in range(5)]
+    assert not any(facts.oversized for facts in kept)
+    assert [facts.card_text for facts in kept] == [text[:1_024].rpartition("|")[0]] * 5
+
+
+def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:
+    ledger = a_ledger(*CARDS, RED, LARGE)
+    assert ledger._kept_text._total > 40_000
+    see(ledger, LARGE.ungated().on_node("h200-a").at_revision(9))
+    assert ledger._kept_text._total == 0
 
 
 # --- what came past us is charged ------------------------------------------------------------
