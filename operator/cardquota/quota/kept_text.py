@@ -11,9 +11,14 @@ from typing import Final
 from . import messages
 from .limits import KIB, LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE
 from .pod_facts import PodFacts, State
+from .vendor import may_count_cards
 
 _OBJECT: Final = 300
 """Bytes of a toleration beside its letters, or of a gate."""
+_DEVICE: Final = 150
+"""Bytes of a resource name beside its letters, with the amount."""
+_FEW: Final = 4
+"""Resource names that are kept in any case: a pod may ask for one kind of card."""
 _OF_BOUND: Final = KIB
 """Characters of `card.name` that are kept of a pod that has a node: it is charged by that."""
 
@@ -72,6 +77,7 @@ def _without_texts(facts: PodFacts, problem: str) -> PodFacts:
     return replace(
         facts,
         card_text=None,
+        devices=_few(facts.devices),
         selector=b"",
         tolerations=(),
         foreign_gates=(),
@@ -80,9 +86,18 @@ def _without_texts(facts: PodFacts, problem: str) -> PodFacts:
     )
 
 
+def _few(devices: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """Those that may be cards first. What the pod holds is read anew once it has a node."""
+    if len(devices) <= _FEW:
+        return devices
+    return tuple(sorted(sorted(devices, key=lambda one: not may_count_cards(one[0]))[:_FEW]))
+
+
 def _size_of(facts: PodFacts) -> int:
     """What a pod keeps of where it may go and what it names, with what is made of it."""
     size = len(facts.selector)
+    for resource, _ in facts.devices:
+        size += _DEVICE + len(resource)
     if facts.card_text:
         size += 4 * len(facts.card_text)  # the names one by one, and the claim
     for one in facts.tolerations:

@@ -83,7 +83,8 @@ OF_REVIEWS: Final = (BODY,)
 
 # --- all pods that wait, together --------------------------------------------------------------
 LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
-"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
+"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations,
+resource names."""
 LARGE_TEXTS: Final = Limit("the pods that wait", 64 * KIB * KIB, sized=True)
 """What all those that keep more may keep together."""
 LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KIB * KIB, sized=True)

@@ -133,7 +133,7 @@ def beyond_limit(limit: Limit, found: int) -> str:
 def too_much_waits(each: Limit, together: Limit) -> str:
     """The texts of a waiting pod are large, and so are those of many others (P8)."""
     return (
-        f"the node selectors, affinities, tolerations and {v.CARD_NAME} of "
+        f"the node selectors, affinities, tolerations, resource names and {v.CARD_NAME} of "
         f"{together.what} are more than <{together.most}> bytes together: write less than "
         f"<{each.most}> for this one, or create it again later"
     )

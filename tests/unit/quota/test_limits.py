@@ -261,6 +261,58 @@ def test_pods_that_have_a_node_do_not_count_as_waiting() -> None:
     assert [facts.card_text for facts in kept] == [text[:1_024].rpartition("|")[0]] * 5
 
 
+def asking_for_many(name: str) -> PodBody:
+    amounts = {f"{name}.io/{'y' * 50}{n}": "1" for n in range(limits.RESOURCES.most)}
+    return STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+
+
+def test_the_names_of_resources_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the four that may be cards a pod is charged, if it was let by."""
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 20_000, sized=True))
+    ledger = a_ledger(*CARDS, RED, asking_for_many("a").with_uid("a"))
+    before = ledger._kept_text._total
+    assert 64 * 150 < before < 20_000
+    see(ledger, asking_for_many("b").with_uid("b").gated())
+    facts = ledger.pods["b"].facts
+    assert facts.oversized
+    assert [name[:4] for name, _ in facts.devices] == ["b.io"] * 4
+    see(ledger, asking_for_many("b").with_uid("b").on_node("h200-a").at_revision(9))
+    assert len(ledger.pods["b"].facts.devices) == 64
+    assert ledger._kept_text._total == before
+    ledger.pod_gone("a")
+    assert ledger._kept_text._total == 0
+
+
+def test_of_a_pod_that_came_too_late_those_that_may_be_cards_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 1_000, sized=True))
+    amounts = {f"a.io/hca-{n:02}": "1" for n in range(60)} | {"nvidia.com/gpu": "2"}
+    pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+    ledger = a_ledger(*CARDS, RED, pod)
+    assert ledger.pods["uid-p"].facts.oversized
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 2
+
+
+@pytest.mark.parametrize("others", [0, 3, 4, 40])
+def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_known(
+    others: int,
+) -> None:
+    amounts = {f"a.io/r{n}": "1" for n in range(others)} | {"nvidia.com/gpu": "2"}
+    pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+    ledger = a_ledger(RED, pod)
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 0
+    see(ledger, a_node("n").with_cards(H200, 8))
+    assert account.row(H200).inqueue == 2
+    ledger.pod_gone(pod.uid)
+    assert not ledger._loose._by_device
+    assert not ledger._loose._of_many
+
+
 def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:
     ledger = a_ledger(*CARDS, RED, LARGE)
     assert ledger._kept_text._total > 40_000
