@@ -123,11 +123,13 @@ def unreadable(problem: str) -> str:
     return f"{problem}; correct the pod's amounts or annotations"
 
 
-def beyond_limit(limit: Limit, found: int) -> str:
-    """There is more of a pod than is read (P8). Short: also part of a Warning."""
+def beyond_limit(limit: Limit, found: int, of: str = "the pod") -> str:
+    """There is more of a pod, or of another object, than is read (P8). Short: also part of a
+    Warning.
+    """
     if limit.sized:
         return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
-    return f"the pod has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
+    return f"{of} has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
 def too_much_waits(each: Limit, together: Limit) -> str:
