@@ -1,20 +1,22 @@
 """Objects so large that even to decode them would hold up everybody else (P8).
 
 An API server takes requests of 3 MB, and etcd objects of half of that: what is larger can be asked
-about by dry run, again and again, and is never stored.
+about by dry run, again and again. What it takes to decode one goes by the number of its elements.
 """
+
+import msgspec
 
 from cardquota.quota import messages
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.limits import BODY
+from cardquota.quota.limits import BODY, ELEMENTS, elements_of
 from cardquota.quota.vocabulary import Mode, Reason
 
 from .review import Answer, Request, deny
 
 
 def is_large(request: Request) -> bool:
-    """Whether one of the objects of a review is larger than what is read."""
-    return max(len(request.object), len(request.old_object)) > BODY.most
+    """Whether the objects of a review are larger than what is read."""
+    return bool(too_large(request))
 
 
 def answer_to_large(request: Request, ledger: Ledger) -> Answer | None:
@@ -22,9 +24,9 @@ def answer_to_large(request: Request, ledger: Ledger) -> Answer | None:
 
     Refused where rules are enforced; a word elsewhere.
     """
-    if not is_large(request):
-        return None
     text = too_large(request)
+    if not text:
+        return None
     mode = ledger.mode_in(request.namespace)
     if mode is Mode.ENFORCE:
         return deny(text, reason=Reason.INVALID_CARD)
@@ -32,5 +34,18 @@ def answer_to_large(request: Request, ledger: Ledger) -> Answer | None:
 
 
 def too_large(request: Request) -> str:
-    """What is said of it."""
-    return messages.beyond_limit(BODY, max(len(request.object), len(request.old_object)))
+    """What is said of it; empty: nothing, it is not."""
+    return too_large_together(request.object, request.old_object)
+
+
+def too_large_together(*encoded: msgspec.Raw) -> str:
+    """What is said of objects of which all are to be decoded; empty: they may be."""
+    longest = max(map(len, encoded))
+    if longest > BODY.most:
+        return messages.beyond_limit(BODY, longest)
+    found = elements_of(*encoded)
+    if found <= ELEMENTS.most:
+        return ""
+    several = sum(len(one) > len("null") for one in encoded) > 1
+    of = "the object, with what it was before," if several else "the object"
+    return messages.beyond_limit(ELEMENTS, found, of=of)

@@ -21,6 +21,7 @@ from cardquota.quota.card_alias import alias_warning
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.limits import GATES
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
@@ -208,7 +209,18 @@ def _add_gate(pod: Pod) -> str:
 
 
 def _drop_gate(pod: Pod) -> str:
-    """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit."""
+    """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit.
+
+    By its place, so that it costs the same whatever others there are. Where it stands again and
+    again, it stays: the API server stores no such pod.
+    """
     gates = pod.spec.scheduling_gates or ()
-    kept = [{"name": gate.name} for gate in gates if gate.name != v.GATE]
-    return json_patch({"op": "replace", "path": _GATES, "value": kept})
+    places = [n for n, gate in enumerate(gates) if gate.name == v.GATE]
+    if len(places) > GATES.most:
+        return ""
+    steps: list[dict[str, str]] = []
+    for place in reversed(places):
+        path = f"{_GATES}/{place}"
+        steps.append({"op": "test", "path": f"{path}/name", "value": v.GATE})
+        steps.append({"op": "remove", "path": path})
+    return json_patch(*steps)

@@ -9,6 +9,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.queue_facts import QueueError, check_queue, doubts_about
 
+from .large_bodies import too_large_together
 from .review import Answer, Request, ReviewError, deny
 
 _DECODER = msgspec.json.Decoder(Queue)
@@ -25,6 +26,9 @@ class QueueReviews:
         if request.operation == "DELETE":
             text = self._in_use(_deleted(request))
             return deny(text) if text else Answer()
+        too_large = too_large_together(request.object)
+        if too_large:
+            return deny(messages.queue_refused(request.name, too_large))
         queue = _read(request.object)
         text = _wrong(queue, request.name)
         return deny(text) if text else Answer(warnings=doubts_about(queue))
@@ -40,7 +44,12 @@ class QueueReviews:
 
 def _deleted(request: Request) -> str:
     """Which queue: the deletion of many has no name in its requests."""
-    return request.name or _read(request.old_object).metadata.name
+    if request.name:
+        return request.name
+    too_large = too_large_together(request.old_object)
+    if too_large:
+        raise ReviewError(too_large)
+    return _read(request.old_object).metadata.name
 
 
 def _read(encoded: msgspec.Raw) -> Queue:

@@ -205,6 +205,19 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
+        when="The same, of one namespace: what waits in others is not held up by it.",
+        says=say(
+            m.objected,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS_OF_ONE),
+        ),
+        where=(Where.POD_EVENT,),
+        rule="P8",
+        do="Write less, or let fewer such pods wait in this namespace at once.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
         when="The pod and its PodGroup name two queues.",
         says=say(m.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
         where=POD,

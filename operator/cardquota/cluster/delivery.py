@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from .known import Known
-from .wire import Identity, Watched, decode_identity, revision_of
+from .wire import Identity, Watched, decode_identity, decoder_of, revision_of
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Delivery(Generic[T]):
 
     def __init__(self, kind: str, decoder: type[T], sink: Sink[T]) -> None:
         self._kind = kind
-        self._decode = msgspec.json.Decoder(decoder).decode
+        self._decode = decoder_of(decoder)
         self._sink = sink
         self.known = Known()
 

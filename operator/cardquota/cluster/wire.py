@@ -1,6 +1,7 @@
 """Lists and watch events, decoded only as far as needed: objects stay raw until somebody asks."""
 
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -37,6 +38,17 @@ class Watched(Protocol):
     @property
     def metadata(self) -> ObjectMeta:
         """Which object, at which revision."""
+
+
+T = TypeVar("T", bound=Watched)
+
+
+def decoder_of(kind: type[T]) -> Callable[[msgspec.Raw], T]:
+    """What reads objects of a kind: its own `decode`, where it has one for those that are large."""
+    own = getattr(kind, "decode", None)
+    if own is not None:
+        return cast("Callable[[msgspec.Raw], T]", own)
+    return msgspec.json.Decoder(kind).decode
 
 
 class IdentityMeta(msgspec.Struct, rename="camel", frozen=True):

@@ -11,6 +11,8 @@ Sizes are bytes of UTF-8, as Kubernetes counts them.
 import re
 from typing import Final, NamedTuple
 
+import msgspec
+
 from . import vocabulary as v
 
 KIB: Final = 1024
@@ -74,30 +76,39 @@ OF_PODS: Final = (
     *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
 )
 
-# --- any object that is reviewed: beyond it nothing of it is decoded ---------------------------
+# --- any object that is reviewed: beyond one of these nothing of it is decoded -----------------
 BODY: Final = Limit("the object", 1_536 * KIB, sized=True)
-"""What etcd takes of an object unless it is told otherwise. To decode twice as much takes longer
-than everybody else should wait."""
+"""What etcd takes of an object unless it is told otherwise. It keeps pods in a shorter form than
+JSON: one of which it would just take may be refused."""
+ELEMENTS: Final = Limit("fields and list elements, by the commas of its JSON", 65_536)
+"""Of all objects that are decoded for a review, together. What it takes to decode them goes by
+their number, not by their length: `{},` has three bytes, and 1.5 MiB of it take 60 ms.
+Of a pod that is stored all the same only what it holds is decoded."""
 
-OF_REVIEWS: Final = (BODY,)
+OF_REVIEWS: Final = (BODY, ELEMENTS)
 
 # --- all pods that wait, together --------------------------------------------------------------
 LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
-"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations."""
-LARGE_TEXTS: Final = Limit("the larger texts of all waiting pods", 64 * KIB * KIB, sized=True)
+"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations,
+resource names."""
+LARGE_TEXTS: Final = Limit("the pods that wait", 64 * KIB * KIB, sized=True)
 """What all those that keep more may keep together."""
+LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KIB * KIB, sized=True)
+"""What those of one namespace may keep of it: none can make the pods of all others wait."""
 
-OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS)
+OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE)
 
 # --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
 """As much as a quota may have."""
 NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
 """Names are looked up; of those with wildcards, see below."""
+NAMESPACE_TEXT: Final = Limit(f"an entry of annotation {v.NAMESPACES}", 128, sized=True)
+"""Twice what a namespace's name may have: no longer one stands for any, but with `*` or `[`."""
 PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
 """Each is compared with a pod's namespace."""
 
-OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, PATTERNS)
+OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, NAMESPACE_TEXT, PATTERNS)
 
 # --- what only the operator writes: a longer one is none of ours -----------------------------
 ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
@@ -131,6 +142,16 @@ _SHOWN: Final = 80
 def size_of(text: str) -> int:
     """Bytes of UTF-8. What is far too long is not encoded for it."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def elements_of(*encoded: bytes | msgspec.Raw) -> int:
+    """How many fields and list elements the JSON of these objects has at most, by its commas.
+
+    0 where it is so short that they are not more than are read. Costs half a millisecond per MB.
+    """
+    if sum(map(len, encoded)) <= ELEMENTS.most:
+        return 0
+    return sum(bytes(one).count(b",") for one in encoded)
 
 
 def is_object_name(text: str) -> bool:

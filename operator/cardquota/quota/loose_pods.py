@@ -1,8 +1,13 @@
 """Which pods an event about something else can change: those that no stamp of ours charges."""
 
 from collections.abc import Collection
+from typing import Final
 
 from .pod_facts import PodFacts
+
+_FEW: Final = 4
+"""Devices by each of which a pod is filed. Each name may be the pod's own, with a set for it
+alone, which is more than pods with as many devices as they may ask for should cost."""
 
 
 class LoosePods:
@@ -10,23 +15,32 @@ class LoosePods:
 
     def __init__(self) -> None:
         self._by_device: dict[str, set[str]] = {}
+        self._of_many: set[str] = set()
+        """Pods with more devices: found whatever resource is asked about."""
         self._by_namespace: dict[str, set[str]] = {}
 
     def add(self, facts: PodFacts) -> None:
         """A pod without a stamp is charged."""
         self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)
+        if len(facts.devices) > _FEW:
+            self._of_many.add(facts.uid)
+            return
         for resource, _ in facts.devices:
             self._by_device.setdefault(resource, set()).add(facts.uid)
 
     def discard(self, facts: PodFacts) -> None:
         """The inverse of `add`; may repeat."""
         _discard(self._by_namespace, facts.namespace, facts.uid)
+        if len(facts.devices) > _FEW:
+            self._of_many.discard(facts.uid)
+            return
         for resource, _ in facts.devices:
             _discard(self._by_device, resource, facts.uid)
 
     def asking_for(self, resource: str) -> Collection[str]:
-        """Pods that ask for a resource; changes with them."""
-        return self._by_device.get(resource, ())
+        """Pods that ask for a resource, and some that may not; may change with them."""
+        found = self._by_device.get(resource, ())
+        return self._of_many.union(found) if self._of_many else found
 
     def depending_on(self, namespace: str) -> Collection[str]:
         """Pods that may get their queue or their mode from their namespace; changes with them."""

@@ -123,19 +123,21 @@ def unreadable(problem: str) -> str:
     return f"{problem}; correct the pod's amounts or annotations"
 
 
-def beyond_limit(limit: Limit, found: int) -> str:
-    """There is more of a pod than is read (P8). Short: also part of a Warning."""
+def beyond_limit(limit: Limit, found: int, of: str = "the pod") -> str:
+    """There is more of a pod, or of another object, than is read (P8). Short: also part of a
+    Warning.
+    """
     if limit.sized:
         return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
-    return f"the pod has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
+    return f"{of} has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
 def too_much_waits(each: Limit, together: Limit) -> str:
     """The texts of a waiting pod are large, and so are those of many others (P8)."""
     return (
-        f"the node selectors, affinities, tolerations and {v.CARD_NAME} of the pods that wait are "
-        f"more than <{together.most}> bytes together: write less than <{each.most}> for this one, "
-        "or create it again later"
+        f"the node selectors, affinities, tolerations, resource names and {v.CARD_NAME} of "
+        f"{together.what} are more than <{together.most}> bytes together: write less than "
+        f"<{each.most}> for this one, or create it again later"
     )
 
 

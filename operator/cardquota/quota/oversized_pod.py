@@ -5,6 +5,7 @@ out here is what no node could serve, or what is nothing.
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from .limits import RESOURCES
@@ -68,7 +69,8 @@ class _Cut:
         kept: Amounts = {}
         if self._containers >= 0:
             kept.update((name, found[name]) for name in (CPU, MEMORY) if name in found)
-        devices = [one for one in found.items() if "/" in one[0] and one[1] not in ("0", 0)]
-        kept.update(devices[: max(0, self._devices)])
-        self._devices -= len(devices)
+        devices = (one for one in found.items() if "/" in one[0] and one[1] not in ("0", 0))
+        read = list(islice(devices, self._devices))
+        kept.update(read)
+        self._devices -= len(read)
         return kept

@@ -11,7 +11,7 @@ from . import limits
 from .limits import Limit, size_of
 from .objects.meta import Owner
 from .objects.node_affinity import Expression, NodeAffinity, Term
-from .objects.pod import Container, Pod, PodAnnotations, PodSpec
+from .objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
 
 _SHORT: Final = 63
 """Characters that are below every limit of a text, whatever they are in bytes."""
@@ -30,6 +30,8 @@ def excess(pod: Pod, *, waits: bool) -> Excess | None:
     `waits`: whether it has no node yet. Of one that has, nothing is kept of where it may go.
     """
     meta, spec = pod.metadata, pod.spec
+    if isinstance(pod, LargePod):
+        return Excess(limits.ELEMENTS, pod.elements)
     return (
         (_of_annotations(meta.annotations) if meta.annotations is not None else None)
         or excess_of_containers(spec)

@@ -1,29 +1,26 @@
 """What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import translate
 from typing import Final
 
 from . import messages
 from . import vocabulary as v
 from .card import can_exist
-from .limits import KIB, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
+from .limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
 from .objects.queue import Queue, QueueAnnotations
 from .objects.wire import Amounts
 from .quantity import QuantityError, milli, whole
 from .quota_text import QuotaTextError, read_quota
-from .sized_cache import SizedCache
+from .wildcards import fits, is_pattern
 from .words import MOST_LISTED
 
 _NONE = QueueAnnotations()
 FIFO: Final = "fifo"
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
-
-
-_PATTERNS: Final = SizedCache[tuple[str, ...], tuple[re.Pattern[str], ...]](4096 * KIB)
+_MOST_KNOWN: Final = 1_000
+"""Namespaces of which it is remembered whether they may use a queue."""
 
 
 class QueueError(ValueError):
@@ -55,14 +52,21 @@ class QueueFacts:
     fifo: bool
     recorded: Mapping[str, tuple[str, int]] = field(compare=False)
     """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
+    _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def admits(self, namespace: str) -> bool:
         """Whether pods of a namespace may use it (`card.namespaces`)."""
         if self.namespaces is None:
             return True
-        return namespace in self.namespaces or any(
-            pattern.fullmatch(namespace) for pattern in _patterns(self.namespaces)
-        )
+        found = self._admitted.get(namespace)
+        if found is None:  # asked with every event of a pod, and a hundred patterns take a while
+            found = namespace in self.namespaces or any(
+                fits(namespace, name) for name in self.namespaces if is_pattern(name)
+            )
+            if len(self._admitted) >= _MOST_KNOWN:
+                self._admitted.clear()
+            self._admitted[namespace] = found
+        return found
 
 
 def queue_facts(queue: Queue) -> QueueFacts:
@@ -141,26 +145,14 @@ def read_namespaces(text: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
         raise QueueError(messages.namespaces_refused())
     _within(NAMESPACES, len(found))
-    _within(PATTERNS, sum(map(_is_pattern, found)))
+    _within(NAMESPACE_TEXT, max(map(size_of, found), default=0))
+    _within(PATTERNS, sum(map(is_pattern, found)))
     return tuple(found)
 
 
 def _within(limit: Limit, found: int) -> None:
     if found > limit.most:
         raise QueueError(messages.queue_beyond_limit(limit, found))
-
-
-def _is_pattern(name: str) -> bool:
-    return any(wildcard in name for wildcard in "*?[")
-
-
-def _patterns(namespaces: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Those of a queue that are no plain names, made ready to be compared."""
-    known = _PATTERNS.get(namespaces)
-    if known is None:
-        known = tuple(re.compile(translate(name)) for name in namespaces if _is_pattern(name))
-        _PATTERNS.put(namespaces, known, sum(map(len, namespaces)) + 2 * KIB * len(known))
-    return known
 
 
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
@@ -211,7 +203,9 @@ def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
 def _we_wrote_state(queue: Queue) -> bool:
     """Whether `status.state` is our own echo of the annotation, not somebody else's word (Q6)."""
     return any(
-        entry.manager == v.FIELD_MANAGER and "f:state" in entry.fields.get("f:status", {})
+        entry.manager == v.FIELD_MANAGER
+        and isinstance(entry.fields.status, dict)
+        and "f:state" in entry.fields.status
         for entry in queue.metadata.managed_fields or ()
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
-from .quantity import QuantityError, cpu_quantity, memory_quantity, milli, whole
+from .quantity import LARGEST, QuantityError, cpu_quantity, memory_quantity, milli, whole
 from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
 
@@ -101,4 +101,5 @@ def _object(text: str, longest: int) -> dict[str, Any] | None:
 
 
 def _is_amount(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    """Beyond what Kubernetes can hold it is none of ours, and metrics could not show it."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST

@@ -226,6 +226,98 @@ def test_all_that_wait_keep_a_bounded_amount_together(monkeypatch: pytest.Monkey
     for uid in [*ledger.pods]:
         ledger.pod_gone(uid)
     assert ledger._kept_text._total == 0
+    assert not ledger._kept_text._of_namespace
+
+
+LARGE: Final = STOCK.on_nodes_labelled({"k": "v" * 40_000}).gated()
+
+
+def test_no_namespace_takes_what_the_pods_of_others_may_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    share = Limit("the pods of its namespace that wait", 50_000, sized=True)
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS_OF_ONE", share)
+    ledger = a_ledger(*CARDS, RED)
+    for n in range(3):
+        see(ledger, LARGE.with_uid(f"greedy-{n}"))
+    assert [ledger.pods[f"greedy-{n}"].facts.oversized for n in range(3)] == [False, True, True]
+    verdict = judge_release(ledger, ledger.pods["greedy-2"])
+    assert "of the pods of its namespace that wait are more than <50000> bytes" in verdict.text
+    see(ledger, LARGE.in_namespace("other").with_uid("other"))
+    assert not ledger.pods["other"].facts.oversized
+    ledger.pod_gone("greedy-0")
+    see(ledger, LARGE.with_uid("greedy-1").at_revision(9))
+    assert not ledger.pods["greedy-1"].facts.oversized
+
+
+def test_pods_that_have_a_node_do_not_count_as_waiting() -> None:
+    ledger = a_ledger(*CARDS, RED)
+    text = f"{H200}|" + of_length(15_000)
+    for n in range(5):
+        see(ledger, STOCK.naming(text).with_uid(f"p{n}").on_node("h200-a"))
+    assert ledger._kept_text._total == 0
+    kept = [ledger.pods[f"p{n}"].facts for n in range(5)]
+    assert not any(facts.oversized for facts in kept)
+    assert [facts.card_text for facts in kept] == [text[:1_024].rpartition("|")[0]] * 5
+
+
+def asking_for_many(name: str) -> PodBody:
+    amounts = {f"{name}.io/{'y' * 50}{n}": "1" for n in range(limits.RESOURCES.most)}
+    return STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+
+
+def test_the_names_of_resources_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the four that may be cards a pod is charged, if it was let by."""
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 20_000, sized=True))
+    ledger = a_ledger(*CARDS, RED, asking_for_many("a").with_uid("a"))
+    before = ledger._kept_text._total
+    assert 64 * 150 < before < 20_000
+    see(ledger, asking_for_many("b").with_uid("b").gated())
+    facts = ledger.pods["b"].facts
+    assert facts.oversized
+    assert [name[:4] for name, _ in facts.devices] == ["b.io"] * 4
+    see(ledger, asking_for_many("b").with_uid("b").on_node("h200-a").at_revision(9))
+    assert len(ledger.pods["b"].facts.devices) == 64
+    assert ledger._kept_text._total == before
+    ledger.pod_gone("a")
+    assert ledger._kept_text._total == 0
+
+
+def test_of_a_pod_that_came_too_late_those_that_may_be_cards_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 1_000, sized=True))
+    amounts = {f"a.io/hca-{n:02}": "1" for n in range(60)} | {"nvidia.com/gpu": "2"}
+    pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+    ledger = a_ledger(*CARDS, RED, pod)
+    assert ledger.pods["uid-p"].facts.oversized
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 2
+
+
+@pytest.mark.parametrize("others", [0, 3, 4, 40])
+def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_known(
+    others: int,
+) -> None:
+    amounts = {f"a.io/r{n}": "1" for n in range(others)} | {"nvidia.com/gpu": "2"}
+    pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
+    ledger = a_ledger(RED, pod)
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 0
+    see(ledger, a_node("n").with_cards(H200, 8))
+    assert account.row(H200).inqueue == 2
+    ledger.pod_gone(pod.uid)
+    assert not ledger._loose._by_device
+    assert not ledger._loose._of_many
+
+
+def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:
+    ledger = a_ledger(*CARDS, RED, LARGE)
+    assert ledger._kept_text._total > 40_000
+    see(ledger, LARGE.ungated().on_node("h200-a").at_revision(9))
+    assert ledger._kept_text._total == 0
 
 
 # --- what came past us is charged ------------------------------------------------------------
@@ -292,8 +384,9 @@ def names(number: int, text: str) -> str:
 
 
 OF_QUEUES: Final[dict[Limit, Callable[[int], str]]] = {
-    limits.NAMESPACES_TEXT: lambda n: f'["{"t" * (n - 4)}"]',
+    limits.NAMESPACES_TEXT: lambda n: "[" + '"t",' * 500 + f'"t"{" " * (n - 2_005)}]',
     limits.NAMESPACES: lambda n: names(n, "t"),
+    limits.NAMESPACE_TEXT: lambda n: f'["{"t" * n}"]',
     limits.PATTERNS: lambda n: names(n, "t*"),
 }
 
@@ -309,11 +402,19 @@ def test_a_queue_beyond_a_limit_is_refused_and_open_to_nobody(limit: Limit) -> N
     assert queue_facts(beyond.wire()).namespaces == ()
 
 
-def test_as_many_patterns_as_there_may_be_are_made_ready_once() -> None:
-    text = names(100, "team-*-")
-    facts = [queue_facts(RED.annotated(v.NAMESPACES, text).wire()) for _ in range(2)]
-    assert facts[0].admits("team-x-7")
-    assert steps_of(lambda: facts[1].admits("team-x-70")) < 500
+@pytest.mark.parametrize("pattern", ["a*" * 62, "[a-z]" * 25, "*" + "a" * 55, "[!" + "b" * 120])
+def test_as_many_and_as_long_patterns_as_there_may_be_are_compared_once(pattern: str) -> None:
+    facts = queue_facts(RED.annotated(v.NAMESPACES, names(100, pattern + "]")).wire())
+    assert len(facts.namespaces or ()) == 100
+    assert steps_of(lambda: facts.admits("a" * 63)) < 50_000
+    assert steps_of(lambda: facts.admits("a" * 63)) < 50
+
+
+def test_whether_a_queue_admits_is_remembered_of_a_bounded_number_of_namespaces() -> None:
+    facts = RED.open_to("team-*").facts()
+    assert all(facts.admits(f"team-{n}") for n in range(2_500))
+    assert not facts.admits("red")
+    assert len(facts._admitted) <= 1_000
 
 
 # --- nodes --------------------------------------------------------------------------------------

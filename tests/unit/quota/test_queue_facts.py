@@ -139,6 +139,13 @@ def test_q6_a_state_we_did_not_write_is_never_taken_back() -> None:
     assert a_queue().in_state("Open").facts().state_is_ours
 
 
+@pytest.mark.parametrize("status", [7, None, "f:state", ["f:state"], {"f:state": 7}])
+def test_q6_managed_fields_of_any_form_are_read(status: object) -> None:
+    fields = [{"manager": v.FIELD_MANAGER, "fieldsV1": {"f:status": status, "f:spec": 7}}]
+    queue = a_queue().in_state("Closed").put(fields, "metadata", "managedFields")
+    assert queue.facts().state_is_ours is isinstance(status, dict)
+
+
 def test_priority_strategy_and_generation() -> None:
     facts = a_queue().with_priority(3).fifo().put(7, "metadata", "generation").facts()
     assert (facts.priority, facts.fifo, facts.generation) == (3, True, 7)

@@ -31,7 +31,7 @@ def test_what_is_written_on_a_pod_is_read_back(amounts: dict[str, int]) -> None:
 
 NONE_OF_OURS = [
     *("", "{", "[]", "3", "null", '"A"', '{"A": -1}', '{"A": 1.5}', '{"A": true}', '{"A": "1"}'),
-    *('{"A": null}', "[" * 100_000),
+    *('{"A": null}', "[" * 100_000, f'{{"A": {2**63}}}', f'{{"A": 1{"0" * 400}}}'),
 ]
 
 
@@ -68,6 +68,7 @@ def test_a_reservation_is_read_back(
     [
         {"cards": None},
         {"cards": {H200: -1}},
+        {"cards": {H200: 10**400}},
         {"queue": 3},
         {"term": None},
         {"cpu": "much"},

@@ -189,6 +189,10 @@ def patched(body: dict[str, Any], patch: list[dict[str, Any]]) -> list[str]:
                 gates.append(step["value"]["name"])
             case "add" | "replace", "/spec/schedulingGates":
                 gates = [gate["name"] for gate in step["value"]]
+            case "test", path:
+                assert gates[int(path.split("/")[3])] == step["value"]
+            case "remove", path:
+                del gates[int(path.split("/")[3])]
             case unknown:
                 raise AssertionError(unknown)
     return gates

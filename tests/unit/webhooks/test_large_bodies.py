@@ -1,15 +1,17 @@
 """P8: what is larger than an object can be is answered without being read."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.limits import BODY
+from builders.queue import QueueBody
+from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.vocabulary import Reason
-from cardquota_webhooks import pods, resizes, workloads
+from cardquota_webhooks import pods, queues, resizes, workloads
 
 from .door import Door, request_of
 
@@ -42,7 +44,7 @@ async def test_as_much_as_the_limit_is_read() -> None:
 
 
 async def test_nothing_of_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (pods, resizes, workloads):
+    for module in (pods, queues, resizes, workloads):
         monkeypatch.setattr(module, "_DECODER", None)
     async with Door(QUEUE) as door:
         assert not (await door.mutate(TOO_LARGE)).allowed
@@ -50,6 +52,53 @@ async def test_nothing_of_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None
         assert not (await door.review("/validate", resize)).allowed
         words = (await door.review("/validate", a_deployment(BODY.most + 1))).warnings
         assert [f"<{BODY.most}>" in text for text in words] == [True]
+        assert not (await door.validate(a_large_queue(BODY.most + 1))).allowed
+
+
+async def test_nothing_of_very_many_small_elements_is_decoded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their number is what costs: half a million of them have room in 1.5 MiB."""
+    for module in (pods, queues, resizes, workloads):
+        monkeypatch.setattr(module, "_DECODER", None)
+    many = POD.with_spec(tolerations=[{}] * 70_000)
+    async with Door(QUEUE) as door:
+        for path in ("/mutate", "/validate"):
+            said = await door.review(path, request_of(many))
+            assert said.reason == Reason.INVALID_CARD
+            assert re.match(r"the object has <700\d\d> fields and list elements", said.text)
+            assert said.text.endswith(f"at most <{ELEMENTS.most}> are read: write fewer")
+        half = POD.with_spec(tolerations=[{}] * 35_000)
+        both = request_of(half, operation="UPDATE", subResource="resize", oldObject=half.body)
+        said = await door.review("/validate", both)
+        assert re.match(r"the object, with what it was before, has <70\d\d\d> fields", said.text)
+        queue = QUEUE.put([{"manager": "m"}] * 70_000, "metadata", "managedFields")
+        said = await door.validate(queue)
+        assert said.text.startswith("Queue <queue>: the object has <70")
+
+
+async def test_as_many_elements_as_the_limit_are_read() -> None:
+    """Also in a queue, whose former self is not read."""
+    pod = POD.with_spec(tolerations=[{"key": "a"}] * (ELEMENTS.most - 100))
+    queue = QUEUE.put([{"manager": "m"}] * 40_000, "metadata", "managedFields")
+    async with Door(QUEUE) as door:
+        said = await door.mutate(pod)
+        assert f"<{ELEMENTS.most - 100}> tolerations" in said.text
+        request = request_of(queue, operation="UPDATE", oldObject=queue.body)
+        assert (await door.review("/validate", request)).allowed
+
+
+async def test_a_queue_that_is_too_large_is_refused_with_both_numbers() -> None:
+    async with Door() as door:
+        said = await door.validate(a_large_queue(BODY.most + 1))
+        assert re.match(r"Queue <queue>: the object is <1573\d\d\d> bytes long", said.text)
+        large = a_large_queue(BODY.most + 1).body
+        request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
+        assert (await door.review("/validate", request)).code == 400
+
+
+def a_large_queue(size: int) -> QueueBody:
+    return QUEUE.annotated("example.com/long", "x" * size)
 
 
 def a_deployment(size: int) -> dict[str, Any]:

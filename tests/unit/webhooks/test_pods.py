@@ -75,6 +75,23 @@ async def test_a_gate_that_nobody_would_open_is_taken_away(others: tuple[str, ..
         assert patched(stray.body, (await door.mutate(stray)).patch) == list(others)
 
 
+async def test_to_take_the_gate_away_costs_the_same_however_many_others_there_are() -> None:
+    async with Door(a_namespace("team").in_mode("off")) as door:
+        others = [f"other.io/{n}" for n in range(10_000)]
+        stray = a_pod().asking_for(1).gated(*others)
+        patch = (await door.mutate(stray)).patch
+        assert [step["op"] for step in patch] == ["test", "remove"]
+        assert patched(stray.body, patch) == others
+
+
+async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_often() -> None:
+    async with Door() as door:
+        stray = a_pod().asking_for(1).gated(OTHER, v.GATE)
+        assert patched(stray.body, (await door.mutate(stray)).patch) == [OTHER]
+        without_end = a_pod().asking_for(1).gated(*[v.GATE] * 100)
+        assert (await door.mutate(without_end)).patch == []
+
+
 async def test_reviews_remember_nothing() -> None:
     """A mutating review is a pure function: asked ten times it says the same."""
     async with Door(THREE) as door:

@@ -1,8 +1,13 @@
 """Pods: what they ask for, where they may go, how far they are."""
 
-from msgspec import field
+from typing import Final
+
+from msgspec import Raw, field
+from msgspec.json import Decoder
+from msgspec.structs import asdict
 
 from .. import vocabulary as v
+from ..limits import ELEMENTS, elements_of
 from .meta import Meta, Owner
 from .node_affinity import Affinity
 from .taints import Toleration
@@ -56,8 +61,12 @@ class ResourceClaim(Wire):
     name: str = ""
 
 
-class PodSpec(Wire):
-    """Specification of a pod."""
+class HeldSpec(Wire):
+    """Of the specification of a pod what it holds, without where it may go.
+
+    None of these lists can have very many elements that are very small, once it is stored: each
+    of them has a name of its own.
+    """
 
     containers: tuple[Container, ...] | None = ()
     init_containers: tuple[Container, ...] | None = ()
@@ -65,13 +74,18 @@ class PodSpec(Wire):
     resources: Resources | None = None
     scheduling_gates: tuple[Gate, ...] | None = ()
     node_name: str | None = None
-    node_selector: dict[str, str] | None = None
-    affinity: Affinity | None = None
-    tolerations: tuple[Toleration, ...] | None = ()
     priority: int | None = None
     priority_class_name: str | None = None
     runtime_class_name: str | None = None
     resource_claims: tuple[ResourceClaim, ...] | None = ()
+
+
+class PodSpec(HeldSpec):
+    """Specification of a pod."""
+
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = ()
 
 
 class PodCondition(Wire):
@@ -95,3 +109,29 @@ class Pod(Wire):
     metadata: PodMeta
     spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
+
+    @staticmethod
+    def decode(encoded: bytes | Raw) -> "Pod":
+        """A pod that is stored, of any size: a `LargePod` where it has very many elements."""
+        elements = elements_of(encoded)
+        if elements <= ELEMENTS.most:
+            return _WHOLE.decode(encoded)
+        held = _HELD.decode(encoded)
+        spec = PodSpec(**asdict(held.spec))
+        return LargePod(metadata=held.metadata, spec=spec, status=held.status, elements=elements)
+
+
+class LargePod(Pod):
+    """A pod of more elements than are read: nothing is known of where it may go."""
+
+    elements: int = 0
+
+
+class _HeldPod(Wire):
+    metadata: PodMeta
+    spec: HeldSpec = field(default_factory=HeldSpec)
+    status: PodStatus = field(default_factory=PodStatus)
+
+
+_WHOLE: Final = Decoder(Pod)
+_HELD: Final = Decoder(_HeldPod)

@@ -18,11 +18,18 @@ class QueueAnnotations(Wire):
     state: str | None = field(default=None, name=v.QUEUE_STATE)
 
 
+class Fields(Wire):
+    """Of the fields that somebody wrote those of the status: the others are not even decoded."""
+
+    status: Any = field(default=None, name="f:status")
+    """By field, where it is what the API server makes."""
+
+
 class ManagedFields(Wire):
     """Who wrote which fields."""
 
     manager: str = ""
-    fields: dict[str, Any] = field(default_factory=dict, name="fieldsV1")
+    fields: Fields = field(default_factory=Fields, name="fieldsV1")
 
 
 class QueueMeta(Meta):
