@@ -37,6 +37,8 @@ _GATES = "/spec/schedulingGates"
 _GATE = {"name": v.GATE}
 _SET_GATE = json_patch({"op": "add", "path": _GATES, "value": [_GATE]})
 _ADD_GATE = json_patch({"op": "add", "path": f"{_GATES}/-", "value": _GATE})
+_CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
+"""Of a pod that no gate helps: it can get none, or nobody would ever open it."""
 
 
 class PodReviews:
@@ -135,9 +137,8 @@ class PodReviews:
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
         effect = effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
-        if effect is Effect.DENY and self._late() and verdict.reason is not v.Reason.NODE_NAMED:
-            # What we know is old: a gate is safe, a no might be wrong. One that names its node
-            # cannot be gated.
+        if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
+            # What we know is old: a gate is safe, a no might be wrong.
             return Effect.GATE
         return effect
 

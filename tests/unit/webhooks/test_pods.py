@@ -528,3 +528,20 @@ async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -
     async with Door(THREE) as door:
         door.late = True
         assert not (await door.mutate(pod().on_node("h200-a"))).allowed
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+@pytest.mark.parametrize("gate", ["webhook", "policy"])
+@pytest.mark.parametrize("asked", [a_pod(), pod(), pod().gated()])
+async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_same(
+    asked: PodBody, gate: str, path: str
+) -> None:
+    """P7: it follows from the pod and the label, and nobody would open a gate for it."""
+    strict = a_namespace("team").in_mode("enforced")
+    async with Door(THREE, strict, webhook={"gate": gate}) as door:
+        door.late = True
+        door.ledger.device_class_seen("npu", "example.com/npu")
+        for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
+            said = await door.review(path, request_of(claims))
+            assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
+            assert messages.device_claimed() in said.text
