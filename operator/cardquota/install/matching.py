@@ -103,10 +103,8 @@ def names_a_queue(pod: str) -> str:
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
     own = names_a_queue("object")
-    asks = asks_for_cards("object", settings)
-    default = [asks] if settings.default_queue else []
-    by_namespace = all_of(
-        f"{annotation('namespaceObject', QUEUE_NAME)} != ''",
-        any_of(carries("object", _CARD_KEYS), asks),
-    )
-    return any_of(own, *default, by_namespace)
+    uses_cards = any_of(carries("object", _CARD_KEYS), asks_for_cards("object", settings))
+    if settings.default_queue:
+        return any_of(own, uses_cards)
+    by_namespace = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
+    return any_of(own, all_of(by_namespace, uses_cards))

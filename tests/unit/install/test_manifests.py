@@ -9,7 +9,7 @@ import yaml
 from cardquota.install.generate import COMMITTED, COMPONENT, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import resource_pattern
-from cardquota.quota.vocabulary import CHARGED_QUEUE
+from cardquota.quota.vocabulary import CARD_NAME, CHARGED_QUEUE
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 from cardquota.vendor_row import VendorRow
 
@@ -89,6 +89,15 @@ def test_audit_mode_never_denies_and_never_fails_closed() -> None:
         assert "Deny" not in binding["spec"]["validationActions"]
         assert "Audit" in binding["spec"]["validationActions"]
     assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
+
+
+def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refused_without() -> None:
+    """D1: in namespaces labelled `enforced` both reviews see the same pods."""
+    mutating, validating = named(webhooks(DEFAULTS), "classes")
+    assert mutating.pop("reinvocationPolicy") == "IfNeeded"
+    assert mutating.pop("clientConfig")["service"]["path"] == "/mutate"
+    assert validating.pop("clientConfig")["service"]["path"] == "/validate"
+    assert mutating == validating
 
 
 def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
@@ -196,13 +205,17 @@ def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
 
 
 def test_default_queue_makes_card_pods_managed() -> None:
+    """Whoever asks for a card, and whoever names one: its resource may be in no vendor row."""
     def born_gated(settings: Settings) -> str:
         policy = of_kind("ValidatingAdmissionPolicy", settings)[0]
         expression: str = policy["spec"]["validations"][0]["expression"]
         return expression
 
-    assert born_gated(Settings(default_queue="spare")).count("nvidia") == 2
-    assert born_gated(DEFAULTS).count("nvidia") == 1
+    by_default, without = born_gated(Settings(default_queue="spare")), born_gated(DEFAULTS)
+    assert "namespaceObject" in without
+    assert "namespaceObject" not in by_default
+    for expression in (by_default, without):
+        assert expression.count("nvidia") == expression.count(f'"{CARD_NAME}"') == 1
 
 
 def test_exempt_namespaces_and_our_own_are_left_out() -> None:
