@@ -6,7 +6,8 @@ object. A refusal is advice, the gate is the law: what slips through is gated.
 
 Where the API server sets the gate itself there is no mutating review: the validating one gives the
 answer and the warnings. It knows then that a pod without the gate has none to get, and that one
-with it waits; so where nobody can judge, both are let by, as while we are down.
+with it waits; so where nobody can judge, both are let by, as while we are down. A card that no
+vendor row has is beyond what the API server knows: a pod that asks for one has to name its queue.
 """
 
 from collections.abc import Callable
@@ -15,11 +16,13 @@ import msgspec
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
+from cardquota.install.matching import is_ours
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.card_alias import alias_warning
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.judgement import queue_not_named
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pod_facts import PodFacts, State, pod_facts
@@ -114,14 +117,22 @@ class PodReviews:
         if effect is Effect.DENY:
             return _refusal(verdict)
         if effect is Effect.GATE and not gated:
-            if self._by_policy and not (verdict.queue or facts.group):
-                return Answer()
-            return deny(self._ungated)
+            return self._gate_missing(pod, facts, verdict)
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
         if not self._by_policy:
             return Answer()
         return Answer(warnings=self._warnings(verdict, effect, pod, facts))
+
+    def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Answer:
+        """A gate is due and not there. No policy can set that of a pod without a queue, nor of one
+        that is none of ours for all that the API server knows.
+        """
+        if self._by_policy and not (verdict.queue or facts.group):
+            return Answer()
+        if self._by_policy and not is_ours(pod, facts, self._ledger.vendors):
+            return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
+        return deny(self._ungated)
 
     def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.

@@ -38,6 +38,15 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
+        when="With `webhook.gate: policy`, in a namespace labelled `enforced`: the card is in no "
+        "vendor row, and the queue is that of the namespace or of the configuration.",
+        says=say(m.queue_not_named, _QUEUE, [("acme.example/npu", 1)]),
+        where=(Where.REFUSAL,),
+        rule="section 2",
+        do="Name the queue on the pod, or have a row added; then apply `cardquota manifests`.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
         when="A pod at the gate lost its queue: that of its namespace, group or annotation.",
         says=say(m.gated_without_queue),
         where=(Where.POD_EVENT,),

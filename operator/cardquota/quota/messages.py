@@ -309,6 +309,18 @@ def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> 
     )
 
 
+def queue_not_named(queue: str, asked: Asked) -> str:
+    """A pod gets its queue from elsewhere, and asks for a card by a resource name of no vendor row:
+    where a policy sets the gate, it cannot see that this pod needs one.
+    """
+    text = (
+        "no vendor row has this resource, so the policy that sets the gate knows such a pod by its "
+        "own annotations alone: ask an administrator for a row in `vendors`, or name the queue in "
+        f"the annotation {v.QUEUE_NAME} of the pod"
+    )
+    return objected(queue, asked, text)
+
+
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies."""
     return f"card <{_choice(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
@@ -546,8 +558,8 @@ def unadmitted(queue: str, pods: int, held: Sequence[tuple[str, int]]) -> str:
         f"together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods pass by before the installation, where namespaces are "
         "off or exempt, while webhooks and policies are missing, and, where they carry no "
-        "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "
-        "cards: add a row)"
+        "annotation and their namespace is not labelled `enforced`, if their resource is in no "
+        "vendor row (`kubectl cardquota cards` lists such cards: add a row)"
     )
 
 

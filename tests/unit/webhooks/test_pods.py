@@ -10,6 +10,7 @@ from builders import (
     H800,
     a_group,
     a_namespace,
+    a_node,
     a_pod,
     a_queue,
 )
@@ -225,6 +226,26 @@ async def test_the_default_queue_of_the_settings() -> None:
     async with Door(THREE, defaultQueue="queue") as door:
         assert await effect(door, a_pod().asking_for(1)) == GATED
         assert await effect(door, a_pod()) == LET_BY
+
+
+# --- cards of no vendor row -------------------------------------------------------------------
+
+XPU = "new.example/xpu"
+"""Of no vendor row: a node shows by the plain rule that it counts cards (D1)."""
+WITHOUT_ROW = (a_node("x").with_cards("X1", 8, XPU), a_queue().with_quota({"X1": 3}))
+
+
+async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_namespace() -> None:
+    """It carries no annotation; the webhook `classes` brings it to both reviews."""
+    stock = a_pod().asking_for(1, XPU)
+    strict = a_namespace("team").in_mode("enforced").with_default_queue("queue")
+    async with Door(*WITHOUT_ROW, strict) as door:
+        assert patched(stock.body, (await door.mutate(stock)).patch) == [v.GATE]
+        assert (await door.validate(stock.gated())).allowed
+        assert "requested <9>" in (await door.mutate(stock.asking_for(9, XPU))).text
+        other = a_pod().asking_for(1, "new.example/nic")
+        assert (await door.mutate(other)).patch == []
+        assert (await door.validate(other)).allowed
 
 
 # --- namespaces of a moment ago ---------------------------------------------------------------
