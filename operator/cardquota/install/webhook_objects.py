@@ -10,9 +10,9 @@ The CA bundle is left out: the operator maintains it.
 
 from typing import Any, Final
 
-from ..quota.vocabulary import GROUP, STATUS, VERSION
+from ..quota.vocabulary import CHARGED_QUEUE, GROUP, STATUS, VERSION
 from ..settings import InstallationMode, Settings
-from .cel import any_of, gated, same_but
+from .cel import annotation, any_of, gated, same_but
 from .gate_setting import gate_is_set_by_policy
 from .matching import claims_devices, may_claim_devices, no_mirror_pod, ours
 from .namespaces import enforced, opted_in, watched
@@ -144,13 +144,19 @@ def _resizes(settings: Settings) -> dict[str, Any]:
     """Cpu and memory that are changed in place (P6).
 
     They are held at once, and no gate stands behind a yes: so it fails closed, like the creates.
+    What is charged to a queue may be none of ours by its own words: it asks for a card that is in
+    no vendor row, and its namespace has the queue.
     """
     return _webhook(
         "resizes",
         settings,
         path=VALIDATE,
         rule=_rule("", "v1", "pods/resize", ["UPDATE"], "Namespaced"),
-        conditions={"ours": ours("object", settings)},
+        conditions={
+            "ours-or-charged": any_of(
+                f"{annotation('object', CHARGED_QUEUE)} != ''", ours("object", settings)
+            )
+        },
         fail=True,
         namespaces=watched(settings),
     )

@@ -107,6 +107,14 @@ def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refuse
     assert mutating == validating
 
 
+def test_what_is_charged_to_a_queue_is_asked_about_when_it_grows() -> None:
+    """Though it asks for a card of no vendor row, and has its queue from its namespace."""
+    (resizes,) = named(webhooks(DEFAULTS), "resizes")
+    (condition,) = resizes["matchConditions"]
+    charged = f"object.?metadata.?annotations[?\"{CHARGED_QUEUE}\"].orValue('') != ''"
+    assert condition["expression"].startswith(f"{charged}\n|| ")
+
+
 def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """No webhook changes pods, and none of those that look at them is missed. A resize is held at
     once: no gate stands behind a yes.
