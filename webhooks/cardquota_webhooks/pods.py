@@ -120,7 +120,7 @@ class PodReviews:
             return self._gate_missing(pod, facts, verdict)
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
-        if not self._by_policy:
+        if self._told_already(pod, facts):
             return Answer()
         return Answer(warnings=self._warnings(verdict, effect, pod, facts))
 
@@ -133,6 +133,14 @@ class PodReviews:
         if self._by_policy and not is_ours(pod, facts, self._ledger.vendors):
             return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
         return deny(self._ungated)
+
+    def _told_already(self, pod: Pod, facts: PodFacts) -> bool:
+        """Whether the mutating review has said what there is to say: it sees all but pods that
+        claim devices by their own words and have nothing else to do with cards.
+        """
+        if self._by_policy:
+            return False
+        return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
 
     def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.

@@ -214,6 +214,24 @@ async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
             assert said.warnings == [messages.claim_not_counted()]
 
 
+@pytest.mark.parametrize(
+    ("mode", "label"), [("enforce", "audit"), ("audit", "enforced"), ("audit", "audit")]
+)
+async def test_claims_that_the_mutating_review_never_sees_are_named_by_the_validating_one(
+    mode: str, label: str
+) -> None:
+    """P7: pods that have nothing else to do with cards; of others it is said once."""
+    async with Door(THREE, a_namespace("team").in_mode(label), mode=mode) as door:
+        said = await door.validate(a_pod().claiming_devices())
+        assert said.allowed
+        assert said.warnings[-1] == messages.claim_not_counted()
+        assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
+        for seen in (a_pod().in_queue("queue"), a_pod().asking_for(1)):
+            assert (await door.validate(seen.claiming_devices())).warnings == []
+            warnings = (await door.mutate(seen.claiming_devices())).warnings
+            assert warnings[-1] == messages.claim_not_counted()
+
+
 async def test_a_required_queue() -> None:
     """`requireQueue`: everywhere, whatever the namespace says."""
     async with Door(requireQueue=True) as door:
