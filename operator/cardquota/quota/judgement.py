@@ -260,10 +260,12 @@ def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
         asked = _asked(ledger, facts)
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    return shut_to(ledger, account, queue, facts)
+    return _shut_to(ledger, account, queue, facts)
 
 
-def shut_to(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+def _shut_to(
+    ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
+) -> Verdict | None:
     """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
     new, or not from its namespace (E5, Q6).
     """

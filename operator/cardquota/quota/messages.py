@@ -16,6 +16,9 @@ from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
 
+Grown = Sequence[tuple[str, int, int]]
+"""What of a pod grows in place: cpu, memory; from which amount to which."""
+
 _MOST_OF_SELECTOR: Final = 400
 """Characters of what a pod's selector says: room for five terms of usual length."""
 
@@ -294,6 +297,38 @@ def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str
         f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>{_requested(asked)}; "
         "use a queue of your own, or ask its owner to add the namespace to the annotation "
         f"{v.NAMESPACES}"
+    )
+
+
+def closed_to_growth(queue: str, state: str, grown: Grown) -> str:
+    """A pod that is there is to have more, in a queue that takes nothing new (Q6)."""
+    return _no_growth(queue, f"is {state}", grown, "ask the queue's owner to open it")
+
+
+def gone_for_growth(queue: str, grown: Grown) -> str:
+    """The same, where the queue is gone: what runs stays charged to its name."""
+    return _no_growth(queue, "does not exist", grown, "ask for the queue to be created again")
+
+
+def no_growth_admitted(queue: str, namespace: str, grown: Grown) -> str:
+    """The same, where the queue is not open to the namespace any more."""
+    return _no_growth(
+        queue,
+        f"is not open to namespace <{show(namespace)}>",
+        grown,
+        f"ask the queue's owner to add the namespace to the annotation {v.NAMESPACES}",
+    )
+
+
+def _no_growth(queue: str, why: str, grown: Grown, ask: str) -> str:
+    """Its queue is fixed by then: no advice to name another one could be followed."""
+    amounts = []
+    for dimension, *both in grown:
+        had, asked = amount_texts(dimension, *both)
+        amounts.append(f"{dimension} from <{had}> to <{asked}>")
+    return (
+        f"Queue <{show(queue)}> {why} and takes no growth: {', '.join(amounts)}; "
+        f"ask for no more than the pod has, {ask}, or create the pod anew in another queue"
     )
 
 
