@@ -63,7 +63,6 @@ class PodReviews:
         """
         self._ledger = ledger
         self._settings = settings
-        self._pulse = pulse
         self._by_policy = gate_is_set_by_policy(settings)
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
@@ -72,6 +71,7 @@ class PodReviews:
         self._unseen = Unseen(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
+        pulse.listen(self._unseen.look)
 
     async def mutate(self, request: Request) -> Answer:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""
@@ -171,10 +171,8 @@ class PodReviews:
         beside = self._unseen.amounts(verdict.queue, unseen)
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
-        await self._pulse.wait_for(
-            lambda: all(uid in self._ledger.pods for uid in unseen),
-            self._settings.webhook.unseen_wait,
-        )
+        wait = self._settings.webhook.unseen_wait
+        await self._unseen.all_seen(verdict.queue, facts.uid, wait)
         verdict = await self._patience.judge(facts)
         return verdict, self._effect(facts, verdict)
 
