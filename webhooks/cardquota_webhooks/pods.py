@@ -6,7 +6,8 @@ object. A refusal is advice, the gate is the law: what slips through is gated.
 
 Where the API server sets the gate itself there is no mutating review: the validating one gives the
 answer and the warnings. It knows then that a pod without the gate has none to get, and that one
-with it waits; so where nobody can judge, both are let by, as while we are down.
+with it waits; so where nobody can judge, both are let by, as while we are down. A card that no
+vendor row has is beyond what the API server knows: a pod that asks for one has to name its queue.
 """
 
 from collections.abc import Callable
@@ -15,11 +16,13 @@ import msgspec
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
+from cardquota.install.matching import is_ours
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.card_alias import alias_warning
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.judgement import queue_not_named
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.limits import GATES
 from cardquota.quota.objects.pod import Pod
@@ -38,6 +41,8 @@ _GATES = "/spec/schedulingGates"
 _GATE = {"name": v.GATE}
 _SET_GATE = json_patch({"op": "add", "path": _GATES, "value": [_GATE]})
 _ADD_GATE = json_patch({"op": "add", "path": f"{_GATES}/-", "value": _GATE})
+_CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
+"""Of a pod that no gate helps: it can get none, or nobody would ever open it."""
 
 
 class PodReviews:
@@ -59,7 +64,6 @@ class PodReviews:
         """
         self._ledger = ledger
         self._settings = settings
-        self._pulse = pulse
         self._by_policy = gate_is_set_by_policy(settings)
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
@@ -68,6 +72,7 @@ class PodReviews:
         self._unseen = Unseen(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
+        pulse.listen(self._unseen.look)
 
     async def mutate(self, request: Request) -> Answer:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""
@@ -113,14 +118,30 @@ class PodReviews:
         if effect is Effect.DENY:
             return _refusal(verdict)
         if effect is Effect.GATE and not gated:
-            if self._by_policy and not (verdict.queue or facts.group):
-                return Answer()
-            return deny(self._ungated)
+            return self._gate_missing(pod, facts, verdict)
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
-        if not self._by_policy:
+        if self._told_already(pod, facts):
             return Answer()
         return Answer(warnings=self._warnings(verdict, effect, pod, facts))
+
+    def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Answer:
+        """A gate is due and not there. No policy can set that of a pod without a queue, nor of one
+        that is none of ours for all that the API server knows.
+        """
+        if self._by_policy and not (verdict.queue or facts.group):
+            return Answer()
+        if self._by_policy and not is_ours(pod, facts, self._ledger.vendors):
+            return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
+        return deny(self._ungated)
+
+    def _told_already(self, pod: Pod, facts: PodFacts) -> bool:
+        """Whether the mutating review has said what there is to say: it sees all but pods that
+        claim devices by their own words and have nothing else to do with cards.
+        """
+        if self._by_policy:
+            return False
+        return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
 
     def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> Answer:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
@@ -136,9 +157,8 @@ class PodReviews:
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
         effect = effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
-        if effect is Effect.DENY and self._late() and verdict.reason is not v.Reason.NODE_NAMED:
-            # What we know is old: a gate is safe, a no might be wrong. One that names its node
-            # cannot be gated.
+        if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
+            # What we know is old: a gate is safe, a no might be wrong.
             return Effect.GATE
         return effect
 
@@ -152,10 +172,8 @@ class PodReviews:
         beside = self._unseen.amounts(verdict.queue, unseen)
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
-        await self._pulse.wait_for(
-            lambda: all(uid in self._ledger.pods for uid in unseen),
-            self._settings.webhook.unseen_wait,
-        )
+        wait = self._settings.webhook.unseen_wait
+        await self._unseen.all_seen(verdict.queue, facts.uid, wait)
         verdict = await self._patience.judge(facts)
         return verdict, self._effect(facts, verdict)
 

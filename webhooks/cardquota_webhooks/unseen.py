@@ -4,22 +4,55 @@ A refusal counts only pods that have been seen, so these are never charged. They
 one purpose: where they would turn a yes into a no, the review waits a moment for them to show up.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from cardquota.quota.stamp import Charge
 
 
-class _Passed(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Passed:
+    """A pod that was let by. From each of a queue a way leads to those that were let by later, past
+    none that is not seen: whoever asks makes it shorter for all.
+    """
+
+    uid: str
+    queue: str
+    number: int
     until: float
     charge: Charge
+    seen: bool = False
+    later: "_Passed | None" = None
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A review: it waits for all up to the one numbered `last`, but for the pod it is about."""
+
+    but: str
+    last: int
+    over: asyncio.Future[None]
+    at: _Passed
+    """The oldest that it has not seen."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Those let by into one queue."""
+
+    newest: _Passed
+    passed: dict[str, _Passed] = field(default_factory=dict)
+    """By uid, the oldest first; without those that are known to be seen, or too old."""
 
 
 class Unseen:
     """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate.
 
     A review costs in proportion to those of its own queue, and to those that are too old by now.
+    While reviews wait, a beat costs in proportion to the pods that are the next for some of them:
+    most often one of each queue.
     """
 
     def __init__(
@@ -28,45 +61,116 @@ class Unseen:
         self._seen = seen
         self._lifetime = lifetime
         self._clock = clock
-        self._ages: deque[tuple[float, str, str]] = deque()
-        """When they are too old, queue and uid, in that order; also of those seen since."""
-        self._queues: dict[str, dict[str, _Passed]] = {}
-        """By queue and uid."""
+        self._number = 0
+        self._ages: deque[_Passed] = deque()
+        """The oldest first; also those seen since."""
+        self._queues: dict[str, _Queue] = {}
+        self._awaited: dict[_Passed, dict[_Waiting, None]] = {}
+        """Who waits, by the pod that is the next to be seen."""
 
     def add(self, uid: str, queue: str, charge: Charge) -> None:
         """A pod was let by."""
         self._forget_old()
-        if uid and not self._seen(uid):
-            until = self._clock() + self._lifetime
-            self._ages.append((until, queue, uid))
-            self._queues.setdefault(queue, {})[uid] = _Passed(until, charge)
+        if not uid or self._seen(uid):
+            return
+        self._number += 1
+        passed = _Passed(uid, queue, self._number, self._clock() + self._lifetime, charge)
+        self._ages.append(passed)
+        if (found := self._queues.get(queue)) is None:
+            found = self._queues[queue] = _Queue(passed)
+        else:
+            found.newest.later = passed
+            found.newest = passed
+            found.passed.pop(uid, None)  # let by once more: it is the newest now
+        found.passed[uid] = passed
 
     def of(self, queue: str, but: str) -> Collection[str]:
         """Uids let by into a queue and not seen, except one."""
         self._forget_old()
-        for uid in [uid for uid in self._queues.get(queue, ()) if self._seen(uid)]:
-            self._forget(queue, uid)
-        return [uid for uid in self._queues.get(queue, ()) if uid != but]
+        known = self._queues.get(queue)
+        if known is None:
+            return []
+        for passed in [one for one in known.passed.values() if self._was_seen(one)]:
+            self._forget(passed)
+        return [uid for uid in known.passed if uid != but]
 
     def amounts(self, queue: str, uids: Collection[str]) -> dict[str, int]:
         """What these pods would be charged together, as far as they are remembered."""
-        passed = self._queues.get(queue, {})
+        known = self._queues.get(queue)
+        passed = known.passed if known is not None else {}
         total: dict[str, int] = {}
         for uid in uids:
             for dimension, amount in passed[uid].charge if uid in passed else ():
                 total[dimension] = total.get(dimension, 0) + amount
         return total
 
+    async def all_seen(self, queue: str, but: str, timeout: float) -> None:
+        """Return once those have been seen that `of` says now; after `timeout` seconds anyway."""
+        self._forget_old()
+        known = self._queues.get(queue)
+        if known is None:
+            return
+        over = asyncio.get_running_loop().create_future()
+        oldest = next(iter(known.passed.values()))
+        waiting = _Waiting(but, known.newest.number, over, oldest)
+        self._wait_for_next(waiting)
+        if over.done():
+            return
+        try:
+            await asyncio.wait_for(over, timeout)
+        except TimeoutError:
+            return
+        finally:
+            self._give_up(waiting)
+
+    def look(self) -> None:
+        """The ledger moved: some may have been seen."""
+        for passed in [one for one in self._awaited if self._was_seen(one)]:
+            for waiting in self._awaited.pop(passed):
+                self._wait_for_next(waiting)
+
+    def _wait_for_next(self, waiting: _Waiting) -> None:
+        found = self._first_unseen(waiting.at)
+        while found is not None and found.uid == waiting.but:
+            found = self._first_unseen(found.later)
+        if found is not None and found.number <= waiting.last:
+            waiting.at = found
+            self._awaited.setdefault(found, {})[waiting] = None
+        elif not waiting.over.done():
+            waiting.over.set_result(None)
+
+    def _give_up(self, waiting: _Waiting) -> None:
+        others = self._awaited.get(waiting.at, {})
+        others.pop(waiting, None)
+        if not others:
+            self._awaited.pop(waiting.at, None)
+
+    def _first_unseen(self, passed: _Passed | None) -> _Passed | None:
+        """The first of a pod and those let by later into its queue."""
+        if passed is None:
+            return None
+        found = passed
+        while self._was_seen(found) and found.later is not None:
+            found = found.later
+        while passed is not found:  # the newest stays on the way: others may come after it
+            step, passed.later = passed.later, found
+            passed = step or found
+        return None if found.seen else found
+
+    def _was_seen(self, passed: _Passed) -> bool:
+        passed.seen = passed.seen or self._seen(passed.uid)
+        return passed.seen
+
     def _forget_old(self) -> None:
         now = self._clock()
-        while self._ages and self._ages[0][0] <= now:
-            until, queue, uid = self._ages.popleft()
-            passed = self._queues.get(queue, {}).get(uid)
-            if passed is not None and passed.until <= until:  # else it was let by once more
-                self._forget(queue, uid)
+        while self._ages and self._ages[0].until <= now:
+            passed = self._ages.popleft()
+            known = self._queues.get(passed.queue)
+            if known is not None and known.passed.get(passed.uid) is passed:
+                self._forget(passed)
 
-    def _forget(self, queue: str, uid: str) -> None:
-        passed = self._queues[queue]
-        del passed[uid]
-        if not passed:
-            del self._queues[queue]
+    def _forget(self, passed: _Passed) -> None:
+        known = self._queues[passed.queue]
+        del known.passed[passed.uid]
+        if not known.passed:
+            del self._queues[passed.queue]

@@ -3,22 +3,31 @@
 from typing import Final
 
 from cardquota.quota import messages as m
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
 from .entry import POD, Entry, Where, say
 
 _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
 _GPU: Final = "nvidia.com/gpu"
+_GI: Final = 2**30
 
 NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="No queue has that name.",
         says=say(m.queue_not_found, "reserach", [(_H200, 1)]),
-        where=(*POD, Where.RESIZE),
+        where=POD,
         rule="E5",
         do="Correct the name.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
+        when="A pod that is there is to have more cpu or memory, and its queue is gone.",
+        says=say(m.gone_for_growth, _QUEUE, [(CPU, 4_000, 6_000)]),
+        where=(Where.RESIZE,),
+        rule="Q6",
+        do="Create the pod anew in another queue: that of this one is fixed. It may shrink.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
@@ -38,6 +47,15 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
+        when="With `webhook.gate: policy`, in a namespace labelled `enforced`: the card is in no "
+        "vendor row, and the queue is that of the namespace or of the configuration.",
+        says=say(m.queue_not_named, _QUEUE, [("acme.example/npu", 1)]),
+        where=(Where.REFUSAL,),
+        rule="section 2",
+        do="Name the queue on the pod, or have a row added; then apply `cardquota manifests`.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
         when="A pod at the gate lost its queue: that of its namespace, group or annotation.",
         says=say(m.gated_without_queue),
         where=(Where.POD_EVENT,),
@@ -48,17 +66,36 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_OPEN,
         when="The queue is closed, or is being closed.",
         says=say(m.queue_not_open, _QUEUE, "Closed", [(_H200, 1)]),
-        where=(*POD, Where.RESIZE),
+        where=POD,
         rule="Q6",
         do="Wait until it is opened, or use another.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
+        when="A pod that is there is to have more cpu or memory, and its queue is closed.",
+        says=say(
+            m.closed_to_growth, _QUEUE, "Closed", [(CPU, 4_000, 6_000), (MEMORY, 8 * _GI, 12 * _GI)]
+        ),
+        where=(Where.RESIZE,),
+        rule="Q6",
+        do="Wait until it is opened, or create the pod anew in another. It may shrink.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_OPEN,
         when="The queue is for other namespaces.",
         says=say(m.namespace_not_admitted, _QUEUE, "vision", [(_H200, 1)]),
-        where=(*POD, Where.RESIZE),
+        where=POD,
         rule="E5",
         do="Use your own queue.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_OPEN,
+        when="A pod that is there is to have more cpu or memory, and its queue is for other "
+        "namespaces by now.",
+        says=say(m.no_growth_admitted, _QUEUE, "vision", [(MEMORY, 8 * _GI, 12 * _GI)]),
+        where=(Where.RESIZE,),
+        rule="E5",
+        do="Create the pod anew in your own queue. It may shrink.",
     ),
 )
 

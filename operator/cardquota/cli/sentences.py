@@ -43,8 +43,8 @@ def without_row(resource: str) -> str:
     """A card is known by the plain rule alone, which the API server does not know."""
     return (
         f"{resource} is in no vendor row: pods that ask for it and carry no annotation pass by the "
-        "webhook, also where their namespace has a queue; add a row to `vendors` in the "
-        "configuration, then apply the output of `cardquota manifests`"
+        "webhook, also where their namespace has a queue, unless it is labelled `enforced`; add a "
+        "row to `vendors` in the configuration, then apply the output of `cardquota manifests`"
     )
 
 

@@ -7,17 +7,21 @@ opened at once, as the leader opens them; then the pod gets a node. Nothing ever
 from collections.abc import Iterator
 from typing import Final
 
+from ..install.gate_setting import gate_is_set_by_policy
+from ..install.matching import is_ours
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.card_alias import alias_warning
 from ..quota.create_judgement import judge_create
 from ..quota.effect import Effect, effect_of
 from ..quota.group_facts import namespace_facts
+from ..quota.judgement import queue_not_named
 from ..quota.ledger import Ledger
 from ..quota.node_facts import node_facts
 from ..quota.objects.pod import Pod
 from ..quota.objects.queue import Queue
 from ..quota.pod_facts import PodFacts, pod_facts
+from ..quota.pod_request import card_devices
 from ..quota.queue_facts import QueueError, check_queue, queue_facts
 from ..quota.queue_report import report
 from ..quota.release_order import queue_order
@@ -130,15 +134,19 @@ class Simulation:
         if facts.namespace in self._settings.unwatched_namespaces:
             return self._let_by(pod, answer, sentences.exempt(facts.namespace))
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
+        mode = self.ledger.mode_in(facts.namespace)
+        ours = is_ours(pod, facts, self.ledger.vendors)
+        if not ours and not self._asked_about_all(facts):
+            answer.queue = verdict.queue
+            return self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+        effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
+        if effect is Effect.GATE and not ours and gate_is_set_by_policy(self._settings):
+            verdict = queue_not_named(self.ledger, facts, verdict.queue)
+            effect = Effect.DENY
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
-        if self.ledger.claims_devices(facts) and (
-            verdict.queue or facts.group or self.ledger.uses_cards(facts)
-        ):
-            # Others that claim devices never reach the webhook, which would say it.
+        if self.ledger.claims_devices(facts):
             answer.warnings += (messages.claim_not_counted(),)
-        mode = self.ledger.mode_in(facts.namespace)
-        effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.DENY:
             answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
@@ -148,6 +156,20 @@ class Simulation:
             why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
             self._let_by(pod, answer, why)
         return answer
+
+    def _asked_about_all(self, facts: PodFacts) -> bool:
+        """Whether a pod reaches the webhook that has, for the API server, nothing to do with cards:
+        in an enforced namespace for its devices, in an audited one for what it says it claims.
+        """
+        found = self.ledger.namespaces.get(facts.namespace)
+        mode = found.mode if found is not None else ""
+        return mode == v.NAMESPACE_ENFORCED or (mode == v.NAMESPACE_AUDIT and facts.claims_devices)
+
+    def _why_never_seen(self, facts: PodFacts, verdict: Verdict, mode: v.Mode) -> str:
+        devices = card_devices(facts, self.ledger)
+        if mode is v.Mode.OFF or not devices or not (verdict.queue or verdict.text):
+            return self._why_let_by(facts, verdict, mode, warned=False)
+        return sentences.without_row(devices[0][0])
 
     def _why_let_by(self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool) -> str:
         if mode is v.Mode.OFF:

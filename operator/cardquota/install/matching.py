@@ -11,6 +11,9 @@ Two words, as everywhere in the product:
 from typing import Final
 
 from ..quota.device_classes import PREFIX
+from ..quota.objects.pod import Pod
+from ..quota.pod_facts import PodFacts
+from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -67,9 +70,10 @@ def claims_devices(pod: str) -> str:
 
 
 def may_claim_devices(pod: str) -> str:
-    """The pod asks for a resource behind which a DeviceClass may stand (P7).
+    """The pod asks for a resource behind which a DeviceClass may stand (P7), or a card by the plain
+    rule (D1).
 
-    Which names DeviceClasses have no expression can know: any that is not Kubernetes' own.
+    Which names those have no expression can know: any that is not Kubernetes' own.
     """
     return _asks(pod, "name.contains('/') && !name.contains('kubernetes.io/')")
 
@@ -80,6 +84,16 @@ def ours(pod: str, settings: Settings) -> str:
     An annotation counts even if it is empty: saying what is wrong with it is our task.
     """
     return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
+
+
+def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
+    """What `ours` says of a pod, asked here."""
+    notes = pod.metadata.annotations
+    if notes is not None:
+        own = (notes.queue, notes.queue_volcano_job, notes.group, notes.card_name, notes.card_alias)
+        if any(text is not None for text in own):
+            return True
+    return any(vendors.owner(resource) is not None for resource, _ in facts.devices)
 
 
 def mirror_pod() -> str:
@@ -103,10 +117,8 @@ def names_a_queue(pod: str) -> str:
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
     own = names_a_queue("object")
-    asks = asks_for_cards("object", settings)
-    default = [asks] if settings.default_queue else []
-    by_namespace = all_of(
-        f"{annotation('namespaceObject', QUEUE_NAME)} != ''",
-        any_of(carries("object", _CARD_KEYS), asks),
-    )
-    return any_of(own, *default, by_namespace)
+    uses_cards = any_of(carries("object", _CARD_KEYS), asks_for_cards("object", settings))
+    if settings.default_queue:
+        return any_of(own, uses_cards)
+    by_namespace = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
+    return any_of(own, all_of(by_namespace, uses_cards))

@@ -10,9 +10,9 @@ The CA bundle is left out: the operator maintains it.
 
 from typing import Any, Final
 
-from ..quota.vocabulary import GROUP, STATUS, VERSION
+from ..quota.vocabulary import CHARGED_QUEUE, GROUP, STATUS, VERSION
 from ..settings import InstallationMode, Settings
-from .cel import any_of, gated, same_but
+from .cel import annotation, any_of, gated, same_but
 from .gate_setting import gate_is_set_by_policy
 from .matching import claims_devices, may_claim_devices, no_mirror_pod, ours
 from .namespaces import enforced, opted_in, watched
@@ -42,7 +42,9 @@ _WORKLOADS: Final = (
 def mutating(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait.
 
-    And takes away one that nobody would open, so pods that come with it reach us too.
+    And takes away one that nobody would open, so pods that come with it reach us too. In namespaces
+    labelled `enforced` it is asked of whatever may be a card, also by a resource name that no
+    vendor row has: what is refused there without a gate must be able to get one.
     """
     pods = _webhook(
         "pods",
@@ -56,8 +58,10 @@ def mutating(settings: Settings) -> dict[str, Any]:
         fail=True,
         namespaces=watched(settings),
     )
-    pods["reinvocationPolicy"] = "IfNeeded"
-    return _configuration("MutatingWebhookConfiguration", settings, [pods])
+    webhooks = [pods, _classes(settings, MUTATE)]
+    for webhook in webhooks:
+        webhook["reinvocationPolicy"] = "IfNeeded"
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks)
 
 
 def validating(settings: Settings) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def validating(settings: Settings) -> dict[str, Any]:
         [
             _pods(settings),
             _claims(settings),
-            _classes(settings),
+            _classes(settings, VALIDATE),
             _resizes(settings),
             _queues(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
@@ -114,8 +118,9 @@ def _claims(settings: Settings) -> dict[str, Any]:
     )
 
 
-def _classes(settings: Settings) -> dict[str, Any]:
-    """Pods that ask for a resource behind which a DeviceClass may stand, where it is refused (P7).
+def _classes(settings: Settings, path: str) -> dict[str, Any]:
+    """Pods that ask for a resource behind which a DeviceClass may stand, where it is refused (P7);
+    or a card that is in no vendor row, where the namespace or the settings have a queue.
 
     Only the operator knows which it is, so here all come that ask for any, and nowhere else.
     """
@@ -123,7 +128,7 @@ def _classes(settings: Settings) -> dict[str, Any]:
     return _webhook(
         "classes",
         settings,
-        path=VALIDATE,
+        path=path,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
         conditions={
             "may-claim-devices": may_claim_devices("object"),
@@ -139,13 +144,19 @@ def _resizes(settings: Settings) -> dict[str, Any]:
     """Cpu and memory that are changed in place (P6).
 
     They are held at once, and no gate stands behind a yes: so it fails closed, like the creates.
+    What is charged to a queue may be none of ours by its own words: it asks for a card that is in
+    no vendor row, and its namespace has the queue.
     """
     return _webhook(
         "resizes",
         settings,
         path=VALIDATE,
         rule=_rule("", "v1", "pods/resize", ["UPDATE"], "Namespaced"),
-        conditions={"ours": ours("object", settings)},
+        conditions={
+            "ours-or-charged": any_of(
+                f"{annotation('object', CHARGED_QUEUE)} != ''", ours("object", settings)
+            )
+        },
         fail=True,
         namespaces=watched(settings),
     )

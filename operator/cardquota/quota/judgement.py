@@ -71,6 +71,15 @@ def queue_on_its_way(queue: str) -> Verdict:
     return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
 
 
+def queue_not_named(ledger: Ledger, facts: PodFacts, queue: str) -> Verdict:
+    """The verdict on a pod that has a queue and can get no gate, until it names the queue itself.
+
+    For a card of no vendor row, where the API server sets the gate.
+    """
+    text = messages.queue_not_named(queue, _asked(ledger, facts))
+    return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
+
+
 def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
     wrong = ledger.reading_of(facts, None).objection
@@ -251,10 +260,12 @@ def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
         asked = _asked(ledger, facts)
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    return shut_to(ledger, account, queue, facts)
+    return _shut_to(ledger, account, queue, facts)
 
 
-def shut_to(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+def _shut_to(
+    ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
+) -> Verdict | None:
     """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
     new, or not from its namespace (E5, Q6).
     """

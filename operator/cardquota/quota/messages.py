@@ -16,6 +16,9 @@ from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
 
+Grown = Sequence[tuple[str, int, int]]
+"""What of a pod grows in place: cpu, memory; from which amount to which."""
+
 _MOST_OF_SELECTOR: Final = 400
 """Characters of what a pod's selector says: room for five terms of usual length."""
 
@@ -299,6 +302,38 @@ def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str
     )
 
 
+def closed_to_growth(queue: str, state: str, grown: Grown) -> str:
+    """A pod that is there is to have more, in a queue that takes nothing new (Q6)."""
+    return _no_growth(queue, f"is {state}", grown, "ask the queue's owner to open it")
+
+
+def gone_for_growth(queue: str, grown: Grown) -> str:
+    """The same, where the queue is gone: what runs stays charged to its name."""
+    return _no_growth(queue, "does not exist", grown, "ask for the queue to be created again")
+
+
+def no_growth_admitted(queue: str, namespace: str, grown: Grown) -> str:
+    """The same, where the queue is not open to the namespace any more."""
+    return _no_growth(
+        queue,
+        f"is not open to namespace <{show(namespace)}>",
+        grown,
+        f"ask the queue's owner to add the namespace to the annotation {v.NAMESPACES}",
+    )
+
+
+def _no_growth(queue: str, why: str, grown: Grown, ask: str) -> str:
+    """Its queue is fixed by then: no advice to name another one could be followed."""
+    amounts = []
+    for dimension, *both in grown:
+        had, asked = amount_texts(dimension, *both)
+        amounts.append(f"{dimension} from <{had}> to <{asked}>")
+    return (
+        f"Queue <{show(queue)}> {why} and takes no growth: {', '.join(amounts)}; "
+        f"ask for no more than the pod has, {ask}, or create the pod anew in another queue"
+    )
+
+
 def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> str:
     """Cards are asked for without a queue where one is demanded: by the namespace's label, or
     everywhere by the configuration.
@@ -309,6 +344,18 @@ def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> 
         f"{who} demands one; add the annotation {v.QUEUE_NAME} to the pod or to the "
         "namespace"
     )
+
+
+def queue_not_named(queue: str, asked: Asked) -> str:
+    """A pod gets its queue from elsewhere, and asks for a card by a resource name of no vendor row:
+    where a policy sets the gate, it cannot see that this pod needs one.
+    """
+    text = (
+        "no vendor row has this resource, so the policy that sets the gate knows such a pod by its "
+        "own annotations alone: ask an administrator for a row in `vendors`, or name the queue in "
+        f"the annotation {v.QUEUE_NAME} of the pod"
+    )
+    return objected(queue, asked, text)
 
 
 def card_without_queue(card: str) -> str:
@@ -548,8 +595,8 @@ def unadmitted(queue: str, pods: int, held: Sequence[tuple[str, int]]) -> str:
         f"together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods pass by before the installation, where namespaces are "
         "off or exempt, while webhooks and policies are missing, and, where they carry no "
-        "annotation, if their resource is in no vendor row (`kubectl cardquota cards` lists such "
-        "cards: add a row)"
+        "annotation and their namespace is not labelled `enforced`, if their resource is in no "
+        "vendor row (`kubectl cardquota cards` lists such cards: add a row)"
     )
 
 

@@ -9,15 +9,24 @@ is always let by.
 """
 
 from .account import OUTSIDE, Account
-from .judgement import shut_to
 from .ledger import Ledger
-from .messages import ADVICE_RESIZE, advice_never, objected, shortfalls, unreadable
+from .messages import (
+    ADVICE_RESIZE,
+    Grown,
+    advice_never,
+    closed_to_growth,
+    gone_for_growth,
+    no_growth_admitted,
+    objected,
+    shortfalls,
+    unreadable,
+)
 from .over_quota import reason_of
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
 from .pod_request import card_devices
 from .verdict import Outcome, Shortfall, Verdict
-from .vocabulary import CPU, MEMORY, Reason
+from .vocabulary import CPU, MEMORY, QueueState, Reason
 
 
 def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
@@ -33,19 +42,20 @@ def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
     if after.problem and after.problem != before.problem:
         text = objected(queue, [], unreadable(after.problem))
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    if after.cpu <= before.cpu and after.memory <= before.memory:
+    both = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
+    grown = [one for one in both if one[2] > one[1]]
+    if not grown:
         return Verdict(Outcome.FITS, queue)
     account = ledger.account(queue)
-    kept_out = shut_to(ledger, account, queue, after)
+    kept_out = _shut_to(account, queue, after.namespace, grown)
     if kept_out is not None or account is None:
         return kept_out or Verdict(Outcome.NEVER, queue)
     if ledger.free_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
         return Verdict(Outcome.FITS, queue)
     shorts = []
-    grown = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
-    for dimension, had, asked in grown:
+    for dimension, _, asked in grown:
         limit = account.limit(dimension)
-        if limit is None or asked <= had:
+        if limit is None:
             continue
         would_be = asked
         if after.state is not State.GATED:
@@ -63,6 +73,20 @@ def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
         shortfalls(queue, shorts, advice),
         tuple(shorts),
     )
+
+
+def _shut_to(account: Account | None, queue: str, namespace: str, grown: Grown) -> Verdict | None:
+    """Why a queue takes no growth, if that is so: for what it takes nothing new (E5, Q6)."""
+    never = Outcome.NEVER
+    if account is None or account.facts is None:
+        return Verdict(never, queue, Reason.QUEUE_NOT_FOUND, gone_for_growth(queue, grown))
+    state = account.facts.state
+    if state is not QueueState.OPEN:
+        return Verdict(never, queue, Reason.QUEUE_NOT_OPEN, closed_to_growth(queue, state, grown))
+    if not account.facts.admits(namespace):
+        text = no_growth_admitted(queue, namespace, grown)
+        return Verdict(never, queue, Reason.QUEUE_NOT_OPEN, text)
+    return None
 
 
 def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, asked: int) -> int:

@@ -81,8 +81,9 @@ def test_d6_cards_of_a_resource_in_no_vendor_row_are_one_line(written: Written) 
         "In no vendor row:",
         (
             "  X1, X2: new.example/xpu is in no vendor row: pods that ask for it and carry no "
-            "annotation pass by the webhook, also where their namespace has a queue; add a row to "
-            "`vendors` in the configuration, then apply the output of `cardquota manifests`"
+            "annotation pass by the webhook, also where their namespace has a queue, unless it is "
+            "labelled `enforced`; add a row to `vendors` in the configuration, then apply the "
+            "output of `cardquota manifests`"
         ),
     ]
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from cardquota.cli.answers import Answer, Answers, WorkloadAnswer
-from cardquota.settings import InstallationMode, Settings
+from cardquota.quota import messages
+from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]
-DENIED, LET_BY = Answer.DENIED, Answer.LET_BY
+ADMITTED, DENIED, LET_BY = Answer.ADMITTED, Answer.DENIED, Answer.LET_BY
 
 
 def only(answers: Answers) -> WorkloadAnswer:
@@ -69,3 +70,82 @@ def test_exempt_namespace_is_let_by(simulate: Simulate) -> None:
         edit=lambda t: t.replace("name: chat\n", "name: chat\n  namespace: kube-system\n", 1),
     )
     assert {p.text for p in only(answers).pods} == {"namespace kube-system is exempt"}
+
+
+WITHOUT_ROW = """
+apiVersion: v1
+kind: Node
+metadata: {{name: x, labels: {{new.example/xpu.product: X1, new.example/xpu.memory: "81559"}}}}
+status: {{allocatable: {{new.example/xpu: 8}}}}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {{name: xs, annotations: {{volcano.sh/card.quota: '{{"X1": 2}}'}}}}
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: default
+  labels: {{volcano.sh/card-quota: "{label}"}}
+  annotations: {{scheduling.volcano.sh/queue-name: xs}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: stock, annotations: {{{notes}}}}}
+spec: {{containers: [{{resources: {{limits: {{new.example/xpu: 1}}}}}}]}}
+"""
+BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
+PASSES_BY = "new.example/xpu is in no vendor row: pods that ask for it and carry no annotation"
+OFF = "card quotas are off in namespace default"
+
+
+@pytest.mark.parametrize(
+    ("settings", "label", "answer", "text"),
+    [
+        (Settings(), "enforced", ADMITTED, ""),
+        (BY_POLICY, "enforced", DENIED, "Queue <xs>, requested <1> of <new.example/xpu>: no vendo"),
+        (Settings(), "", LET_BY, PASSES_BY),
+        (BY_POLICY, "", LET_BY, PASSES_BY),
+        (Settings(), "audit", LET_BY, PASSES_BY),
+        (Settings(), "off", LET_BY, OFF),
+        (Settings(mode=InstallationMode.AUDIT), "enforced", LET_BY, "audit: would be admitted"),
+    ],
+)
+def test_a_card_of_no_vendor_row_is_answered_as_at_the_door(
+    simulate: Simulate, settings: Settings, label: str, answer: Answer, text: str
+) -> None:
+    """D1, D6: charged in any case, and refused or gated where the webhook sees its pod."""
+    written = WITHOUT_ROW.format(label=label, notes="")
+    answers = simulate(cluster=(), text=written, settings=settings)
+    (stock,) = only(answers).pods
+    assert (stock.answer, stock.warnings) == (answer, ())
+    assert stock.text.startswith(text)
+    (card,) = answers.queues[0].cards
+    assert card.allocated == (answer is not DENIED and label != "off")
+
+
+@pytest.mark.parametrize("settings", [Settings(), BY_POLICY])
+def test_its_pod_is_seen_everywhere_if_it_names_its_queue(
+    simulate: Simulate, settings: Settings
+) -> None:
+    for label in ("enforced", ""):
+        notes = "scheduling.volcano.sh/queue-name: xs"
+        text = WITHOUT_ROW.format(label=label, notes=notes)
+        assert given(only(simulate(cluster=(), text=text, settings=settings))) == [ADMITTED]
+
+
+def test_p7_claims_are_warned_of_in_an_audited_namespace(simulate: Simulate) -> None:
+    """Elsewhere a pod that has nothing to do with cards never reaches the webhook."""
+    for label, warnings in (("audit", (messages.claim_not_counted(),)), ("", ())):
+        text = f"""
+apiVersion: v1
+kind: Namespace
+metadata: {{name: default, labels: {{volcano.sh/card-quota: "{label}"}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: claims}}
+spec: {{containers: [], resourceClaims: [{{name: device}}]}}
+"""
+        (found,) = only(simulate(text=text)).pods
+        assert (found.answer, found.warnings) == (LET_BY, warnings)

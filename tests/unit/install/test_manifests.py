@@ -6,10 +6,17 @@ from typing import Any
 import pytest
 import yaml
 
+from builders import H200, a_pod
+from builders.pod import PodBody
 from cardquota.install.generate import COMMITTED, COMPONENT, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
-from cardquota.install.matching import resource_pattern
-from cardquota.quota.vocabulary import CHARGED_QUEUE
+from cardquota.install.matching import is_ours, resource_pattern
+from cardquota.quota.vocabulary import (
+    CARD_NAME,
+    CARD_NAME_ALIAS,
+    CHARGED_QUEUE,
+    QUEUE_NAME_VOLCANO_JOB,
+)
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 from cardquota.vendor_row import VendorRow
 
@@ -89,6 +96,23 @@ def test_audit_mode_never_denies_and_never_fails_closed() -> None:
         assert "Deny" not in binding["spec"]["validationActions"]
         assert "Audit" in binding["spec"]["validationActions"]
     assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
+
+
+def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refused_without() -> None:
+    """D1: in namespaces labelled `enforced` both reviews see the same pods."""
+    mutating, validating = named(webhooks(DEFAULTS), "classes")
+    assert mutating.pop("reinvocationPolicy") == "IfNeeded"
+    assert mutating.pop("clientConfig")["service"]["path"] == "/mutate"
+    assert validating.pop("clientConfig")["service"]["path"] == "/validate"
+    assert mutating == validating
+
+
+def test_what_is_charged_to_a_queue_is_asked_about_when_it_grows() -> None:
+    """Though it asks for a card of no vendor row, and has its queue from its namespace."""
+    (resizes,) = named(webhooks(DEFAULTS), "resizes")
+    (condition,) = resizes["matchConditions"]
+    charged = f"object.?metadata.?annotations[?\"{CHARGED_QUEUE}\"].orValue('') != ''"
+    assert condition["expression"].startswith(f"{charged}\n|| ")
 
 
 def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
@@ -196,13 +220,18 @@ def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
 
 
 def test_default_queue_makes_card_pods_managed() -> None:
+    """Whoever asks for a card, and whoever names one: its resource may be in no vendor row."""
+
     def born_gated(settings: Settings) -> str:
         policy = of_kind("ValidatingAdmissionPolicy", settings)[0]
         expression: str = policy["spec"]["validations"][0]["expression"]
         return expression
 
-    assert born_gated(Settings(default_queue="spare")).count("nvidia") == 2
-    assert born_gated(DEFAULTS).count("nvidia") == 1
+    by_default, without = born_gated(Settings(default_queue="spare")), born_gated(DEFAULTS)
+    assert "namespaceObject" in without
+    assert "namespaceObject" not in by_default
+    for expression in (by_default, without):
+        assert expression.count("nvidia") == expression.count(f'"{CARD_NAME}"') == 1
 
 
 def test_exempt_namespaces_and_our_own_are_left_out() -> None:
@@ -261,3 +290,25 @@ def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
     everywhere = written(Settings(mode=InstallationMode.AUDIT))
     assert f'[?"{CHARGED_QUEUE}"].hasValue() && true' in everywhere
     assert in_audit not in everywhere
+
+
+@pytest.mark.parametrize(
+    ("pod", "ours"),
+    [
+        (a_pod(), False),
+        (a_pod().asking_for(1), True),
+        (a_pod().asking_for(1, "new.example/xpu"), False),
+        (a_pod().asking_for(0), False),
+        (a_pod().claiming_devices(), False),
+        (a_pod().in_queue(""), True),
+        (a_pod().annotated(QUEUE_NAME_VOLCANO_JOB, ""), True),
+        (a_pod().in_group("gang"), True),
+        (a_pod().naming(""), True),
+        (a_pod().annotated(CARD_NAME_ALIAS, H200), True),
+    ],
+)
+def test_whose_pods_reach_us_by_what_they_say_is_asked_in_code_too(
+    pod: PodBody, ours: bool
+) -> None:
+    """An annotation counts even if it is empty, as in the conditions."""
+    assert is_ours(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours

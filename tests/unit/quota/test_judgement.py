@@ -13,6 +13,7 @@ from builders import (
     a_group,
     a_ledger,
     a_namespace,
+    a_node,
     a_pod,
     a_queue,
     see,
@@ -25,6 +26,7 @@ from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.judgement import (
     judge_presence,
     judge_release,
+    queue_not_named,
     queue_on_its_way,
 )
 from cardquota.quota.ledger import Ledger
@@ -554,3 +556,13 @@ def test_e5_a_queue_that_is_on_its_way_is_waited_for_under_any_policy() -> None:
     assert (verdict.outcome, verdict.queue) == (Outcome.UNSEEN, "new")
     assert verdict.warnings == (messages.queue_not_seen("new"),)
     assert {effect_of(verdict.outcome, policy, Mode.ENFORCE) for policy in Policy} == {Effect.GATE}
+
+
+def test_d1_who_can_get_no_gate_is_told_to_name_its_queue() -> None:
+    """A card of no vendor row, whose pod has its queue from elsewhere, where a policy gates."""
+    xpu = "new.example/xpu"
+    ledger = a_ledger(a_node("x").with_cards("X1", 8, xpu))
+    verdict = queue_not_named(ledger, a_pod().asking_for(2, xpu).facts(), "red")
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
+    assert verdict.text == messages.queue_not_named("red", [(xpu, 2)])
+    assert verdict.text.startswith(f"Queue <red>, requested <2> of <{xpu}>: no vendor row has")

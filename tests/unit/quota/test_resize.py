@@ -129,7 +129,12 @@ def test_q6_a_queue_that_is_closed_takes_no_growth(state: str, free: bool) -> No
     for one, more in ((pod, "1001m"), (waiting, "2")):
         verdict = resized(ledger, one, one.with_cpu(more))
         assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
-        assert f"Queue <queue> is {state} and takes nothing new" in verdict.text
+        grown = "from <1> to <1.001>" if one is pod else "from <1> to <2>"
+        assert verdict.text == (
+            f"Queue <queue> is {state} and takes no growth: cpu {grown}; ask for no "
+            "more than the pod has, ask the queue's owner to open it, or create the pod anew in "
+            "another queue"
+        )
         assert resized(ledger, one, one.with_cpu("500m")).fits
         assert resized(ledger, one, one).fits
 
@@ -138,16 +143,27 @@ def test_q6_a_queue_that_is_gone_takes_no_growth() -> None:
     """What runs stays charged to its name, where no limit would ever meet it."""
     gone = running("b").stamped("gone", {H200: 1}).in_queue("gone")
     ledger = a_cluster(gone)
-    verdict = resized(ledger, gone, gone.with_cpu("2"))
+    verdict = resized(ledger, gone, gone.with_cpu("2").with_memory("1536Mi"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_FOUND)
+    assert verdict.text == (
+        "Queue <gone> does not exist and takes no growth: cpu from <1> to "
+        "<2>, memory from <1Gi> to <1.5Gi>; ask for no more than the pod has, ask for the queue to "
+        "be created again, or create the pod anew in another queue"
+    )
     assert resized(ledger, gone, gone.with_cpu("500m")).fits
 
 
 def test_e5_nor_does_one_that_is_not_open_to_the_namespace_any_more() -> None:
     pod = running("a")
-    verdict = resized(a_cluster(FOUR.open_to("others"), pod), pod, pod.with_cpu("2"))
+    more = pod.with_cpu("500m").with_memory("2Gi")
+    verdict = resized(a_cluster(FOUR.open_to("others"), pod), pod, more)
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
-    assert "is not open to namespace <team>" in verdict.text
+    assert verdict.text == (
+        "Queue <queue> is not open to namespace <team> and takes no growth: memory "
+        "from <1Gi> to <2Gi>; ask for no more than the pod has, ask the queue's owner to add the "
+        "namespace to the annotation volcano.sh/card.namespaces, or create the pod anew in another "
+        "queue"
+    )
 
 
 def test_members_of_a_gang_grow_into_what_is_reserved_for_it_once() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, a_namespace, a_pod, a_queue
+from builders import H200, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
@@ -73,3 +73,28 @@ async def test_with_an_old_view_nothing_is_refused() -> None:
         assert (await door.validate(stock)).allowed
         assert (await door.validate(pod(9).gated())).allowed
         assert not (await door.validate(pod(9))).allowed
+
+
+@pytest.mark.parametrize("config", [{}, {"defaultQueue": "queue"}])
+async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
+    config: dict[str, str],
+) -> None:
+    """The policy knows it by its own annotations alone: nothing of it is missing or was removed."""
+    xpu = "new.example/xpu"
+    strict = a_namespace("team").in_mode("enforced")
+    strict = strict if config else strict.with_default_queue("queue")
+    node, queue = a_node("x").with_cards("X1", 8, xpu), a_queue().with_quota({"X1": 3})
+    async with Door(node, queue, strict, webhook=BY_POLICY, **config) as door:
+        stock = a_pod().asking_for(2, xpu)
+        said = await door.validate(stock)
+        assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
+        assert said.text == (
+            f"Queue <queue>, requested <2> of <{xpu}>: no vendor row has this resource, so the "
+            "policy that sets the gate knows such a pod by its own annotations alone: ask an "
+            "administrator for a row in `vendors`, or name the queue in the annotation "
+            "scheduling.volcano.sh/queue-name of the pod"
+        )
+        for named in (stock.in_queue("queue"), stock.naming("X1")):
+            assert (await door.validate(named.gated())).allowed
+            assert "<cardquota-set-gate> sets it" in (await door.validate(named)).text
+        assert "requested <4>" in (await door.validate(stock.asking_for(4, xpu))).text

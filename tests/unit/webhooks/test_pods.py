@@ -10,6 +10,7 @@ from builders import (
     H800,
     a_group,
     a_namespace,
+    a_node,
     a_pod,
     a_queue,
 )
@@ -230,6 +231,24 @@ async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
             assert said.warnings == [messages.claim_not_counted()]
 
 
+@pytest.mark.parametrize(
+    ("mode", "label"), [("enforce", "audit"), ("audit", "enforced"), ("audit", "audit")]
+)
+async def test_claims_that_the_mutating_review_never_sees_are_named_by_the_validating_one(
+    mode: str, label: str
+) -> None:
+    """P7: pods that have nothing else to do with cards; of others it is said once."""
+    async with Door(THREE, a_namespace("team").in_mode(label), mode=mode) as door:
+        said = await door.validate(a_pod().claiming_devices())
+        assert said.allowed
+        assert said.warnings[-1] == messages.claim_not_counted()
+        assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
+        for seen in (a_pod().in_queue("queue"), a_pod().asking_for(1)):
+            assert (await door.validate(seen.claiming_devices())).warnings == []
+            warnings = (await door.mutate(seen.claiming_devices())).warnings
+            assert warnings[-1] == messages.claim_not_counted()
+
+
 async def test_a_required_queue() -> None:
     """`requireQueue`: everywhere, whatever the namespace says."""
     async with Door(requireQueue=True) as door:
@@ -242,6 +261,26 @@ async def test_the_default_queue_of_the_settings() -> None:
     async with Door(THREE, defaultQueue="queue") as door:
         assert await effect(door, a_pod().asking_for(1)) == GATED
         assert await effect(door, a_pod()) == LET_BY
+
+
+# --- cards of no vendor row -------------------------------------------------------------------
+
+XPU = "new.example/xpu"
+"""Of no vendor row: a node shows by the plain rule that it counts cards (D1)."""
+WITHOUT_ROW = (a_node("x").with_cards("X1", 8, XPU), a_queue().with_quota({"X1": 3}))
+
+
+async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_namespace() -> None:
+    """It carries no annotation; the webhook `classes` brings it to both reviews."""
+    stock = a_pod().asking_for(1, XPU)
+    strict = a_namespace("team").in_mode("enforced").with_default_queue("queue")
+    async with Door(*WITHOUT_ROW, strict) as door:
+        assert patched(stock.body, (await door.mutate(stock)).patch) == [v.GATE]
+        assert (await door.validate(stock.gated())).allowed
+        assert "requested <9>" in (await door.mutate(stock.asking_for(9, XPU))).text
+        other = a_pod().asking_for(1, "new.example/nic")
+        assert (await door.mutate(other)).patch == []
+        assert (await door.validate(other)).allowed
 
 
 # --- namespaces of a moment ago ---------------------------------------------------------------
@@ -545,3 +584,20 @@ async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -
     async with Door(THREE) as door:
         door.late = True
         assert not (await door.mutate(pod().on_node("h200-a"))).allowed
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+@pytest.mark.parametrize("gate", ["webhook", "policy"])
+@pytest.mark.parametrize("asked", [a_pod(), pod(), pod().gated()])
+async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_same(
+    asked: PodBody, gate: str, path: str
+) -> None:
+    """P7: it follows from the pod and the label, and nobody would open a gate for it."""
+    strict = a_namespace("team").in_mode("enforced")
+    async with Door(THREE, strict, webhook={"gate": gate}) as door:
+        door.late = True
+        door.ledger.device_class_seen("npu", "example.com/npu")
+        for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
+            said = await door.review(path, request_of(claims))
+            assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
+            assert messages.device_claimed() in said.text

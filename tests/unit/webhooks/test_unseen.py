@@ -1,5 +1,10 @@
 """Pods that were let by a moment ago."""
 
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from cardquota_webhooks.unseen import Unseen
 
 
@@ -69,3 +74,109 @@ def test_a_review_looks_at_its_own_queue_alone() -> None:
     asked.clear()
     assert unseen.of("red", but="") == ["a"]
     assert asked == ["a"]
+
+
+# --- reviews that wait for them ---------------------------------------------------------------
+
+
+async def turns() -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def test_a_review_waits_for_those_let_by_before_it_and_for_no_others() -> None:
+    seen: set[str] = set()
+    unseen, _ = book(seen)
+    unseen.add("a", "red", ())
+    unseen.add("b", "red", ())
+    unseen.add("c", "blue", ())
+    review = asyncio.create_task(unseen.all_seen("red", "b", 5))
+    await turns()
+    unseen.add("d", "red", ())
+    unseen.look()
+    await turns()
+    assert not review.done()
+    seen.add("a")
+    unseen.look()
+    await asyncio.wait_for(review, 1)
+    assert not unseen._awaited
+
+
+async def test_a_review_waits_no_longer_than_it_was_told() -> None:
+    unseen, now = book(set())
+    unseen.add("a", "red", ())
+    reviews = [asyncio.create_task(unseen.all_seen("red", "", wait)) for wait in (0.01, 5, 5)]
+    await asyncio.wait_for(reviews[0], 1)
+    now[0] = 9.0  # forgotten, and waited for all the same
+    unseen.look()
+    await turns()
+    assert [review.done() for review in reviews] == [True, False, False]
+    for review in reviews:
+        review.cancel()
+    await asyncio.gather(*reviews, return_exceptions=True)
+    assert not unseen._awaited
+    await unseen.all_seen("red", "", 5)
+
+
+async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() -> None:
+    """They wait for a hundred each: to ask for all of them would be ten thousand times."""
+    asked: list[str] = []
+    seen: set[str] = set()
+
+    def is_seen(uid: str) -> bool:
+        asked.append(uid)
+        return uid in seen
+
+    unseen = Unseen(is_seen, lifetime=0.5, clock=lambda: 0.0)
+    uids = [f"{number}" for number in range(100)]
+    for uid in uids:
+        unseen.add(uid, "red", ())
+    reviews = [asyncio.create_task(unseen.all_seen("red", "", 5)) for _ in range(100)]
+    await turns()
+    asked.clear()
+    unseen.look()
+    assert asked == ["0"]
+    seen.update(uids[:-1])
+    unseen.look()
+    assert len(asked) < 4 * len(uids)
+    seen.update(uids)
+    unseen.look()
+    await asyncio.wait_for(asyncio.gather(*reviews), 1)
+    assert not unseen._awaited
+
+
+STEPS = st.tuples(
+    st.sampled_from(["let by", "seen", "review", "later"]), st.sampled_from(list("abcdef"))
+)
+
+
+@given(st.lists(STEPS, max_size=40))
+def test_whatever_comes_in_between_it_waits_for_what_was_unseen_when_it_began(
+    steps: list[tuple[str, str]],
+) -> None:
+    async def run() -> None:
+        seen: set[str] = set()
+        unseen, now = book(seen)
+        reviews: list[tuple[asyncio.Task[None], set[str]]] = []
+        for step, uid in steps:
+            match step:
+                case "let by":
+                    unseen.add(uid, "red", ())
+                case "seen":
+                    seen.add(uid)
+                case "later":
+                    now[0] += 0.2
+                case _:
+                    awaited = {*unseen.of("red", but=uid)}
+                    task = asyncio.create_task(unseen.all_seen("red", uid, 60))
+                    reviews.append((task, awaited))
+            await turns()
+            unseen.look()
+            await turns()
+            assert [task.done() for task, _ in reviews] == [those <= seen for _, those in reviews]
+        for task, _ in reviews:
+            task.cancel()
+        await asyncio.gather(*(task for task, _ in reviews), return_exceptions=True)
+        assert not unseen._awaited
+
+    asyncio.run(run())
