@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-_WHOLE: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_WHOLE: Final = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,19}+)", re.ASCII)
+"""Possessive: of a text that is none, nothing is tried twice."""
 _LARGEST: Final = 2**63 - 1
 
 
@@ -23,5 +24,5 @@ def whole_number(text: str) -> int | None:
     found = _WHOLE.fullmatch(text)
     if found is None:
         return None
-    number = int(found[1] + found[2])
+    number = int(found[1] + (found[2] or "0"))
     return number if -_LARGEST - 1 <= number <= _LARGEST else None
