@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from .number_comparison import whole_number
+from .number_comparison import bound_of, whole_number
 from .objects.node_affinity import Expression, Term
 from .selector import NODE_NAME, Selector
 
@@ -97,7 +97,7 @@ class LabelIndex:
 
     def _compared(self, expression: Expression) -> int:
         """The entries whose label is a number above (`Gt`) or below (`Lt`) another one."""
-        bound = whole_number(expression.values[0]) if expression.values else None
+        bound = bound_of(expression.values)
         if bound is None:
             return 0
         numbers = self._sorted.get(expression.key)

@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from .card_memory import MemoryLabel, MemoryUnit, mib_of
+from .number_comparison import bound_of, whole_number
 from .objects.node_affinity import Expression
 
 
@@ -36,11 +37,12 @@ def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression
 class AskedOfLabel:
     """A requirement that is held against many cards: its values, made ready once."""
 
-    __slots__ = ("_numbers", "expression", "values")
+    __slots__ = ("_numbers", "bound", "expression", "values")
 
     def __init__(self, expression: Expression) -> None:
         self.expression = expression
         self.values = frozenset(expression.values or ())
+        self.bound = bound_of(expression.values) if expression.operator in ("Gt", "Lt") else None
         self._numbers: dict[MemoryUnit, list[int]] = {}
 
     def possible(self, memory: MemoryLabel) -> int:
@@ -57,7 +59,6 @@ class AskedOfLabel:
 
 def memory_can_hold(asked: AskedOfLabel, memory: MemoryLabel) -> bool:
     """Whether some node with a card of this memory fits."""
-    values = asked.expression.values or ()
     match asked.expression.operator:
         case "In":
             return asked.possible(memory) > 0
@@ -68,19 +69,18 @@ def memory_can_hold(asked: AskedOfLabel, memory: MemoryLabel) -> bool:
         case "DoesNotExist":
             return False
         case "Gt" | "Lt":
-            return _can_compare(asked.expression.operator, values, memory)
+            return _can_compare(asked, memory)
         case _:
             return True  # as where nothing is known, the scheduler has the last word
 
 
-def _can_compare(operator: str, values: tuple[str, ...], memory: MemoryLabel) -> bool:
-    try:
-        bound = int(values[0])
-    except (ValueError, IndexError):
+def _can_compare(asked: AskedOfLabel, memory: MemoryLabel) -> bool:
+    bound = asked.bound
+    if bound is None:
         return False
     if memory.unit is MemoryUnit.WRITTEN and not memory.values:
         return True
-    numbers = [int(text) for text in memory.values if text.isdigit()]
+    numbers = [n for n in map(whole_number, memory.values) if n is not None]
     if memory.unit is MemoryUnit.MIB:
         numbers = [memory.least, memory.most]
-    return any(n > bound if operator == "Gt" else n < bound for n in numbers)
+    return any(n > bound if asked.expression.operator == "Gt" else n < bound for n in numbers)

@@ -1,6 +1,7 @@
 """`Gt` and `Lt` of node affinity and of tolerations, as the scheduler compares."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _WHOLE: Final = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,19}+)", re.ASCII)
@@ -17,6 +18,14 @@ def compares(operator: str, of_node: str, of_pod: str) -> bool:
     if node is None or pod is None:
         return False
     return node > pod if operator == "Gt" else node < pod
+
+
+def bound_of(values: Sequence[str] | None) -> int | None:
+    """What a requirement of node affinity with these values compares with; None: nothing meets it.
+
+    It is one number: with another count of values, or with none that is one, no term holds.
+    """
+    return whole_number(values[0]) if values and len(values) == 1 else None
 
 
 def whole_number(text: str) -> int | None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders import a_pod
 from cardquota.quota.label_index import LabelIndex
@@ -53,6 +55,7 @@ def names(index: LabelIndex, wanted: Selector) -> list[str]:
         (selector([("rank", "Lt", ["1"])]), []),
         (selector([("rank", "Gt", ["many"])]), []),
         (selector([("rank", "Gt", [])]), []),
+        (selector([("rank", "Gt", ["1", "0"])]), []),
         (selector([("other", "Gt", ["0"])]), []),
         (selector([("zone", "Later", [])]), ["n0", "n1", "n2", "n3"]),
         (selector([("zone", "In", ["b"]), ("rank", "Gt", ["5"])]), ["n1"]),
@@ -91,3 +94,38 @@ def test_only_some_labels_are_kept_in_order() -> None:
     for number in range(100):
         assert names(index, selector([(f"k{number}", "Lt", ["100"])])) == ["n0"]
     assert len(index._sorted) <= 8
+
+
+_VALUES = st.sampled_from(("1", "2", "-3", "007", "+5", "x", "", " 1", str(2**63), "1_0", "٣"))
+_LABELS = st.fixed_dictionaries({"a": _VALUES}, optional={"b": _VALUES})
+_ASKED = st.tuples(
+    st.sampled_from("abc"),
+    st.sampled_from(("Gt", "Lt", "In", "NotIn", "Exists", "DoesNotExist", "Later")),
+    st.lists(_VALUES, max_size=2),
+)
+
+
+@given(
+    st.lists(_LABELS, min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), _LABELS), max_size=4),
+    st.lists(
+        st.lists(st.lists(_ASKED, min_size=1, max_size=2), min_size=1, max_size=2), min_size=1
+    ),
+)
+def test_nodes_are_picked_as_if_each_were_asked(
+    nodes: list[dict[str, str]],
+    changes: list[tuple[int, dict[str, str]]],
+    asked: list[list[list[tuple[str, str, list[str]]]]],
+) -> None:
+    index, wanted = LabelIndex(), [selector(*terms) for terms in asked]
+    for place, labels in enumerate(nodes):
+        index.add(1 << place, f"n{place}", labels)
+    for number, labels in [(0, nodes[0]), *changes]:
+        place = number % len(nodes)
+        index.relabel(1 << place, nodes[place], labels)
+        nodes[place] = labels
+        for one in wanted:
+            found = [n for n in range(len(nodes)) if index.selected(one) & (1 << n)]
+            assert found == [
+                n for n, labels in enumerate(nodes) if one.selects(f"n{n}", labels.get)
+            ]

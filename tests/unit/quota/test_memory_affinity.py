@@ -57,6 +57,11 @@ def test_where_a_card_has_no_size_or_another_label_nothing_is_asked() -> None:
         ("Lt", ["65530"], False, False),
         ("Lt", ["many"], False, False),
         ("Gt", [], False, False),
+        ("Gt", ["1", "2"], False, False),
+        ("Gt", ["1_000"], False, False),
+        ("Gt", [" 5 "], False, False),
+        ("Gt", ["٣"], False, False),
+        ("Gt", ["+0" + "1" * 4], True, True),
         ("OfALaterKubernetes", [], True, True),
     ],
 )
