@@ -16,7 +16,7 @@ from .group_book import GroupBook
 from .ledger_view import LedgerView
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices, named_elsewhere
+from .pod_request import PodRequest, card_devices
 from .stamp import Charge, Reservation, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
 
@@ -281,16 +281,15 @@ class LedgerCharges(LedgerView):
             record.request = None
             return self._charge(facts, record.queue, record.on_node)
         cards: dict[str, int] = {}
-        record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
-        if record.gated:
-            elsewhere = named_elsewhere(facts, record.request, quota, self)
-            if elsewhere is not None:
-                record.elsewhere = True
-                card = _first_in(quota, elsewhere)
-                cards = {card: record.request.amount} if card else cards
-                return self._charge(facts, record.queue, cards)
+        reading = self.reading_of(facts, account)
+        record.request = reading.request
+        if record.gated and reading.elsewhere is not None:
+            record.elsewhere = True
+            card = _first_in(quota, reading.elsewhere)
+            cards = {card: record.request.amount} if card else cards
+            return self._charge(facts, record.queue, cards)
         for request in self._one_by_one(facts, record.queue, record.request):
             card = _first_in(quota, request.cards)
             if card:

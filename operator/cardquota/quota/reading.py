@@ -10,6 +10,7 @@ from .pod_request import (
     Objection,
     PodRequest,
     lacks_node,
+    named_elsewhere,
     objection,
     read_request,
 )
@@ -25,6 +26,8 @@ class Reading(NamedTuple):
     request: PodRequest
     objection: Objection | None
     """What is wrong with the asking, whatever room there is."""
+    elsewhere: tuple[str, ...] | None
+    """The cards it asks for where the nodes that it names have none of them; else None."""
     lacks_node: bool
     """Whether none of the nodes that it names has a card for it, so far."""
 
@@ -86,8 +89,10 @@ def read(
 ) -> Reading:
     """Anew. Never raises."""
     request = read_request(facts, quota, known, free_cpu_memory=free_cpu_memory)
+    elsewhere = named_elsewhere(facts, request, quota, known)
     return Reading(
         request,
         objection(facts, request, quota, known),
-        not facts.problem and lacks_node(facts, request, quota, known),
+        elsewhere,
+        not facts.problem and lacks_node(facts, request, elsewhere, known),
     )

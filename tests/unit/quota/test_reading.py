@@ -1,14 +1,19 @@
 """Pods that are written alike are read once, and anew whenever what is known has changed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from builders import H200, H800, a_ledger, a_node, a_pod, a_queue, see
+from builders import GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue, see
 from builders.body import Body
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.reading import Reading, read
+from cardquota.quota.selector import HOST_NAME
+
+from ..steps import steps_of
 
 A100 = "NVIDIA-A100"
 STOCK = a_pod().in_queue("red").asking_for(1).facts()
@@ -91,3 +96,37 @@ def test_what_is_kept_has_a_bound() -> None:
     for cpu in range(1000):
         ledger.reading_of(replace(STOCK, cpu=cpu), account)
     assert 0 < len(account.readings._found) <= 256
+
+
+PRODUCT, MEMORY = f"{GPU}.product", f"{GPU}.memory"
+Asked = tuple[str, str, list[str]]
+_ELSE: Sequence[Asked] = ((PRODUCT, "NotIn", ["A"]), (PRODUCT, "Exists", []))
+
+
+@pytest.mark.parametrize("part", ["", "/mps-{}g*1/2"])
+@pytest.mark.parametrize(
+    "first", [(PRODUCT, "NotIn", ["B"]), (MEMORY, "NotIn", ["1"]), (HOST_NAME, "In", ["a"])]
+)
+def test_p8_what_a_pod_costs_with_all_alternatives_and_all_requirements(
+    part: str, first: Asked
+) -> None:
+    """None of which is met, so that nothing of it is left out."""
+    names = "|".join(f"X{number}{part.format(number)}" for number in range(256))
+    terms = [[first, *_ELSE, (PRODUCT, "In", ["none"])] for _ in range(128)]
+    pod = a_pod().in_queue("red").naming(names).requiring(*terms)
+    facts = pod.asking_for(1, SHARED if part else GPU).facts()
+    assert not facts.oversized
+    ledger = a_cluster()
+    assert steps_of(partial(ledger.reading_of, facts, ledger.account("red"))) < 50_000
+    assert now(ledger, facts).request.cards == ()
+
+
+def test_p8_a_pod_that_names_nodes_is_compared_with_all_cards_of_a_quota_at_once() -> None:
+    cards = [f"NVIDIA-C{number}" for number in range(300)]
+    nodes = [a_node(f"n{number}").with_cards(card, 8) for number, card in enumerate(cards)]
+    ledger = a_ledger(*nodes, a_queue("red").with_quota(dict.fromkeys(cards, 1)))
+    other = ("zone", "NotIn", ["A"])
+    terms = [[(HOST_NAME, "In", ["gone"]), *[other] * 3] for _ in range(128)]
+    facts = a_pod().in_queue("red").asking_for(1).requiring(*terms).facts()
+    assert steps_of(partial(ledger.reading_of, facts, ledger.account("red"))) < 50_000
+    assert len(now(ledger, facts).elsewhere or ()) == 300
