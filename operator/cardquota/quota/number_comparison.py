@@ -6,6 +6,8 @@ from typing import Final
 
 _WHOLE: Final = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,19}+)", re.ASCII)
 """Possessive: of a text that is none, nothing is tried twice."""
+_SHORT: Final = 19
+"""So many digits may be too large a number."""
 _LARGEST: Final = 2**63 - 1
 
 
@@ -30,6 +32,8 @@ def bound_of(values: Sequence[str] | None) -> int | None:
 
 def whole_number(text: str) -> int | None:
     """The number that a label's value, or what it is compared with, stands for; None if none."""
+    if len(text) < _SHORT and text.isascii() and text.isdigit():
+        return int(text)  # nearly all: a third of the time
     found = _WHOLE.fullmatch(text)
     if found is None:
         return None
