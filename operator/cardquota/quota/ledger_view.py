@@ -52,7 +52,7 @@ class LedgerView:
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event may have read anew before the others are left to
-        `read_overdue`; None: all of them.
+        `read_overdue`, a large one counting as several; None: all of them.
         """
         self.catalog = Catalog()
         self.nodes = NodeBook(self.catalog)
