@@ -26,7 +26,7 @@ from .vocabulary import CPU, MEMORY, Mode, Policy
 _USUAL: Final = KIB
 """Bytes of a selector as pods usually have them; a longer one counts as several pods."""
 _FEW: Final = 8
-"""The same of alternatives."""
+"""The same of alternatives, and of devices that it asks for."""
 
 
 class LedgerCharges(LedgerView):
@@ -384,7 +384,7 @@ class LedgerCharges(LedgerView):
 def _weight(facts: PodFacts) -> int:
     """As how many pods of usual length one counts: what it costs to read goes by that."""
     alternatives = facts.card_text.count("|") if facts.card_text else 0
-    return 1 + len(facts.selector) // _USUAL + alternatives // _FEW
+    return 1 + len(facts.selector) // _USUAL + (alternatives + len(facts.devices)) // _FEW
 
 
 def _first_in(quota: Mapping[str, int], cards: Sequence[str]) -> str:

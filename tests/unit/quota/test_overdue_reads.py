@@ -108,6 +108,15 @@ def test_a_large_pod_counts_as_several(number: int) -> None:
     assert drift(ledger) == {}
 
 
+def test_a_pod_with_many_devices_counts_as_several() -> None:
+    amounts = {f"example.com/{n}": "1" for n in range(60)}
+    containers = [{"name": "main", "resources": {"limits": amounts}}]
+    pods = [plain(n).gated().with_spec(containers=containers) for n in range(50)]
+    ledger = world(*pods, at_once=100)
+    see(ledger, TEAM.with_default_queue("blue"))
+    assert 5 < sum(record.queue == "blue" for record in ledger.pods.values()) < 20
+
+
 def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> None:
     pods = [large(2 * n).gated() for n in range(20)]
     ledger = world(*pods, at_once=0)
