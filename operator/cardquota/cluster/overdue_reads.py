@@ -1,7 +1,8 @@
 """Has pods read anew that an event about something else has changed, a few at a time.
 
 A namespace, queue or pod group may concern tens of thousands of pods that wait. To read one anew
-takes some 40 us, and nobody else has a turn in the meantime.
+takes some 40 us, or a few ms where it is as large as a pod may be, and nobody else has a turn in
+the meantime.
 """
 
 import asyncio
@@ -12,7 +13,9 @@ from ..quota.ledger import Ledger
 from .pulse import Pulse
 
 AT_ONCE: Final = 100
-"""Pods that one event may have read anew before the others are left to this."""
+"""Pods that one event may have read anew before the others are left to this; a large one counts as
+several.
+"""
 
 
 class OverdueReads:

@@ -10,7 +10,6 @@ from .bucket import Bucket
 from .claim import Claim
 from .past_us import PastUs
 from .queue_facts import QueueFacts
-from .reading import Readings
 from .undecided import Undecided
 from .vocabulary import CPU, MEMORY
 from .waiting import WaitingLine
@@ -90,7 +89,7 @@ class Account:
         "loose",
         "name",
         "past_us",
-        "readings",
+        "quota_mark",
         "rows",
         "undecided",
         "waiting",
@@ -102,7 +101,8 @@ class Account:
         self._quota: Mapping[str, int] = {}
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
-        self.readings = Readings()
+        self.quota_mark = object()
+        """Another one with every other quota."""
         self.rows: dict[str, Row] = {}
         self.changes = 0
         """Different whenever a row has changed."""
@@ -126,7 +126,7 @@ class Account:
     @quota.setter
     def quota(self, quota: Mapping[str, int]) -> None:
         self._quota, self.cards = quota, tuple(sorted(quota))
-        self.readings.clear()
+        self.quota_mark = object()
 
     def row(self, dimension: str) -> Row:
         """The counters of a dimension, to read; all zero where nothing was ever charged."""

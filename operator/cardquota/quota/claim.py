@@ -1,5 +1,6 @@
 """What is held of one card or another: a number of cards of one of several alternatives (T3)."""
 
+from sys import getsizeof
 from typing import Final, NamedTuple
 
 from .sized_cache import SizedCache
@@ -22,5 +23,5 @@ def claim_of(cards: tuple[str, ...], amount: int) -> Claim:
     found = _CLAIMS.get(key)
     if found is None:
         claim = Claim(tuple(sorted(set(cards))), amount)
-        found = _CLAIMS.put(key, claim, 2 * sum(map(len, cards)))
+        found = _CLAIMS.put(key, claim, 2 * getsizeof(cards) + sum(map(getsizeof, cards)))
     return found

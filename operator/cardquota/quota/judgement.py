@@ -228,7 +228,7 @@ def judge(
     kept_out = _barred(ledger, account, queue, facts)
     if kept_out is not None or account is None:
         return kept_out or Verdict(Outcome.NEVER, queue)
-    request, wrong, without_node = ledger.reading_of(facts, account)
+    request, wrong, _, without_node = ledger.reading_of(facts, account)
     if without_node:
         card = facts.card_text or request.resource
         text = messages.node_without_card(queue, card, request.amount)

@@ -8,19 +8,17 @@ Costs: an entry costs a step for each of its labels when it comes, changes or go
 another value on each of 5,000 nodes takes some 2 MB, one that they share next to nothing.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from .number_comparison import whole_number
+from .label_numbers import LabelNumbers
+from .number_comparison import bound_of
 from .objects.node_affinity import Expression, Term
 from .selector import NODE_NAME, Selector
 
 _Values = dict[str, int]
 """By value: the bits of those that have it; never 0."""
 _NONE: Final[_Values] = {}
-_MOST_SORTED: Final = 8
-"""Labels whose numbers are kept in order; of 5,000 different ones some 2 MB."""
 
 
 class LabelIndex:
@@ -32,8 +30,12 @@ class LabelIndex:
         """By label key."""
         self._names: _Values = {}
         self._all = 0
-        self._sorted: dict[str, _Sorted] = {}
-        """By label key, of those that were compared as numbers lately."""
+        self._numbers = LabelNumbers()
+
+    @property
+    def work(self) -> int:
+        """Steps of comparisons of numbers so far, each some tenth of a microsecond."""
+        return self._numbers.work
 
     def add(self, bit: int, name: str, labels: Mapping[str, str]) -> None:
         """An entry comes: a node of this name, with these labels."""
@@ -52,15 +54,15 @@ class LabelIndex:
         for key, value in before.items() - after.items():
             values = self._labels[key]
             _take(values, value, bit)
+            self._numbers.take(key, value, bit)
             if not values:
                 del self._labels[key]
             _take(self._carrying, key, bit)
-            self._sorted.pop(key, None)
         for key, value in after.items() - before.items():
             values = self._labels.setdefault(key, {})
             values[value] = values.get(value, 0) | bit
             self._carrying[key] = self._carrying.get(key, 0) | bit
-            self._sorted.pop(key, None)
+            self._numbers.put(key, value, bit)
 
     def selected(self, selector: Selector) -> int:
         """The bits of all entries that a selector picks, by the scheduler's rule."""
@@ -97,39 +99,10 @@ class LabelIndex:
 
     def _compared(self, expression: Expression) -> int:
         """The entries whose label is a number above (`Gt`) or below (`Lt`) another one."""
-        bound = whole_number(expression.values[0]) if expression.values else None
+        bound = bound_of(expression.values)
         if bound is None:
             return 0
-        numbers = self._sorted.get(expression.key)
-        if numbers is None:
-            if len(self._sorted) >= _MOST_SORTED:
-                self._sorted.clear()
-            numbers = _Sorted.of(self._labels.get(expression.key, _NONE))
-            self._sorted[expression.key] = numbers
-        return numbers.above(bound) if expression.operator == "Gt" else numbers.below(bound)
-
-
-class _Sorted(NamedTuple):
-    """The numbers among the values of a label, in order."""
-
-    numbers: list[int]
-    up_to: list[int]
-    """By place: the bits of all that are smaller; one more than there are numbers."""
-
-    @classmethod
-    def of(cls, values: _Values) -> "_Sorted":
-        found = ((whole_number(value), bits) for value, bits in values.items())
-        pairs = sorted((number, bits) for number, bits in found if number is not None)
-        up_to = [0]
-        for _, bits in pairs:
-            up_to.append(up_to[-1] | bits)
-        return cls([number for number, _ in pairs], up_to)
-
-    def above(self, bound: int) -> int:
-        return self.up_to[-1] & ~self.up_to[bisect_right(self.numbers, bound)]
-
-    def below(self, bound: int) -> int:
-        return self.up_to[bisect_left(self.numbers, bound)]
+        return self._numbers.compared(expression.key, expression.operator, bound)
 
 
 def _fitting(expression: Expression, values: _Values, carrying: int, among: int) -> int:

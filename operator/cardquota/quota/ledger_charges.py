@@ -6,6 +6,8 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import inf
+from typing import Final
 
 from .account import OUTSIDE, Account
 from .bucket import Bucket
@@ -14,11 +16,17 @@ from .claim import claim_of
 from .gang import Gang
 from .group_book import GroupBook
 from .ledger_view import LedgerView
+from .limits import KIB
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord
-from .pod_request import PodRequest, card_devices, named_elsewhere
+from .pod_request import PodRequest, card_devices
 from .stamp import Charge, Reservation, Stamp, canonical
 from .vocabulary import CPU, MEMORY, Mode, Policy
+
+_USUAL: Final = KIB
+"""Bytes of a selector as pods usually have them; a longer one counts as several pods."""
+_FEW: Final = 8
+"""The same of alternatives, and of devices that it asks for."""
 
 
 class LedgerCharges(LedgerView):
@@ -177,10 +185,13 @@ class LedgerCharges(LedgerView):
         To be asked before something is decided on them: what they were judged by may not hold.
         """
         found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
-        for uid in found[: self._at_once]:
+        left = inf if self._at_once is None else self._at_once
+        for uid in found:
+            if left <= 0:
+                break
             self._overdue.discard(uid)
             self._overdue_stamped.discard(uid)
-            self._read_anew(uid, stamped=True)
+            left -= self._read_anew(uid, stamped=True)
         return not found
 
     def _reassess(
@@ -188,24 +199,33 @@ class LedgerCharges(LedgerView):
     ) -> None:
         """Read these pods anew; those with a stamp, whose charge stays, only if asked for.
 
-        Of many, only some `at_once`, the others when somebody lets us `read_overdue`.
+        Of many, or of large ones, only some `at_once`, the others when somebody lets us
+        `read_overdue`.
         """
-        if at_once or self._at_once is None or len(uids) <= self._at_once:
+        if at_once or self._at_once is None:
             for uid in sorted(uids):
                 self._read_anew(uid, stamped=stamped)
             return
-        overdue = self._overdue_stamped if stamped else self._overdue
-        # As a whole: one by one it would take ten times as long.
-        overdue.update(uids)
-        for uid in list(islice(uids, self._at_once)):
+        left, overdue = self._at_once, self._overdue_stamped if stamped else self._overdue
+        some = sorted(uids) if len(uids) <= left else list(islice(uids, left))
+        if len(some) < len(uids):
+            # As a whole: one by one it would take ten times as long.
+            overdue.update(uids)
+        for place, uid in enumerate(some):
+            if left <= 0:
+                overdue.update(some[place:])
+                return
             overdue.discard(uid)
-            self._read_anew(uid, stamped=stamped)
+            left -= self._read_anew(uid, stamped=stamped)
 
-    def _read_anew(self, uid: str, *, stamped: bool) -> None:
+    def _read_anew(self, uid: str, *, stamped: bool) -> int:
+        """Returns as how many pods it counts in what may be read at once."""
         record = self.pods.get(uid)
-        if record is not None and (stamped or record.stamp is None):
-            self._lift(record)
-            self._lay(record)
+        if record is None or not (stamped or record.stamp is None):
+            return 1
+        self._lift(record)
+        self._lay(record)
+        return _weight(record.facts)
 
     def _reassess_class(self, name: str) -> None:
         named = [b for b in self.groups.values() if b.facts and b.facts.priority_class == name]
@@ -281,16 +301,15 @@ class LedgerCharges(LedgerView):
             record.request = None
             return self._charge(facts, record.queue, record.on_node)
         cards: dict[str, int] = {}
-        record.request = self.request_of(facts, record.queue)
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
-        if record.gated:
-            elsewhere = named_elsewhere(facts, record.request, quota, self)
-            if elsewhere is not None:
-                record.elsewhere = True
-                card = _first_in(quota, elsewhere)
-                cards = {card: record.request.amount} if card else cards
-                return self._charge(facts, record.queue, cards)
+        reading = self.reading_of(facts, account)
+        record.request = reading.request
+        if record.gated and reading.elsewhere is not None:
+            record.elsewhere = True
+            card = _first_in(quota, reading.elsewhere)
+            cards = {card: record.request.amount} if card else cards
+            return self._charge(facts, record.queue, cards)
         for request in self._one_by_one(facts, record.queue, record.request):
             card = _first_in(quota, request.cards)
             if card:
@@ -360,6 +379,12 @@ class LedgerCharges(LedgerView):
         self.news.touch(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
+
+
+def _weight(facts: PodFacts) -> int:
+    """As how many pods of usual length one counts: what it costs to read goes by that."""
+    alternatives = facts.card_text.count("|") if facts.card_text else 0
+    return 1 + len(facts.selector) // _USUAL + (alternatives + len(facts.devices)) // _FEW
 
 
 def _first_in(quota: Mapping[str, int], cards: Sequence[str]) -> str:

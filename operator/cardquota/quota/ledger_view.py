@@ -6,6 +6,7 @@ The doors ask through this; `Ledger` builds on it and takes in events.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from .account import OUTSIDE, Account
 from .card import Card
@@ -24,12 +25,13 @@ from .pod_facts import PodFacts
 from .pod_record import PodRecord
 from .pod_request import PodRequest, card_devices
 from .quota_totals import QuotaTotals
-from .reading import Reading, read
+from .reading import Reading, Readings
 from .stamp import Charge, canonical
 from .vendor import Vendor, vendor_behind
 from .vendor_table import VendorTable
 from .vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 
+_NO_QUOTA: Final[Mapping[str, int]] = {}
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
@@ -50,7 +52,7 @@ class LedgerView:
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event may have read anew before the others are left to
-        `read_overdue`; None: all of them.
+        `read_overdue`, a large one counting as several; None: all of them.
         """
         self.catalog = Catalog()
         self.nodes = NodeBook(self.catalog)
@@ -67,6 +69,7 @@ class LedgerView:
         self._accounts: dict[str, Account] = {}
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
+        self._readings = Readings()
         self._loose = LoosePods()
         self._kept_text = KeptText()
         self.made_pods = MadePods()
@@ -179,11 +182,10 @@ class LedgerView:
 
     def reading_of(self, facts: PodFacts, account: Account | None) -> Reading:
         """What an unbound pod asks of a queue, and what is wrong with that."""
-        free = self.free_cpu_memory
-        if account is None:
-            return read(facts, {}, self, free_cpu_memory=free)
+        quota, mark = (account.quota, account.quota_mark) if account else (_NO_QUOTA, None)
         version = (self.catalog.version, self._quotas.version, self.nodes.picks_version)
-        return account.readings.of(facts, account.quota, self, version, free_cpu_memory=free)
+        free = self.free_cpu_memory
+        return self._readings.of(facts, quota, mark, self, version, free_cpu_memory=free)
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""

@@ -51,7 +51,7 @@ TERMS: Final = Limit("node affinity terms", 128)
 EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
 """Of all terms together, and the labels of the selector."""
 COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
-"""For each the numbers that nodes have under its label may have to be put in order."""
+"""For each the numbers that nodes have under its label are gone through, in blocks."""
 VALUES: Final = Limit("values in its node affinity", 4_096)
 """Of all terms together."""
 SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)

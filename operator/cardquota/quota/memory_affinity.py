@@ -5,10 +5,9 @@ that are rounded to the GiB of the card's name. One with a unit is asked for by 
 nodes have shown.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from .card_memory import MemoryLabel, MemoryUnit, mib_of
+from .card_memory import MemoryLabel, MemoryUnit
 from .objects.node_affinity import Expression
 
 
@@ -31,56 +30,3 @@ def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression
         Expression(key=key, operator="Gt", values=(str(least - 1),)),
         Expression(key=key, operator="Lt", values=(str(most + 1),)),
     )
-
-
-class AskedOfLabel:
-    """A requirement that is held against many cards: its values, made ready once."""
-
-    __slots__ = ("_numbers", "expression", "values")
-
-    def __init__(self, expression: Expression) -> None:
-        self.expression = expression
-        self.values = frozenset(expression.values or ())
-        self._numbers: dict[MemoryUnit, list[int]] = {}
-
-    def possible(self, memory: MemoryLabel) -> int:
-        """How many of its values a node with a card of this memory can show."""
-        if memory.values:
-            return len(self.values.intersection(memory.values))
-        numbers = self._numbers.get(memory.unit)
-        if numbers is None:
-            found = (mib_of(text, memory.unit) for text in self.values)
-            numbers = sorted(mib for mib in found if mib is not None)
-            self._numbers[memory.unit] = numbers
-        return bisect_right(numbers, memory.most) - bisect_left(numbers, memory.least)
-
-
-def memory_can_hold(asked: AskedOfLabel, memory: MemoryLabel) -> bool:
-    """Whether some node with a card of this memory fits."""
-    values = asked.expression.values or ()
-    match asked.expression.operator:
-        case "In":
-            return asked.possible(memory) > 0
-        case "NotIn" if memory.values:
-            return not asked.values.issuperset(memory.values)
-        case "NotIn":
-            return asked.possible(memory) <= memory.most - memory.least
-        case "DoesNotExist":
-            return False
-        case "Gt" | "Lt":
-            return _can_compare(asked.expression.operator, values, memory)
-        case _:
-            return True  # as where nothing is known, the scheduler has the last word
-
-
-def _can_compare(operator: str, values: tuple[str, ...], memory: MemoryLabel) -> bool:
-    try:
-        bound = int(values[0])
-    except (ValueError, IndexError):
-        return False
-    if memory.unit is MemoryUnit.WRITTEN and not memory.values:
-        return True
-    numbers = [int(text) for text in memory.values if text.isdigit()]
-    if memory.unit is MemoryUnit.MIB:
-        numbers = [memory.least, memory.most]
-    return any(n > bound if operator == "Gt" else n < bound for n in numbers)

@@ -25,6 +25,8 @@ _AT_ONCE: Final = 128
 """Answers that are worked out again in one go, of selectors of usual length."""
 _USUAL: Final = KIB
 """Bytes of such a selector; a longer one counts as several."""
+_STEPS: Final = 256
+"""Of comparisons of numbers, that count as one more answer."""
 _MOST_PLACES: Final = 16
 """Nodes that a question is filed by; one that names more is asked again at every change of one."""
 _MOVED_AT_ONCE: Final = 128
@@ -142,8 +144,9 @@ class NodePins:
         while self._stale and left > 0:
             selector = next(iter(self._stale))
             del self._stale[selector]
-            left -= 1 + len(selector) // _USUAL
+            before = self._index.work
             question, cards = self._questions[selector], frozenset(self.picked(selector))
+            left -= 1 + len(selector) // _USUAL + (self._index.work - before) // _STEPS
             if cards != question.cards:
                 question.cards = cards
                 self._moved.update(dict.fromkeys(question.uids))

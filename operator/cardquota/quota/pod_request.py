@@ -202,19 +202,20 @@ def named_elsewhere(
     if facts.card_text is not None:
         return _allowed(facts.card_text, request.resource, facts.selector, known) or None
     selector = decode(facts.selector)
-    cards = _cards_behind(request.resource, quota, known)
-    rows = [(-quota[c.name], c.name) for c in cards if quota.get(c.name) and selector.allows(c)]
+    cards = [c for c in _cards_behind(request.resource, quota, known) if quota.get(c.name)]
+    rows = [(-quota[card.name], card.name) for card in selector.allowed(cards)]
     return tuple(name for _, name in sorted(rows))
 
 
 def lacks_node(
-    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+    facts: PodFacts, request: PodRequest, elsewhere: tuple[str, ...] | None, known: Knowledge
 ) -> bool:
     """Whether all nodes that the pod names are without a card for it, so far.
 
-    What is wrong whatever node it names, such as a card that nobody knows, is not this.
+    `elsewhere`: what `named_elsewhere` found. What is wrong whatever node it names, such as a card
+    that nobody knows, is not this.
     """
-    if named_elsewhere(facts, request, quota, known) is None:
+    if elsewhere is None:
         return False
     names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
     return all(_unfit(name, request.resource, known) is None for name in names)

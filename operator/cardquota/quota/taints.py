@@ -63,7 +63,8 @@ def taints_of(found: Iterable[TaintObject] | None) -> Taints:
     """Those that keep pods away, sorted."""
     kept = (Taint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY)
     taints = tuple(sorted(set(kept)))
-    return _TAINTS.get(taints) or _TAINTS.put(taints, taints, _size_of(taints))
+    known = _TAINTS.get(taints)
+    return known if known is not None else _TAINTS.put(taints, taints, _size_of(taints))
 
 
 def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
@@ -75,7 +76,9 @@ def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
     )
     tolerations = tuple(sorted(set(kept)))
     known = _TOLERATIONS.get(tolerations)
-    return known or _TOLERATIONS.put(tolerations, tolerations, _size_of(tolerations))
+    if known is None:
+        known = _TOLERATIONS.put(tolerations, tolerations, _size_of(tolerations))
+    return known
 
 
 def tolerates(tolerations: Tolerations, taints: Taints) -> bool:

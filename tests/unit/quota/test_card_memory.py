@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cardquota.quota.card import Card
+from cardquota.quota.card_labels import CardLabels
 from cardquota.quota.card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
-from cardquota.quota.memory_affinity import AskedOfLabel, memory_can_hold
-from cardquota.quota.objects.node_affinity import Expression
 
 KEY = "nvidia.com/gpu.memory"
 
@@ -17,8 +17,7 @@ def of(gib: int, *values: str, unit: MemoryUnit = MemoryUnit.MIB) -> MemoryLabel
 
 def can_be(memory: MemoryLabel, text: str) -> bool:
     """Whether a node that shows this value may have such a share."""
-    asked = AskedOfLabel(Expression(key=KEY, operator="In", values=(text,)))
-    return asked.possible(memory) == memory_can_hold(asked, memory) == 1
+    return CardLabels([Card("share", "r", (), memory)]).meeting(KEY, "In", (text,)) == 1
 
 
 @pytest.mark.parametrize(

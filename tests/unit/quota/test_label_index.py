@@ -1,12 +1,17 @@
 """Nodes are found by their labels as if each were asked (P3), at no cost of each (P8)."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders import a_pod
 from cardquota.quota.label_index import LabelIndex
 from cardquota.quota.selector import NODE_NAME, Selector
+
+from ..steps import steps_of
 
 NODES: Mapping[str, Mapping[str, str]] = {
     "n0": {"zone": "a", "rank": "1"},
@@ -53,6 +58,7 @@ def names(index: LabelIndex, wanted: Selector) -> list[str]:
         (selector([("rank", "Lt", ["1"])]), []),
         (selector([("rank", "Gt", ["many"])]), []),
         (selector([("rank", "Gt", [])]), []),
+        (selector([("rank", "Gt", ["1", "0"])]), []),
         (selector([("other", "Gt", ["0"])]), []),
         (selector([("zone", "Later", [])]), ["n0", "n1", "n2", "n3"]),
         (selector([("zone", "In", ["b"]), ("rank", "Gt", ["5"])]), ["n1"]),
@@ -85,9 +91,48 @@ def test_numbers_are_put_in_order_anew_when_a_label_changes() -> None:
     assert names(index, above) == ["n0"]
 
 
-def test_only_some_labels_are_kept_in_order() -> None:
+_VALUES = st.sampled_from(("1", "2", "-3", "007", "+5", "x", "", " 1", str(2**63), "1_0", "٣"))
+_LABELS = st.fixed_dictionaries({"a": _VALUES}, optional={"b": _VALUES})
+_ASKED = st.tuples(
+    st.sampled_from("abc"),
+    st.sampled_from(("Gt", "Lt", "In", "NotIn", "Exists", "DoesNotExist", "Later")),
+    st.lists(_VALUES, max_size=2),
+)
+
+
+@given(
+    st.lists(_LABELS, min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), _LABELS), max_size=4),
+    st.lists(
+        st.lists(st.lists(_ASKED, min_size=1, max_size=2), min_size=1, max_size=2), min_size=1
+    ),
+)
+def test_nodes_are_picked_as_if_each_were_asked(
+    nodes: list[dict[str, str]],
+    changes: list[tuple[int, dict[str, str]]],
+    asked: list[list[list[tuple[str, str, list[str]]]]],
+) -> None:
+    index, wanted = LabelIndex(), [selector(*terms) for terms in asked]
+    for place, labels in enumerate(nodes):
+        index.add(1 << place, f"n{place}", labels)
+    for number, labels in [(0, nodes[0]), *changes]:
+        place = number % len(nodes)
+        index.relabel(1 << place, nodes[place], labels)
+        nodes[place] = labels
+        for one in wanted:
+            found = [n for n in range(len(nodes)) if index.selected(one) & (1 << n)]
+            assert found == [
+                n for n, labels in enumerate(nodes) if one.selects(f"n{n}", labels.get)
+            ]
+
+
+def test_p8_a_label_that_no_node_has_takes_nobodys_place() -> None:
+    """As many of them as one pod may compare would push out what all others are compared with."""
     index = LabelIndex()
-    index.add(1, "n0", {f"k{n}": f"{n}" for n in range(100)})
-    for number in range(100):
-        assert names(index, selector([(f"k{number}", "Lt", ["100"])])) == ["n0"]
-    assert len(index._sorted) <= 8
+    for place in range(2_000):
+        index.add(1 << place, f"n{place}", {"rank": f"{place}"})
+    one = selector([("rank", "Gt", ["1998"])])
+    assert index.selected(one) == 1 << 1_999
+    none = selector(*[[(f"none{number}", "Gt", ["1"])] for number in range(15)])
+    assert steps_of(partial(index.selected, none)) < 200
+    assert steps_of(partial(index.selected, one)) < 200

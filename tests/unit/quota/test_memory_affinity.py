@@ -2,9 +2,11 @@
 
 import pytest
 
+from cardquota.quota.card import Card
 from cardquota.quota.card_memory import MemoryLabel, MemoryUnit
-from cardquota.quota.memory_affinity import AskedOfLabel, memory_asked_for, memory_can_hold
-from cardquota.quota.objects.node_affinity import Expression
+from cardquota.quota.memory_affinity import memory_asked_for
+from cardquota.quota.objects.node_affinity import Expression, Term
+from cardquota.quota.selector import Selector
 
 KEY = "nvidia.com/gpu.memory"
 SMALL = MemoryLabel(KEY, 40, MemoryUnit.MIB)
@@ -14,6 +16,13 @@ WRITTEN = MemoryLabel(KEY, 64, MemoryUnit.WRITTEN, ("64G", "65530"))
 
 def asked(*memories: MemoryLabel | None) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.operator, one.values or ()) for one in memory_asked_for(memories)]
+
+
+def leaves(operator: str, values: list[str], memory: MemoryLabel) -> bool:
+    """A requirement of the label, a share of this memory."""
+    asked = Expression(key=KEY, operator=operator, values=tuple(values))
+    selector = Selector(terms=(Term(match_expressions=(asked,)),))
+    return selector.allows(Card("share", "nvidia.com/gpu.shared", (), memory))
 
 
 def test_a_number_of_mib_is_asked_for_by_its_range() -> None:
@@ -57,18 +66,21 @@ def test_where_a_card_has_no_size_or_another_label_nothing_is_asked() -> None:
         ("Lt", ["65530"], False, False),
         ("Lt", ["many"], False, False),
         ("Gt", [], False, False),
+        ("Gt", ["1", "2"], False, False),
+        ("Gt", ["1_000"], False, False),
+        ("Gt", [" 5 "], False, False),
+        ("Gt", ["٣"], False, False),
+        ("Gt", ["+0" + "1" * 4], True, True),
         ("OfALaterKubernetes", [], True, True),
     ],
 )
 def test_what_a_pod_asks_of_the_label_leaves_a_share_or_not(
     operator: str, values: list[str], *, mib: bool, written: bool
 ) -> None:
-    asked = AskedOfLabel(Expression(key=KEY, operator=operator, values=tuple(values)))
-    assert memory_can_hold(asked, BIG) is mib
-    assert memory_can_hold(asked, WRITTEN) is written
+    assert leaves(operator, values, BIG) is mib
+    assert leaves(operator, values, WRITTEN) is written
 
 
 def test_of_what_no_node_has_written_yet_every_number_is_possible() -> None:
     unknown = MemoryLabel(KEY, 64, MemoryUnit.WRITTEN)
-    asked = AskedOfLabel(Expression(key=KEY, operator="Gt", values=("1",)))
-    assert memory_can_hold(asked, unknown)
+    assert leaves("Gt", ["1"], unknown)

@@ -322,6 +322,27 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
     assert sorted(told) == sorted(pod.uid for pod in pods)
 
 
+def test_p8_an_event_about_a_node_does_not_put_numbers_in_order_for_each_that_waits() -> None:
+    """Whatever other labels they compare."""
+    book = a_book(*(zoned(number).labelled("rank", f"{number}") for number in range(2_000)))
+    for i in range(200):
+        others = [[(f"none{key}", "Gt", ["1"])] for key in range(14)]
+        pod = STOCK.requiring([("rank", "Gt", [f"{i}"])], [("rank", "Lt", ["9"])], *others)
+        book.pin(pod.with_uid(f"p{i}").facts())
+    event = zoned(7).labelled("rank", "5000").facts()
+    assert steps_of(partial(book.see, event)) < 30_000
+
+
+def test_p8_what_compares_many_numbers_counts_for_several_answers() -> None:
+    nodes = [zoned(number).labelled("rank", f"{number}") for number in range(100)]
+    book = a_book(*nodes)
+    for i in range(200):
+        terms = [[("rank", "Gt", [f"{200 * n + i}"])] for n in range(16)]
+        book.pin(STOCK.requiring(*terms).with_uid(f"p{i}").facts())
+    book.see(nodes[7].labelled("pool", "new").facts())
+    assert len(book._pins._stale) > 150
+
+
 def test_p8_an_event_about_a_node_asks_nobody_who_names_others() -> None:
     """As the pods of DaemonSets do; one that names very many is asked again all the same."""
     book = a_book(*map(zoned, range(400)))

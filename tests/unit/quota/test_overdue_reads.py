@@ -86,6 +86,48 @@ def test_what_is_to_be_decided_on_is_read_first() -> None:
     assert ledger.overdue
 
 
+def large(number: int) -> PodBody:
+    """As large as a pod may be in alternatives, or in what it selects."""
+    if number % 2:
+        return plain(number).naming("|".join([H200, *(f"X{n}y{number}" for n in range(255))]))
+    return plain(number).requiring([("zone", "In", [f"{number:026}{n:04}" for n in range(1_300)])])
+
+
+@pytest.mark.parametrize("number", [3, 60, 200])
+def test_a_large_pod_counts_as_several(number: int) -> None:
+    """Whether they are fewer than may be read at once, or more."""
+    pods = [large(n).gated() for n in range(number)]
+    assert not any(pod.facts().oversized for pod in pods)
+    ledger = world(*pods, at_once=100)
+    see(ledger, TEAM.with_default_queue("blue"))
+    read = [record for record in ledger.pods.values() if record.queue == "blue"]
+    assert len(read) == min(number, 3) or 3 <= len(read) <= 4
+    assert ledger.overdue is (number > 3)
+    ledger.read_overdue()
+    assert {record.queue for record in ledger.pods.values()} == {"blue"}
+    assert drift(ledger) == {}
+
+
+def test_a_pod_with_many_devices_counts_as_several() -> None:
+    amounts = {f"example.com/{n}": "1" for n in range(60)}
+    containers = [{"name": "main", "resources": {"limits": amounts}}]
+    pods = [plain(n).gated().with_spec(containers=containers) for n in range(50)]
+    ledger = world(*pods, at_once=100)
+    see(ledger, TEAM.with_default_queue("blue"))
+    assert 5 < sum(record.queue == "blue" for record in ledger.pods.values()) < 20
+
+
+def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> None:
+    pods = [large(2 * n).gated() for n in range(20)]
+    ledger = world(*pods, at_once=0)
+    see(ledger, TEAM.with_default_queue("blue"))
+    ledger._at_once, uids, asked = 100, [pod.uid for pod in pods], 0
+    while not ledger.read_first(uids):
+        asked += 1
+    assert asked >= 5
+    assert not ledger.overdue
+
+
 def test_pods_that_are_gone_or_charged_by_then_are_left_alone() -> None:
     ledger = world(*WAITING, at_once=0)
     see(ledger, TEAM.with_default_queue("blue"))

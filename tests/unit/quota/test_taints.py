@@ -2,7 +2,9 @@
 
 import pytest
 
+from cardquota.quota import taints
 from cardquota.quota.objects.taints import Taint, Toleration
+from cardquota.quota.sized_cache import SizedCache
 from cardquota.quota.taints import taints_of, tolerates, tolerations_of
 
 GPU = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
@@ -76,6 +78,17 @@ def test_a_wish_keeps_nobody_away() -> None:
     assert taints_of([Taint(key="a", effect="PreferNoSchedule")]) == ()
     assert taints_of(None) == ()
     assert tolerates((), ())
+
+
+def test_none_at_all_are_kept_once_like_any_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As most nodes and pods have them: told each time, they would push out what others need."""
+    for name, make in (("_TAINTS", taints_of), ("_TOLERATIONS", tolerations_of)):
+        cache = SizedCache[object, object](2_000)
+        monkeypatch.setattr(taints, name, cache)
+        cache.put("of another", "value", 0)
+        for _ in range(100):
+            make(())
+        assert cache.get("of another") == "value"
 
 
 def test_order_and_repetition_mean_nothing() -> None:
