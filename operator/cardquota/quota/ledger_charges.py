@@ -228,7 +228,9 @@ class LedgerCharges(LedgerView):
         agrees = facts.own_queue in ("", record.queue)
         # What a reservation covers changes with every other member, of a gang or not any more.
         together = book is not None and (book.gang or book.reservation is not None)
-        gang = book if together else None
+        mode = self.mode_in(facts.namespace)
+        # Where nothing is enforced nobody waits for anybody.
+        gang = book if together and mode is Mode.ENFORCE else None
         group = gang.key if gang is not None else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
@@ -236,7 +238,6 @@ class LedgerCharges(LedgerView):
         if request is None or not request.cards:
             odd = (facts.card_text, facts.selector, facts.devices)
         own = "" if agrees else facts.own_queue
-        mode = self.mode_in(facts.namespace)
         account = self._accounts.get(record.queue)
         kept_out = account and account.facts and not account.facts.admits(facts.namespace)
         namespace = facts.namespace if kept_out else ""

@@ -8,7 +8,7 @@ from types import FrameType
 
 import pytest
 
-from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
+from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.ledger import Ledger
@@ -442,6 +442,17 @@ def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
     verdict, cards = judge_gang(full, list(full.groups["team/gang"].members.values()))
     assert "requested <3000>, total would be <3000>, but capability is <2999>" in verdict.text
     assert (verdict.outcome, cards) == (Outcome.NEVER, [])
+
+
+def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
+    """Nothing is enforced there: nobody waits for the others of a gang."""
+    audited = a_namespace("team").in_mode("audit")
+    large = waiting("a-large").in_group("gang").naming("A" * 20_000)
+    ledger = a_cluster(audited, GANG, large, member("b"), member("c"))
+    opened, refusals = release(ledger)
+    assert opened == [["b"], ["c"]]
+    assert names(refusals) == [["a-large"]]
+    assert refusals[0].verdict.reason is Reason.INVALID_CARD
 
 
 @contextmanager
