@@ -3,14 +3,14 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from . import messages
 from .account import OUTSIDE, Account
-from .asking import Asking, Chance, Preference
+from .asking import Asking, Preference
 from .assignment import Assignment
+from .chances import Chances
 from .claim import Claim, claim_of
 from .ledger import Ledger
 from .on_the_way import NOBODY, OnTheWay
@@ -21,12 +21,7 @@ from .pod_request import PodRequest, card_devices
 from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
-Going = Mapping[str, Counter[int]]
-"""By card, of pods that are let through together with the one that is judged: how many ask for
-which amount."""
-
 _NOTHING: Mapping[str, int] = {}
-_NOBODY: Going = {}
 # To ask an enum for a member by name is a call, and these are asked for with every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
@@ -105,30 +100,7 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(ledger, record.facts, record.queue, chance_of=chances(ledger, record))
-
-
-def chances(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Preference | None:
-    """When a node can give a pod with a choice this or that card; None: it has no choice (E7).
-
-    A pod that picks its nodes gets, where none of them has a card free, one that they have: of the
-    others it could only hold quota. Where none of them has any, an autoscaler may bring one.
-    `going`: by card, the amounts that go there just now.
-    """
-    request = record.request
-    if request is None or len(request.cards) < 2:
-        return None
-    facts, nodes = record.facts, ledger.nodes
-    amount, selector, tolerations = request.amount, facts.selector, facts.tolerations
-
-    def chance_of(card: str) -> Chance:
-        choice = nodes.choice(selector)
-        picked = None if choice is None else choice.get(card, ())
-        if nodes.free.at_once(card, amount, going.get(card), tolerations=tolerations, nodes=picked):
-            return Chance.NOW
-        return Chance.LATER if picked else Chance.NONE
-
-    return chance_of
+    return judge(ledger, record.facts, record.queue, chance_of=Chances(ledger).of(record))
 
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:

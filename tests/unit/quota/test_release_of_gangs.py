@@ -1,11 +1,5 @@
 """E2: a gang is released whole, and then one by one; T2: what its reservation holds."""
 
-import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-
 import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
@@ -17,6 +11,7 @@ from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservat
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
+from .counting import counted_calls
 from .releasing import (
     FIVE,
     GANG,
@@ -444,6 +439,17 @@ def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
     assert (verdict.outcome, cards) == (Outcome.NEVER, [])
 
 
+def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
+    """Who takes its place: as many of a kind as fit are found in one go."""
+    extras = [member(f"m{n:04}") for n in range(1_000)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 999}), GANG.of(1_001), runs("run", 0), *extras)
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["judge"] < 20
+    see(ledger, QUEUE.with_quota({H200: 1_000}))
+    assert len(release(ledger)[0][0]) == 1_000
+
+
 def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     """Nothing is enforced there: nobody waits for the others of a gang."""
     audited = a_namespace("team").in_mode("audit")
@@ -453,19 +459,3 @@ def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     assert opened == [["b"], ["c"]]
     assert names(refusals) == [["a-large"]]
     assert refusals[0].verdict.reason is Reason.INVALID_CARD
-
-
-@contextmanager
-def counted_calls() -> Iterator[Counter[str]]:
-    """Of functions of the product, by name."""
-    calls = Counter[str]()
-
-    def look(frame: FrameType, what: str, _: object) -> None:
-        if what == "call":
-            calls[frame.f_code.co_name] += 1
-
-    sys.setprofile(look)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
