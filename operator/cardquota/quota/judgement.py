@@ -4,6 +4,7 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from . import messages
@@ -22,6 +23,8 @@ from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
 _NOTHING: Mapping[str, int] = {}
+_MOST_KINDS: Final = 64
+"""Of members that wait: how many different claims are looked at for those that go one by one."""
 # To ask an enum for a member by name is a call, and these are asked for with every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
@@ -106,19 +109,25 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
     """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
 
-    What is left of the reservation is for all that are still to go, so they are assigned together:
-    first the card that is left for this one; then those of which nothing is reserved for others.
+    What is left of the reservation is for all that are still to go, so they are assigned together,
+    those with the least choice first: first the card that is left for this one; then those of which
+    nothing is reserved for others. Costs by the different things that they ask for; beyond some of
+    those nobody's card is kept.
     """
     facts, request = record.facts, record.request
     book = ledger.groups.get(facts.group) if facts.group else None
     if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
         return
-    rest = Assignment(book.outstanding)
-    waiting = [record, *(m for m in book.members.values() if m.gated and m is not record)]
-    for member in waiting[1 : max(1, book.missing)]:
-        if member.request is not None and member.request.amount:
-            rest.place(claim_of(member.request.cards, member.request.amount))
-    yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
+    rest, own = Assignment(book.outstanding), claim_of(request.cards, request.amount)
+    others = max(0, book.missing - 1)
+    waiting = list(islice(book.waiting.items(), _MOST_KINDS))
+    with rest.one_question():
+        for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
+            most = min(others, number - (claim == own))
+            if claim.cards:
+                rest.place_many(claim, most)
+            others -= most
+        yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
     yield from (card for card in request.cards if not book.outstanding(card))
 
 

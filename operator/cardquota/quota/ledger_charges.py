@@ -73,14 +73,19 @@ class LedgerCharges(LedgerView):
                 if dimension not in (CPU, MEMORY):
                     self.nodes.free.await_node(dimension, amount, sign)
         if book is not None:
-            self._stir(book)
-            if sign > 0 and bucket is Bucket.ALLOCATED:
-                book.bind(record, self._account)
-            if record.held:
-                book.hold(record.queue, record.charge, sign)
-                self._settle(book.repost(self._account))
+            self._post_to_group(book, record, sign)
         self.news.touch(queue)
         self._forget_unused(account)
+
+    def _post_to_group(self, book: GroupBook, record: PodRecord, sign: int) -> None:
+        self._stir(book)
+        if sign > 0 and record.bucket is Bucket.ALLOCATED:
+            book.bind(record, self._account)
+        if record.held:
+            book.hold(record.queue, record.charge, sign)
+            self._settle(book.repost(self._account))
+        elif record.gated and record.request is not None and record.request.amount:
+            book.wait(claim_of(record.request.cards, record.request.amount), sign)
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
         """Of what a pod was let through for, the cards that no node has shown: the resource name

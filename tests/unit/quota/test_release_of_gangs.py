@@ -450,6 +450,31 @@ def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None
     assert len(release(ledger)[0][0]) == 1_000
 
 
+def test_t2_a_member_with_a_choice_is_judged_by_what_others_ask_for_not_by_each() -> None:
+    either = f"{H200}|{H800}"
+    group = GANG.of(500).reserving("red", {H200: 250, H800: 250})
+    quota = QUEUE.with_quota({H200: 250, H800: 250})
+    ledger = a_cluster(quota, group, *(member(f"m{n:03}", 1, either) for n in range(500)))
+    with counted_calls() as calls:
+        next(openings(ledger, "red"))
+    assert calls["place_many"] + calls["place"] < 20
+
+
+def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> None:
+    """More of them wait than must start."""
+    other = waiting("other", 2).stamped("red", {H200: 2})
+    rest = waiting("rest", 2).stamped("red", {H800: 2})
+    gang = [
+        member("a", 1, f"{H800}|{H200}"),
+        member("b", 1, f"{H800}|{H200}"),
+        later(member("c", 1, H800)),
+    ]
+    reserved = GANG.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, *gang)
+    assert release(ledger)[0][0] == ["a"]
+    assert cards_of(ledger, "a") == [{H200: 1}]
+
+
 def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     """Nothing is enforced there: nobody waits for the others of a gang."""
     audited = a_namespace("team").in_mode("audit")
