@@ -20,6 +20,7 @@ BENCHES = {
     "ledger": "the ledger's cost per event",
     "decisions": "whose gate opens next, with many waiting",
     "stalls": "how long anything holds up the event loop",
+    "gangs": "the longest step of a decision about a gang",
     "alternatives": "cards to choose from",
     "start": "from nothing to ready with 100,000 pods",
     "takeover": "a new leader with 100,000 pods waiting",
