@@ -21,6 +21,7 @@ BENCHES = {
     "decisions": "whose gate opens next, with many waiting",
     "stalls": "how long anything holds up the event loop",
     "at_limits": "the same, of pods as large as may be read",
+    "gangs": "the longest step of a decision about a gang",
     "alternatives": "cards to choose from",
     "start": "from nothing to ready with 100,000 pods",
     "takeover": "a new leader with 100,000 pods waiting",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from typing import Final
 
 from .account import Account
 from .claim import claim_of
@@ -24,6 +25,7 @@ class Chance(IntEnum):
     """A node has it free."""
 
 
+_NOTHING: Final[Mapping[str, int]] = {}
 Preference = Callable[[str], Chance]
 """How good a card's chance is."""
 
@@ -36,7 +38,7 @@ class Asking:
     let through, at create. `book`: the pod's group, if it has one.
     """
 
-    __slots__ = ("_account", "_beside", "_book", "_claims", "_together")
+    __slots__ = ("_account", "_before", "_beside", "_book", "_together", "_way")
 
     def __init__(
         self,
@@ -51,7 +53,9 @@ class Asking:
         self._together = beside
         self._beside = on_the_way.beside(beside)
         """`beside`, and what they will hold."""
-        self._claims = on_the_way.claims
+        self._way = on_the_way
+        self._before = on_the_way.covered.get(book.key, _NOTHING) if book else _NOTHING
+        """What others of its group ask for that are on the way."""
 
     def cards(
         self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
@@ -64,11 +68,11 @@ class Asking:
             return (), []
         cards = (only,) if only else request.cards
         undecided = self._account.undecided
-        if undecided is None and not self._claims:
+        if undecided is None and not self._way.claims:
             return self._choose(cards, amount, chance_of, None)
         if undecided is None:
             undecided = self._account.nobody_undecided()
-        with undecided.beside(self._beside, self._claims) as others:
+        with undecided.beside(self._beside, self._way.claims, self._way.spare) as others:
             return self._choose(cards, amount, chance_of, others)
 
     def _choose(
@@ -147,5 +151,7 @@ class Asking:
         """What of it the pod's group has reserved: it takes the place of that (E2)."""
         if self._book is None:
             return 0
-        together = amount + self._together.get(dimension, 0)
-        return self._book.covers(self._account.name, dimension, together)
+        before, queue = self._before.get(dimension, 0), self._account.name
+        together = amount + self._together.get(dimension, 0) + before
+        covered = self._book.covers(queue, dimension, together)
+        return covered - self._book.covers(queue, dimension, before) if before else covered

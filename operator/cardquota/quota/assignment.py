@@ -20,6 +20,7 @@ set aside, and the cards they could use take nothing more; other cards are not c
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import contextmanager
 from math import gcd
 from typing import Final, TypeVar
 
@@ -46,6 +47,7 @@ class Assignment:
         "_placements",
         "_room_of",
         "_rooms",
+        "_sharing",
         "_steps",
     )
 
@@ -63,6 +65,7 @@ class Assignment:
         self._rooms: dict[str, int] = {}
         """What there was room for when it last looked."""
         self._steps = Steps(MOST_STEPS)
+        self._sharing = False
 
     def add(self, claim: Claim) -> None:
         """Take a claim in, whether or not there is room."""
@@ -85,7 +88,7 @@ class Assignment:
     def place(self, claim: Claim) -> bool:
         """Take a claim in for a while if it fits beside all others; else nothing is changed."""
         self.settle()
-        return self._put(claim, self._barred())
+        return self._put(claim, self._barred()) > 0
 
     def place_many(self, claim: Claim, most: int) -> int:
         """Take in for a while as many equal claims as fit, at most `most`; their number."""
@@ -98,10 +101,24 @@ class Assignment:
                     self._placements.lay(claim, card, number)
                     taken += number
             # Others that moved once may leave room for many more.
-            if taken == most or not self._put(claim, barred):
+            moved = self._put(claim, barred, most=most - taken) if taken < most else 0
+            if not moved:
                 break
-            taken += 1
+            taken += moved
         return taken
+
+    @contextmanager
+    def one_question(self) -> Iterator[None]:
+        """What is asked meanwhile shares one bound of steps, of all searches together."""
+        if self._sharing:
+            yield
+            return
+        self._steps.begin()
+        self._sharing = True
+        try:
+            yield
+        finally:
+            self._sharing = False
 
     def give_back(self, claim: Claim, number: int = 1) -> None:
         """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
@@ -111,9 +128,30 @@ class Assignment:
                 self._placements.lift(claim, card, here)
                 number -= here
 
+    def fix(self, claim: Claim, card: str, most: int) -> int:
+        """Have as many as possible of equal claims that were taken in for a while, at most `most`,
+        use this card and no other, while all others keep one of theirs; how many.
+
+        They are to be given back as claims for that card alone.
+        """
+        one = Claim((card,), claim.amount)
+        fixed = min(most, self._placements.at(card).get(claim, 0))
+        self._placements.lay(one, card, fixed)
+        if fixed:
+            self._placements.lift(claim, card, fixed)
+        step = most - fixed
+        while step and fixed < most:
+            number = min(step, most - fixed)
+            if self._exchange(claim, one, number):
+                fixed += number
+            else:
+                step //= 2
+        return fixed
+
     def settle(self) -> None:
         """Follow what changed since the last call: room, and claims."""
-        self._steps.begin()
+        if not self._sharing:
+            self._steps.begin()
         rooms = {card: self._room_of(card) for card in self._cards}
         if not self._changed and rooms == self._rooms:
             return
@@ -149,6 +187,16 @@ class Assignment:
                 return reached
             reached = self._placements.reached([*reached, *short])
 
+    def _exchange(self, claim: Claim, other: Claim, number: int) -> bool:
+        """Take in claims in the place of others if all of them fit; else nothing is changed."""
+        self.give_back(claim, number)
+        taken = self.place_many(other, number)
+        if taken == number:
+            return True
+        self.give_back(other, taken)
+        self.place_many(claim, number)
+        return False
+
     # --- finding a place ----------------------------------------------------------------------
 
     def _refill(self, *, search: bool) -> None:
@@ -172,20 +220,25 @@ class Assignment:
         step = gcd(*self._amounts)
         return self._placements.leading_to(c for c in self._cards if self.free(c) >= step)
 
-    def _put(self, claim: Claim, barred: Collection[str], *, search: bool = True) -> bool:
+    def _put(
+        self, claim: Claim, barred: Collection[str], *, search: bool = True, most: int = 1
+    ) -> int:
+        """Find a place for one claim, or at once for some of so many; how many have theirs."""
         starts = [card for card in claim.cards if card not in barred]
         for card in starts:
             if self.free(card) >= claim.amount:
                 self._placements.lay(claim, card)
-                return True
-        moved, unequal = self._move_along(claim, starts, barred)
-        return moved or (search and unequal and self._repack(claim, starts, barred))
+                return 1
+        moved, unequal = self._move_along(claim, starts, barred, most)
+        if not moved and search and unequal:
+            return int(self._repack(claim, starts, barred))
+        return moved
 
     def _move_along(
-        self, claim: Claim, starts: list[str], barred: Collection[str]
-    ) -> tuple[bool, bool]:
-        """Make room by moving one claim from each card on a path to the next: whether it did, and
-        whether it met claims of other amounts.
+        self, claim: Claim, starts: list[str], barred: Collection[str], most: int
+    ) -> tuple[int, bool]:
+        """Make room by moving claims from each card on a path to the next: for how many, at most
+        `most`, and whether it met claims of other amounts.
 
         Where all claims are equal this finds a way whenever there is one: an augmenting path.
         """
@@ -205,18 +258,31 @@ class Assignment:
                     continue
                 came_from[other] = (card, moved)
                 if self.free(other) >= amount:
-                    self._placements.lay(claim, self._shift(other, came_from))
-                    return True, unequal
+                    number = self._passing(claim.amount, other, came_from, most)
+                    self._placements.lay(claim, self._shift(other, came_from, number), number)
+                    return number, unequal
                 wanted[other] = amount
                 to_see.append(other)
-        return False, unequal
+        return 0, unequal
 
-    def _shift(self, card: str, came_from: dict[str, tuple[str, Claim]]) -> str:
-        """Move the claims of a path, the last one first; the card where it begins."""
+    def _passing(
+        self, amount: int, card: str, came_from: dict[str, tuple[str, Claim]], most: int
+    ) -> int:
+        """How many can move along a path at once: one, unless all there are of this amount."""
+        number = min(most, self.free(card) // amount)
+        while card in came_from:
+            card, moved = came_from[card]
+            if moved.amount != amount:
+                return 1
+            number = min(number, self._placements.at(card)[moved])
+        return number
+
+    def _shift(self, card: str, came_from: dict[str, tuple[str, Claim]], number: int) -> str:
+        """Move so many claims along a path, the last ones first; the card where it begins."""
         while card in came_from:
             before, moved = came_from[card]
-            self._placements.lift(moved, before)
-            self._placements.lay(moved, card)
+            self._placements.lift(moved, before, number)
+            self._placements.lay(moved, card, number)
             card = before
         return card
 

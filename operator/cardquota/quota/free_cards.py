@@ -90,16 +90,25 @@ class FreeCards:
         not count. `nodes`: the only ones that count, if given. Who is on the way is then taken to
         go to those that count.
         """
+        free = self.on(card, tolerations=tolerations, nodes=nodes)
+        return 0 < amount <= free.most_after(going or Counter())
+
+    def on(
+        self,
+        card: str,
+        *,
+        tolerations: Tolerations = (),
+        nodes: Collection[str] | None = None,
+    ) -> "FreeOn":
+        """The same nodes, to be asked more than once while nothing else changes there.
+
+        Costs a step for each of `nodes`.
+        """
         if nodes is None:
             rows = self._tolerated(card, tolerations)
         else:
             rows = self._of_nodes(card, nodes, tolerations)
-        if not rows or max(rows) < amount:
-            return False
-        awaited = self._awaited.get(card, Counter()) + (going or Counter())
-        if not awaited:
-            return True
-        return _largest_after(Counter(rows), awaited) >= amount
+        return FreeOn(rows, self._awaited.get(card, Counter()))
 
     def _tolerated(self, card: str, tolerations: Tolerations) -> Rows:
         found = [
@@ -115,20 +124,18 @@ class FreeCards:
         return total
 
     def _of_nodes(self, card: str, nodes: Collection[str], tolerations: Tolerations) -> Rows:
-        answers: dict[Taints, bool] = {}
-        rows: Rows = Counter()
+        taints_of, offers_of, used_of = self._taints.get, self._offers.get, self._used.get
+        rows: dict[int, int] = {}
         for node in nodes:
-            taints = self._taints.get(node, ())
-            if taints not in answers:
-                answers[taints] = tolerates(tolerations, taints)
-            if answers[taints]:
-                rows.update(self._free(node, card))
-        return rows
-
-    def _free(self, node: str, card: str) -> list[int]:
-        used = self._used.get(node, {})
-        offers = self._offers.get(node, ())
-        return [n - used.get(one.resource, 0) for one, n in offers if one.name == card]
+            taints = taints_of(node)
+            if taints is not None and not tolerates(tolerations, taints):
+                continue
+            for one, offered in offers_of(node, ()):
+                if one.name == card:
+                    used = used_of(node)
+                    free = offered if used is None else offered - used.get(one.resource, 0)
+                    rows[free] = rows.get(free, 0) + 1
+        return Counter(rows)
 
     def _post(self, node: str, sign: int) -> None:
         used, taints = self._used.get(node, {}), self._taints.get(node, ())
@@ -142,10 +149,31 @@ class FreeCards:
                     del self._rows[card.name]
 
 
+class FreeOn:
+    """What some nodes have free of a card."""
+
+    __slots__ = ("_awaited", "_rows")
+
+    def __init__(self, rows: Rows, awaited: Rows) -> None:
+        self._rows = rows
+        self._awaited = awaited
+
+    def most_after(self, going: Rows) -> int:
+        """The most that one of them has free when those have gone there, and those who were let
+        through before; 0 if there is none.
+        """
+        if not self._rows:
+            return 0
+        awaited = self._awaited + going
+        return _largest_after(Counter(self._rows), awaited) if awaited else max(self._rows)
+
+
 def _largest_after(rows: Rows, awaited: Rows) -> int:
     """The most that one node has free when those on their way have filled nodes tightly."""
-    for amount, number in sorted(awaited.items(), reverse=True):
-        left = number
+    most = max(rows)
+    # Whom no node takes takes nothing.
+    for amount in sorted((amount for amount in awaited if amount <= most), reverse=True):
+        left = awaited[amount]
         while left:
             free = min((free for free in rows if free >= amount), default=0)
             if not free:

@@ -4,236 +4,313 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 from . import messages
 from .account import Account
 from .assignment import Assignment
+from .chances import Chances
 from .claim import Claim, claim_of
-from .judgement import Going, chances, judge
+from .judgement import judge
 from .ledger import Ledger
+from .limits import GANG_KINDS
 from .over_quota import over_quota
 from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .stamp import Charge
+from .taints import Tolerations
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY, Reason
+
+Served = list[tuple[Charge, int]]
+"""Cards, and how many pods get them, one after the other."""
+
+
+class Kind(NamedTuple):
+    """Pods that are alike in all that is judged."""
+
+    first: PodRecord
+    places: list[int]
+    """Of each among all that are judged together, in order."""
+
+    @property
+    def number(self) -> int:
+        """How many they are."""
+        return len(self.places)
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """Those that each may use one of."""
+        request = self.first.request
+        return request.cards if request is not None and request.amount else ()
+
+    @property
+    def amount(self) -> int:
+        """How many cards each asks for."""
+        return self.first.request.amount if self.first.request else 0
+
+    @property
+    def claim(self) -> Claim:
+        """What each asks for; of one that asks for no card nothing is to be asked."""
+        return claim_of(self.cards, self.amount)
+
+
+def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
+    """Members by kind, in the order of the first of each; not all where there are more kinds.
+
+    Who waits in one lane is alike, but for the nodes that one with a choice of cards may use.
+    """
+    found: dict[tuple[object, bytes, int], Kind] = {}
+    same: dict[Tolerations, int] = {}
+    """By tolerations, one object for all that are equal."""
+    for place, record in enumerate(members):
+        request, facts = record.request, record.facts
+        lane = id(record if record.lane is None else record.lane)
+        if request is not None and len(request.cards) > 1:
+            key = lane, facts.selector, same.setdefault(facts.tolerations, len(same))
+        else:
+            key = lane, b"", 0
+        kind = found.get(key)
+        if kind is None:
+            kind = found[key] = Kind(record, [])
+            if len(found) > most:
+                break
+        kind.places.append(place)
+    return list(found.values())
 
 
 class Together:
     """Pods that are let through together, so far: what they ask for, and which cards they get."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self.beside: dict[str, int] = {}
         """What all of them ask for, by dimension."""
-        self.going: dict[str, Counter[int]] = {}
-        """By card, how many ask for which amount."""
-        self.cards: list[Charge] = []
+        self.chances = Chances(ledger)
 
-    def judge(self, ledger: Ledger, record: PodRecord, *, only: str = "") -> Verdict:
-        """The verdict on one more beside these; if it fits, it is one of them."""
-        verdict = judge(
-            ledger,
-            record.facts,
-            record.queue,
-            beside=self.beside,
-            only=only,
-            chance_of=chances(ledger, record, self.going),
-        )
-        if verdict.fits:
-            self._add(record, verdict.cards, 1)
-            for card, amount in verdict.cards:
-                self.going.setdefault(card, Counter())[amount] += 1
-            self.cards.append(verdict.cards)
-        return verdict
+    def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
+        """The verdict on a kind with a choice of cards, beside these: of the first that does not
+        fit, or that all do; and their cards, as if they came one after the other.
 
-    def judge_alike(self, ledger: Ledger, record: PodRecord, number: int) -> Verdict:
-        """The verdict on so many more of one kind, which have no choice of cards."""
+        Costs by how often those who come later get another card than those before.
+        """
+        served: Served = []
+        record, left = kind.first, kind.number
+        chance_of = self.chances.of(record)
+        while True:
+            verdict = judge(
+                self._ledger, record.facts, record.queue, beside=self.beside, chance_of=chance_of
+            )
+            if not verdict.fits:
+                return verdict, []
+            number = self._as_many(record, verdict.cards, left)
+            self._add(record, verdict.cards, number)
+            served.append((verdict.cards, number))
+            left -= number
+            if not left:
+                return verdict, served
+
+    def judge_alike(self, record: PodRecord, number: int, *, only: str = "") -> Verdict:
+        """The verdict on so many more of one kind, which have no choice of cards, or of which each
+        gets `only` this one.
+        """
         beside, request = dict(self.beside), record.request
         if request is not None:
-            cards = [(card, request.amount) for card in request.cards]
-            for dimension, amount in (*cards, *request.cpu_memory):
+            cards = (only,) if only else request.cards
+            asked = [(card, request.amount) for card in cards]
+            for dimension, amount in (*asked, *request.cpu_memory):
                 beside[dimension] = beside.get(dimension, 0) + (number - 1) * amount
-        verdict = judge(ledger, record.facts, record.queue, beside=beside)
+        verdict = judge(self._ledger, record.facts, record.queue, beside=beside, only=only)
         if verdict.fits:
             self._add(record, verdict.cards, number)
         return verdict
+
+    def _as_many(self, record: PodRecord, cards: Charge, most: int) -> int:
+        """How many more alike get the same cards as the first, who fits, at most so many.
+
+        A card that is short stays so, and where a node has none free, none becomes free.
+        """
+        book = self._ledger.groups.get(record.facts.group) if record.facts.group else None
+        account, request = self._ledger.account(record.queue), record.request
+        if account is None or request is None or most == 1:
+            return 1
+        if book is not None and book.reservation is not None:
+            # What is reserved for others of its group changes with each.
+            return 1
+        number = most
+        for dimension, amount in request.cpu_memory:
+            limit = account.limit(dimension)
+            if limit is not None:
+                free = limit - account.row(dimension).charged - self.beside.get(dimension, 0)
+                number = min(number, free // amount)
+        for card, amount in cards:
+            if account.undecided is None:
+                held = account.row(card).charged + self.beside.get(card, 0)
+                number = min(number, (account.quota.get(card, 0) - held) // amount)
+            else:
+                with account.undecided.beside(self.beside) as others:
+                    one = Claim((card,), amount)
+                    number = others.assignment.place_many(one, number)
+                    others.assignment.give_back(one, number)
+            if number > 1:
+                number = self.chances.as_many(record, card, amount, number)
+        return max(1, number)
 
     def _add(self, record: PodRecord, cards: Charge, number: int) -> None:
         others = record.request.cpu_memory if record.request else ()
         for dimension, amount in (*cards, *others):
             self.beside[dimension] = self.beside.get(dimension, 0) + amount * number
+        for card, amount in cards:
+            self.chances.go(card, amount, number)
 
 
 def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
     Beside it what each member would be charged in cards, in the same order; empty if they do not
-    all fit. Each gets the best of its cards that is left when all before it have theirs, unless
-    one that comes later needs that very card (T3).
+    all fit. Kind by kind, each gets the best of its cards that is left when all before it have
+    theirs, unless one that comes later needs that very card (T3).
+
+    Costs by how many kinds of members there are, and with a choice of cards by the nodes that they
+    pick; not by how many members.
     """
-    together = Together()
-    if not any(request and len(request.cards) > 1 for request, _ in _kinds(members)):
-        return _judge_alike(ledger, together, members)
-    for record in members:
-        verdict = together.judge(ledger, record)
+    kinds = kinds_of(members, GANG_KINDS.most)
+    if len(kinds) > GANG_KINDS.most:
+        text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
+        return Verdict(Outcome.NEVER, members[0].queue, Reason.INVALID_CARD, text), []
+    together, served = Together(ledger), list[Served]()
+    for kind in kinds:
+        if len(kind.cards) > 1:
+            verdict, found = together.judge_each(kind)
+        else:
+            verdict = together.judge_alike(kind.first, kind.number)
+            found = [(verdict.cards, kind.number)]
         if not verdict.fits:
             account = ledger.account(verdict.queue)
-            short = bool(verdict.shortfalls)
-            chosen = _assigned(ledger, account, members) if account and short else []
-            if chosen:
-                break
-            return _of_gang(ledger, verdict, members), []
-    else:
-        chosen = together.cards
-    return _agreed(ledger, members, chosen)
-
-
-def _judge_alike(
-    ledger: Ledger, together: Together, members: Sequence[PodRecord]
-) -> tuple[Verdict, list[Charge]]:
-    """Where nobody has a choice, those who wait in one lane are alike: a judgement for each lane.
-
-    A gang may have thousands of members.
-    """
-    lanes = [id(record if record.lane is None else record.lane) for record in members]
-    numbers, firsts = Counter(lanes), dict(zip(lanes, members, strict=True))
-    cards: dict[int, Charge] = {}
-    for lane, record in firsts.items():
-        verdict = together.judge_alike(ledger, record, numbers[lane])
-        if not verdict.fits:
-            return _of_gang(ledger, verdict, members), []
-        cards[lane] = verdict.cards
-    return _agreed(ledger, members, [cards[lane] for lane in lanes])
-
-
-def _agreed(
-    ledger: Ledger, members: Sequence[PodRecord], chosen: list[Charge]
-) -> tuple[Verdict, list[Charge]]:
-    disagreeing = _disagreeing(ledger, members, chosen)
+            choice = any(len(kind.cards) > 1 for kind in kinds)
+            assigned = _assigned(ledger, account, kinds) if account and choice else None
+            if assigned is None or not verdict.shortfalls:
+                return _of_gang(ledger, verdict, kinds), []
+            served = assigned
+            break
+        served.append(found)
+    disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []
+    chosen: list[Charge] = [()] * len(members)
+    for kind, found in zip(kinds, served, strict=True):
+        places = iter(kind.places)
+        for cards, number in found:
+            for place in islice(places, number):
+                chosen[place] = cards
     return Verdict(Outcome.FITS, members[0].queue), chosen
 
 
-def _disagreeing(
-    ledger: Ledger, members: Sequence[PodRecord], chosen: Sequence[Charge]
-) -> Verdict | None:
+def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
     """Why members cannot start together that ask for one card by two resource names (D7).
 
     Of a card that is known each has heard it by itself; of one that no node has shown the first
     member's resource name is the card's.
     """
     behind: dict[str, str] = {}
-    for record, cards in zip(members, chosen, strict=True):
-        asked = record.request.resource if record.request else ""
-        for card, amount in cards:
+    for kind, found in zip(kinds, served, strict=True):
+        asked = kind.first.request.resource if kind.first.request else ""
+        for card, amount in (one for cards, _ in found for one in cards):
             first = behind.setdefault(card, asked)
             if first != asked:
+                queue = kind.first.queue
                 wrong = messages.other_resource(card, first, asked)
-                text = messages.objected(record.queue, [(card, amount)], wrong)
-                return Verdict(Outcome.NEVER, record.queue, Reason.INVALID_CARD, text)
+                text = messages.objected(queue, [(card, amount)], wrong)
+                return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     return None
 
 
-def _assigned(ledger: Ledger, account: Account, members: Sequence[PodRecord]) -> list[Charge]:
-    """A card for each, found for all at once; empty if there is no way to serve them all."""
+def _assigned(ledger: Ledger, account: Account, kinds: Sequence[Kind]) -> list[Served] | None:
+    """A card for each, found for all at once; None if there is no way to serve them all."""
     with (account.undecided or account.nobody_undecided()).beside() as others:
-        cards = _cards_of(ledger, members, others.assignment)
+        served = _cards_of(ledger, kinds, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
-    together = Together()
-    for record, card in zip(members, cards, strict=False):
-        if not together.judge(ledger, record, only=card).fits:
-            return []
-    return together.cards
+    together = Together(ledger)
+    for kind, found in zip(kinds, served or (), strict=False):
+        for cards, number in found:
+            only = cards[0][0] if cards else ""
+            if not together.judge_alike(kind.first, number, only=only).fits:
+                return None
+    return served
 
 
-def _cards_of(ledger: Ledger, members: Sequence[PodRecord], assignment: Assignment) -> list[str]:
-    """The card of each member, empty for one that asks for none; nothing stays assigned.
-
-    An empty list if there is no way to serve them all.
-    """
-    claims = [claim_of(_cards(record), _amount(record)) for record in members]
-    placed = list(takewhile(lambda claim: not claim.amount or assignment.place(claim), claims))
-    cards: list[str] = []
-    going: dict[str, Counter[int]] = {}
-    if len(placed) == len(claims):
-        for number, (record, claim) in enumerate(zip(members, claims, strict=True)):
-            fixed = _fix(ledger, record, assignment, going) if claim.amount else claim
-            placed[number] = fixed
-            cards.append(fixed.cards[0] if fixed.amount else "")
-            going.setdefault(cards[-1], Counter())[fixed.amount] += 1
-    for claim in placed:
-        if claim.amount:
-            assignment.give_back(claim)
-    return cards
+def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> list[Served] | None:
+    """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
+    placed, chances = Counter[Claim](), Chances(ledger)
+    asking = [kind for kind in kinds if kind.amount]
+    try:
+        for kind in asking:
+            number = assignment.place_many(kind.claim, kind.number)
+            placed[kind.claim] += number
+            if number < kind.number:
+                return None
+        return [
+            list(_fix(kind, assignment, chances, placed)) if kind.amount else [((), kind.number)]
+            for kind in kinds
+        ]
+    finally:
+        for claim, number in placed.items():
+            assignment.give_back(claim, number)
 
 
-def _fix(ledger: Ledger, record: PodRecord, assignment: Assignment, going: Going) -> Claim:
-    """Give a member that has a place the best of its cards that all others leave it (E7)."""
-    cards, amount = _cards(record), _amount(record)
-    chance_of = chances(ledger, record, going)
-    order = sorted(cards, key=lambda card: -chance_of(card)) if chance_of else list(cards)
-    assignment.give_back(claim_of(cards, amount))
-    fixed = (Claim((card,), amount) for card in order)
-    # If its place went to somebody who was short of one, the first: that has no room, as is seen
-    # when all is judged once more.
-    return next((one for one in fixed if assignment.place(one)), Claim((order[0],), amount))
+def _fix(
+    kind: Kind, assignment: Assignment, chances: Chances, placed: Counter[Claim]
+) -> Iterator[tuple[Charge, int]]:
+    """Give each of a kind that has a place the best of its cards that all others leave it (E7)."""
+    cards, amount, left = kind.cards, kind.amount, kind.number
+    chance_of = chances.of(kind.first)
+    while left:
+        order = sorted(cards, key=lambda card: -chance_of(card)) if chance_of else cards
+        for card in order:
+            most = chances.as_many(kind.first, card, amount, left)
+            number = assignment.fix(kind.claim, card, most)
+            if number:
+                break
+        placed[kind.claim] -= number
+        placed[Claim((card,), amount)] += number
+        chances.go(card, amount, number)
+        yield ((card, amount),), number
+        left -= number
 
 
-def _of_gang(ledger: Ledger, verdict: Verdict, members: Sequence[PodRecord]) -> Verdict:
+def _of_gang(ledger: Ledger, verdict: Verdict, kinds: Sequence[Kind]) -> Verdict:
     """The failing member's verdict with the amounts of the whole gang."""
     if not verdict.shortfalls:
         return verdict
     account = ledger.account(verdict.queue)
-    undecided, kinds = account.undecided if account else None, _kinds(members)
+    undecided = account.undecided if account else None
     shorts = []
     for short in verdict.shortfalls:
-        asked = sum(_asks(request, short.dimension) * n for request, n in kinds)
+        asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
         charged = account.row(short.dimension).charged if account else 0
         if undecided is not None and short.dimension not in (CPU, MEMORY):
             charged = undecided.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
-    never = never or (account is not None and _never(account, members))
+    never = never or (account is not None and _never(account, kinds))
     return over_quota(
         verdict.queue,
         verdict.reason,
         shorts,
         never=never,
         rows=account.cards if account else (),
-        together=any(request and len(request.cards) > 1 for request, _ in kinds),
+        together=any(len(kind.cards) > 1 for kind in kinds),
     )
 
 
-def _never(account: Account, members: Sequence[PodRecord]) -> bool:
+def _never(account: Account, kinds: Sequence[Kind]) -> bool:
     """Whether their cards would not fit the empty queue either (E5)."""
     empty = Assignment(lambda card: account.quota.get(card, 0))
-    for request, number in _kinds(members):
-        if request is not None and request.amount:
-            claim = claim_of(request.cards, request.amount)
-            if empty.place_many(claim, number) < number:
-                return True
-    return False
-
-
-def _kinds(members: Sequence[PodRecord]) -> list[tuple[PodRequest | None, int]]:
-    """What they ask for, and how many do: requests of pods that are written alike are one object.
-
-    Some that are equal may be listed apart.
-    """
-    requests = {id(record.request): record.request for record in members}
-    numbers = Counter(id(record.request) for record in members)
-    return [(request, numbers[key]) for key, request in requests.items()]
-
-
-def _cards(record: PodRecord) -> tuple[str, ...]:
-    return record.request.cards if record.request else ()
-
-
-def _amount(record: PodRecord) -> int:
-    return record.request.amount if record.request else 0
+    with empty.one_question():
+        asking = (kind for kind in kinds if kind.amount)
+        return any(empty.place_many(kind.claim, kind.number) < kind.number for kind in asking)
 
 
 def _asks(request: PodRequest | None, dimension: str) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from .account import Account
+from .claim import Claim
 from .gang import Line
 from .group_facts import GroupFacts
 from .pod_record import PodRecord
@@ -35,6 +36,7 @@ class GroupBook:
         "members",
         "settled_revision",
         "succeeded",
+        "waiting",
     )
 
     def __init__(self, key: str) -> None:
@@ -44,6 +46,8 @@ class GroupBook:
         """Unfinished pods that name the group, by uid."""
         self.succeeded: set[str] = set()
         """Uids of members that have succeeded and still exist: they did start."""
+        self.waiting: dict[Claim, int] = {}
+        """What its members at the gate ask for, and how many ask for it."""
         self.lines: dict[Line, None] = {}
         """Where members of it wait, if it is a gang."""
         self.lost_place = False
@@ -166,6 +170,14 @@ class GroupBook:
         """A member is taken off, or is gone."""
         self.members.pop(uid, None)
         self.succeeded.discard(uid)
+
+    def wait(self, claim: Claim, sign: int) -> None:
+        """Count a member in or out that waits at the gate and asks for this."""
+        left = self.waiting.get(claim, 0) + sign
+        if left:
+            self.waiting[claim] = left
+        else:
+            del self.waiting[claim]
 
     def hold(self, queue: str, charge: Charge, sign: int) -> None:
         """Count a member in or out of what the group holds."""

@@ -3,14 +3,15 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from . import messages
 from .account import OUTSIDE, Account
-from .asking import Asking, Chance, Preference
+from .asking import Asking, Preference
 from .assignment import Assignment
+from .chances import Chances
 from .claim import Claim, claim_of
 from .ledger import Ledger
 from .on_the_way import NOBODY, OnTheWay
@@ -21,12 +22,9 @@ from .pod_request import PodRequest, card_devices
 from .verdict import Outcome, Verdict
 from .vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
 
-Going = Mapping[str, Counter[int]]
-"""By card, of pods that are let through together with the one that is judged: how many ask for
-which amount."""
-
 _NOTHING: Mapping[str, int] = {}
-_NOBODY: Going = {}
+_MOST_KINDS: Final = 64
+"""Of members that wait: how many different claims are looked at for those that go one by one."""
 # To ask an enum for a member by name is a call, and these are asked for with every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
@@ -114,48 +112,31 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(ledger, record.facts, record.queue, chance_of=chances(ledger, record))
-
-
-def chances(ledger: Ledger, record: PodRecord, going: Going = _NOBODY) -> Preference | None:
-    """When a node can give a pod with a choice this or that card; None: it has no choice (E7).
-
-    A pod that picks its nodes gets, where none of them has a card free, one that they have: of the
-    others it could only hold quota. Where none of them has any, an autoscaler may bring one.
-    `going`: by card, the amounts that go there just now.
-    """
-    request = record.request
-    if request is None or len(request.cards) < 2:
-        return None
-    facts, nodes = record.facts, ledger.nodes
-    amount, selector, tolerations = request.amount, facts.selector, facts.tolerations
-
-    def chance_of(card: str) -> Chance:
-        choice = nodes.choice(selector)
-        picked = None if choice is None else choice.get(card, ())
-        if nodes.free.at_once(card, amount, going.get(card), tolerations=tolerations, nodes=picked):
-            return Chance.NOW
-        return Chance.LATER if picked else Chance.NONE
-
-    return chance_of
+    return judge(ledger, record.facts, record.queue, chance_of=Chances(ledger).of(record))
 
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
     """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
 
-    What is left of the reservation is for all that are still to go, so they are assigned together:
-    first the card that is left for this one; then those of which nothing is reserved for others.
+    What is left of the reservation is for all that are still to go, so they are assigned together,
+    those with the least choice first: first the card that is left for this one; then those of which
+    nothing is reserved for others. Costs by the different things that they ask for; beyond some of
+    those nobody's card is kept.
     """
     facts, request = record.facts, record.request
     book = ledger.groups.get(facts.group) if facts.group else None
     if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
         return
-    rest = Assignment(book.outstanding)
-    waiting = [record, *(m for m in book.members.values() if m.gated and m is not record)]
-    for member in waiting[1 : max(1, book.missing)]:
-        if member.request is not None and member.request.amount:
-            rest.place(claim_of(member.request.cards, member.request.amount))
-    yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
+    rest, own = Assignment(book.outstanding), claim_of(request.cards, request.amount)
+    others = max(0, book.missing - 1)
+    waiting = list(islice(book.waiting.items(), _MOST_KINDS))
+    with rest.one_question():
+        for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
+            most = min(others, number - (claim == own))
+            if claim.cards:
+                rest.place_many(claim, most)
+            others -= most
+        yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
     yield from (card for card in request.cards if not book.outstanding(card))
 
 

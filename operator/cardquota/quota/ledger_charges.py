@@ -81,14 +81,19 @@ class LedgerCharges(LedgerView):
                 if dimension not in (CPU, MEMORY):
                     self.nodes.free.await_node(dimension, amount, sign)
         if book is not None:
-            self._stir(book)
-            if sign > 0 and bucket is Bucket.ALLOCATED:
-                book.bind(record, self._account)
-            if record.held:
-                book.hold(record.queue, record.charge, sign)
-                self._settle(book.repost(self._account))
+            self._post_to_group(book, record, sign)
         self.news.touch(queue)
         self._forget_unused(account)
+
+    def _post_to_group(self, book: GroupBook, record: PodRecord, sign: int) -> None:
+        self._stir(book)
+        if sign > 0 and record.bucket is Bucket.ALLOCATED:
+            book.bind(record, self._account)
+        if record.held:
+            book.hold(record.queue, record.charge, sign)
+            self._settle(book.repost(self._account))
+        elif record.gated and record.request is not None and record.request.amount:
+            book.wait(claim_of(record.request.cards, record.request.amount), sign)
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
         """Of what a pod was let through for, the cards that no node has shown: the resource name
@@ -248,7 +253,9 @@ class LedgerCharges(LedgerView):
         agrees = facts.own_queue in ("", record.queue)
         # What a reservation covers changes with every other member, of a gang or not any more.
         together = book is not None and (book.gang or book.reservation is not None)
-        gang = book if together else None
+        mode = self.mode_in(facts.namespace)
+        # Where nothing is enforced nobody waits for anybody.
+        gang = book if together and mode is Mode.ENFORCE else None
         group = gang.key if gang is not None else ""
         if book is not None and (book.facts is None or book.reservation is not None or not agrees):
             group = book.key
@@ -256,7 +263,6 @@ class LedgerCharges(LedgerView):
         if request is None or not request.cards:
             odd = (facts.card_text, facts.selector, facts.devices)
         own = "" if agrees else facts.own_queue
-        mode = self.mode_in(facts.namespace)
         account = self._accounts.get(record.queue)
         kept_out = account and account.facts and not account.facts.admits(facts.namespace)
         namespace = facts.namespace if kept_out else ""

@@ -130,6 +130,13 @@ NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 
 OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
 
+# --- gangs: beyond it none of the gang is let through, and it is told --------------------------
+GANG_KINDS: Final = Limit("different requests", 128)
+"""Of the members that start together: each is judged, and all of them in one go. Charts have a
+handful: a launcher, workers, a head."""
+
+OF_GANGS: Final = (GANG_KINDS,)
+
 MOST_MEMBERS: Final = 2**31 - 1
 """Of a pod group's `minMember`: what the API server takes. More is read as this."""
 

@@ -398,6 +398,15 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
+def gang_too_unlike(group: str, members: int, most: int) -> str:
+    """The members that start together ask for too many different things."""
+    return (
+        f"the <{members}> pods of group <{show(group)}> that start together differ in what they "
+        f"ask for, or in which nodes they may use, in more than <{most}> ways: give more of them "
+        "the same requests, or lower its minMember"
+    )
+
+
 def behind(queue: str, card: str, before: int, first: str = "") -> str:
     """Nobody passes in a queue with `dequeueStrategy: fifo`.
 

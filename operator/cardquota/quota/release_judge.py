@@ -1,9 +1,11 @@
 """What can be said of one candidate now: it opens, or what it waits for (E2, T2)."""
 
 import heapq
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from heapq import nsmallest
+from itertools import islice
 from typing import Final
 
 from .account import Account
@@ -12,7 +14,9 @@ from .gang_judgement import judge_gang
 from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
 from .ledger import Ledger
+from .limits import GANG_KINDS
 from .pod_record import PodRecord
+from .room_together import room_together
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
 from .vocabulary import CPU, MEMORY, Mode
@@ -106,19 +110,19 @@ class ReleaseJudge:
         """For a minimum that lost members while it ran: any that fit, the smallest first.
 
         A member that took the place of a lost one must not wait behind an extra that does not fit.
+        Of very many kinds some are looked at.
         """
-        chosen: list[PodRecord] = []
-        charges: list[Charge] = []
         pods = self._ledger.pods
-        firsts = sorted((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
-        for _, turns in firsts:
-            for turn in islice(turns, need - len(chosen)):
-                verdict, found = judge_gang(self._ledger, [*chosen, pods[turn[-1]]])
-                if not verdict.fits:
-                    break
-                chosen.append(pods[turn[-1]])
-                charges = found
-        return list(zip(chosen, charges, strict=True))
+        firsts = ((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
+        chosen: list[PodRecord] = []
+        with room_together(self._ledger, self._account) as room:
+            for _, turns in nsmallest(GANG_KINDS.most, firsts):
+                most = min(len(turns), need - len(chosen))
+                fit = room.take(pods[turns[0][-1]], most)
+                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+        if len(chosen) < need:
+            return []
+        return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
@@ -145,10 +149,11 @@ class ReleaseJudge:
         book = self._ledger.groups[candidate.whole.key]
         if book.missing != book.minimum:
             return book.key
-        requests = (record.request for record in self._members(candidate, book.missing))
         # By identity: pods that are written alike have one request, and there may be thousands.
-        runs = (list(alike) for _, alike in groupby(requests, key=id))
-        return tuple((alike[0], len(alike)) for alike in runs)
+        requests = [record.request for record in self._members(candidate, book.missing)]
+        numbers = Counter(map(id, requests))
+        kinds = {id(request): request for request in requests}
+        return tuple((request, numbers[key]) for key, request in kinds.items())
 
     def _needs(self, verdict: Verdict, gang: Sequence[PodRecord] = ()) -> Needs:
         """How much must be free before it could fit; never too much."""

@@ -31,10 +31,7 @@ def room_for(
     `freed`: what is given back before, by dimension. Then it is an estimate: others with a choice
     of cards are taken to stay where the totals count them, or to go where they come first.
     """
-    beside = Counter(on_the_way.amounts)
-    if freed:
-        for claim, number in on_the_way.claims:
-            beside[claim.cards[0]] += claim.amount * number
+    beside = on_the_way.at_first() if freed else Counter(on_the_way.amounts)
 
     def free(dimension: str, amount: int) -> int:
         limit = account.limit(dimension)
@@ -64,7 +61,7 @@ def _assigned(
 ) -> dict[str, int]:
     """As many as find a place when others move; by card, how much more is held then."""
     undecided = account.undecided or account.nobody_undecided()
-    with undecided.beside(on_the_way.amounts, on_the_way.claims) as others:
+    with undecided.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:
         assignment = others.assignment
         assignment.settle()
         before = {card: assignment.held(card) for card in account.quota}

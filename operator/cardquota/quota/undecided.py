@@ -25,13 +25,14 @@ class Undecided:
     `quota_of` the queue's quota.
     """
 
-    __slots__ = ("_assignment", "_counted", "_number", "_quota_of", "_shown")
+    __slots__ = ("_assignment", "_counted", "_number", "_quota_of", "_shown", "_spare")
 
     def __init__(self, counted: Callable[[str], int], quota_of: Callable[[str], int]) -> None:
         self._counted = counted
         self._quota_of = quota_of
         self._shown: dict[str, int] = {}
         """By card: what the totals hold there for these claims."""
+        self._spare: Amounts = _NOTHING
         self._number = 0
         self._assignment = Assignment(self._room)
 
@@ -54,26 +55,35 @@ class Undecided:
 
     @contextmanager
     def beside(
-        self, amounts: Amounts = _NOTHING, claims: Iterable[tuple[Claim, int]] = ()
+        self,
+        amounts: Amounts = _NOTHING,
+        claims: Iterable[tuple[Claim, int]] = (),
+        spare: Amounts = _NOTHING,
     ) -> Iterator["Others"]:
         """These claims, with so many cards taken by somebody else, and further claims beside them,
-        as far as there is room for those.
+        as far as there is room for those. What is asked meanwhile is one question.
+
+        `spare`: room for these further claims alone, by names that are no card's.
         """
         taken, without = [], dict[str, int]()
-        for dimension, amount in amounts.items():
-            if amount and dimension not in (CPU, MEMORY):
-                one = Claim((dimension,), 1)
-                number = self._assignment.place_many(one, amount)
-                taken.append((one, number))
-                if number < amount:
-                    without[dimension] = amount - number
-        for claim, number in claims:
-            taken.append((claim, self._assignment.place_many(claim, number)))
+        assignment, before = self._assignment, self._spare
+        self._spare = spare or before
         try:
-            yield Others(self, self._assignment, without)
+            with assignment.one_question():
+                for dimension, amount in amounts.items():
+                    if amount and dimension not in (CPU, MEMORY):
+                        one = Claim((dimension,), 1)
+                        number = assignment.place_many(one, amount)
+                        taken.append((one, number))
+                        if number < amount:
+                            without[dimension] = amount - number
+                for claim, number in claims:
+                    taken.append((claim, assignment.place_many(claim, number)))
+                yield Others(self, assignment, without)
         finally:
             for claim, number in taken:
-                self._assignment.give_back(claim, number)
+                assignment.give_back(claim, number)
+            self._spare = before
 
     def shown(self, card: str) -> int:
         """What the totals hold of a card for these claims."""
@@ -99,7 +109,7 @@ class Undecided:
         return self._assignment.reach(cards)
 
     def _room(self, card: str) -> int:
-        return self._quota_of(card) - self._decided(card)
+        return self._quota_of(card) + self._spare.get(card, 0) - self._decided(card)
 
     def _decided(self, card: str) -> int:
         return self._counted(card) - self._shown.get(card, 0)

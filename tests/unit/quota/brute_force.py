@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
 
 from cardquota.quota.account import Account
@@ -10,7 +11,7 @@ from cardquota.quota.claim import Claim
 from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_record import PodRecord
-from cardquota.quota.vocabulary import Mode
+from cardquota.quota.vocabulary import CPU, MEMORY, Mode
 
 
 def fits(room: Mapping[str, int], *claims: Claim) -> bool:
@@ -24,25 +25,79 @@ def fits(room: Mapping[str, int], *claims: Claim) -> bool:
     return False
 
 
-def claims_and_room(
-    ledger: Ledger, account: Account, *, at_create: bool
-) -> tuple[list[Claim], dict[str, int]]:
-    """Of one queue: who has no card yet, and what all others and all reservations leave."""
-    room = dict(account.quota)
-    claims = []
+@dataclass
+class Plain:
+    """One queue: who has no card yet, and what all others leave of it."""
+
+    room: dict[str, int]
+    """Beside what pods with one card hold that no reservation is for."""
+    claims: list[tuple[Claim, str]] = field(default_factory=list)
+    """Each with the key of its pod's group if something is reserved for that, else empty."""
+    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By such a group and card: what its members will hold that have no choice."""
+    reserved: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By such a group and card: what is left of its reservation."""
+
+    @property
+    def even(self) -> bool:
+        """Whether no member with a choice could use what is reserved for a part of what it asks."""
+        for group in {group for _, group in self.claims if group}:
+            amounts = {claim.amount for claim, of in self.claims if of == group}
+            left = [n - self.asked[key] for key, n in self.reserved.items() if key[0] == group]
+            if any(n > 0 and (len(amounts) > 1 or n % max(amounts)) for n in left):
+                return False
+        return True
+
+    def fits(self, *more: Claim) -> bool:
+        """Whether any of all assignments keeps within every room, with others beside them.
+
+        A group holds what is reserved for it or what its members hold, whichever is more.
+        """
+        claims = [*self.claims, *((claim, "") for claim in more)]
+        for choice in product(*(claim.cards for claim, _ in claims)):
+            members, held = Counter(self.asked), Counter[str]()
+            for card, (claim, group) in zip(choice, claims, strict=True):
+                if group:
+                    members[group, card] += claim.amount
+                else:
+                    held[card] += claim.amount
+            for key in members.keys() | self.reserved.keys():
+                held[key[1]] += max(members[key], self.reserved.get(key, 0))
+            del held[CPU], held[MEMORY]
+            if all(n <= self.room.get(card, 0) for card, n in held.items()):
+                return True
+        return False
+
+
+def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> Plain:
+    """All pods and groups of a queue, counted anew."""
+    found = Plain(dict(account.quota))
+    left: dict[str, Counter[str]] = {}
+    for key, book in ledger.groups.items():
+        if book.reservation is not None and book.reservation.queue == account.name:
+            left[key] = Counter(dict(book.reservation.amounts))
     for record in ledger.pods.values():
-        if record.queue != account.name:
+        counts = record.held or (at_create and _could_go(ledger, record))
+        if record.queue != account.name or not counts:
             continue
-        if record.held or (at_create and _could_go(ledger, record)):
-            choice = record.request is not None and len(record.request.cards) > 1
-            if choice and record.claim is not None and record.bucket is not Bucket.ALLOCATED:
-                claims.append(record.claim[0])
-                continue
-            for dimension, amount in record.charge:
-                room[dimension] = room.get(dimension, 0) - amount
-    for card in room:
-        room[card] -= account.row(card).reserved
-    return claims, room
+        group = record.facts.group if record.facts.group in left else ""
+        choice = record.request is not None and len(record.request.cards) > 1
+        if choice and record.claim is not None and record.bucket is not Bucket.ALLOCATED:
+            # Of one that got past us the card that it is shown with counts for the reservation.
+            found.claims.append((record.claim[0], "" if record.held else group))
+            if record.held and group:
+                left[group].subtract(dict(record.charge))
+            continue
+        if group and not record.held:
+            found.asked.update({(group, dimension): n for dimension, n in record.charge})
+            continue
+        for dimension, amount in record.charge:
+            found.room[dimension] = found.room.get(dimension, 0) - amount
+        if group:
+            left[group].subtract(dict(record.charge))
+    for key, amounts in left.items():
+        found.reserved.update(((key, card), max(0, n)) for card, n in amounts.items())
+    return found
 
 
 def _could_go(ledger: Ledger, record: PodRecord) -> bool:
@@ -60,6 +115,6 @@ def a_gang_is_on_the_way(ledger: Ledger, account: Account) -> bool:
         record.queue == account.name
         and record.bucket is Bucket.GATED_DENY
         and record.facts.group != ""
-        and ledger.groups[record.facts.group].gang
+        and not ledger.groups[record.facts.group].started
         for record in ledger.pods.values()
     )

@@ -16,9 +16,17 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota.create_judgement import MOST_LANES, judge_create, on_the_way
+from cardquota.quota.create_judgement import (
+    MOST_KINDS,
+    MOST_LANES,
+    MOST_MEMBERS,
+    judge_create,
+    on_the_way,
+)
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.verdict import Outcome, Shortfall
+
+from .counting import counted_calls
 
 EITHER = f"{H200}|{H800}"
 QUEUE = a_queue("red").with_quota({H200: 4, H800: 4}).with_policy("Deny")
@@ -150,10 +158,117 @@ def test_a_gang_that_has_begun_counts_one_by_one() -> None:
     assert amounts(ledger) == {H200: 1}
 
 
-def test_a_very_large_gang_is_not_looked_at() -> None:
-    quota = QUEUE.with_quota({H200: 1_000})
-    assert amounts(a_cluster(*a_gang(*([1] * 65)), queue=quota)) == {}
-    assert amounts(a_cluster(*a_gang(*([1] * 64)), queue=quota)) == {H200: 64}
+def test_very_large_gangs_are_not_looked_at() -> None:
+    quota = QUEUE.with_quota({H200: 10_000})
+    assert amounts(a_cluster(*a_gang(*([1] * (MOST_MEMBERS + 1))), queue=quota)) == {}
+    assert amounts(a_cluster(*a_gang(*([1] * 100)), queue=quota)) == {H200: 100}
+
+
+def test_of_gangs_of_many_kinds_some_are_looked_at() -> None:
+    def gang(number: int, of: int) -> list[Body]:
+        name = f"g{number}"
+        pods = (gated(f"{name}-{n:03}").with_cpu(f"{n + 1}m").in_group(name) for n in range(of))
+        return [a_group(name).in_queue("red").of(of), *pods]
+
+    quota = QUEUE.with_quota({H200: 10_000})
+    assert amounts(a_cluster(*gang(0, MOST_KINDS + 1), queue=quota)) == {}
+    two = a_cluster(*gang(0, MOST_KINDS), *gang(1, 2), queue=quota)
+    assert amounts(two)[H200] == MOST_KINDS
+
+
+def test_whether_a_gang_could_go_is_asked_without_a_walk_over_nodes() -> None:
+    """Whatever nodes its members pick: which card is free there is asked when it goes."""
+    pool = {"example.com/pool": "x"}
+    nodes = [
+        a_node(f"n{n}").with_cards(H200, 8).labelled("example.com/pool", "x") for n in range(9)
+    ]
+    gang = a_group("gang").in_queue("red").of(2)
+    members = (gated(n, 1, EITHER).in_group("gang").on_nodes_labelled(pool) for n in "ab")
+    ledger = a_cluster(*nodes, gang, *members)
+    with counted_calls() as calls:
+        assert len(on_the_way(ledger, ledger.account("red")).claims) == 1
+    assert calls["choice"] == 0
+
+
+RESERVED = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
+
+
+def of_gang(name: str, cards: int = 1, names: str = H200) -> PodBody:
+    return gated(name, cards, names).in_group("gang")
+
+
+def test_e2_what_is_reserved_for_members_is_not_counted_a_second_time() -> None:
+    ledger = a_cluster(RESERVED, of_gang("a"), of_gang("b"))
+    assert {d: n for d, n in amounts(ledger).items() if n} == {}
+    two = a_pod("new").in_queue("red").naming(H200).asking_for(2)
+    assert judge_create(ledger, two.facts()).fits
+    assert not judge_create(ledger, two.asking_for(3).facts()).fits
+
+
+def test_e2_what_members_ask_for_beyond_their_reservation_counts() -> None:
+    ledger = a_cluster(RESERVED, of_gang("a"), of_gang("b"), of_gang("c"))
+    assert amounts(ledger)[H200] == 1
+    assert judge_create(ledger, NEW).fits
+    assert judge_create(ledger, NEW, beside={H200: 1}).shortfalls == (Shortfall(H200, 1, 5, 4),)
+
+
+def test_e2_a_new_member_has_what_the_others_leave_of_the_reservation() -> None:
+    ledger = a_cluster(held(2), RESERVED, of_gang("a"), of_gang("b"))
+    third = of_gang("c").ungated()
+    assert judge_create(ledger, third.facts()).shortfalls == (Shortfall(H200, 1, 5, 4),)
+    ledger.pod_gone("uid-b")
+    assert judge_create(ledger, third.facts()).fits
+
+
+def test_t3_members_with_a_choice_use_what_is_reserved_for_them_first() -> None:
+    group = RESERVED.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(held(3), group, of_gang("a", 1, EITHER), of_gang("b", 1, EITHER))
+    assert judge_create(ledger, a_pod("n").in_queue("red").naming(H800).asking_for(3).facts()).fits
+    see(ledger, of_gang("c", 1, EITHER))
+    assert not judge_create(
+        ledger, a_pod("n").in_queue("red").naming(H800).asking_for(3).facts()
+    ).fits
+
+
+def test_t3_what_is_reserved_for_a_part_of_what_one_asks_is_never_too_little() -> None:
+    """Who might be refused by it is let by, and waits at the gate."""
+    group = RESERVED.reserving("red", {H200: 1})
+    ledger = a_cluster(group, of_gang("a", 2, EITHER), queue=QUEUE.with_quota({H200: 3}))
+    assert judge_create(ledger, NEW).fits
+
+
+FIFO = QUEUE.fifo()
+
+
+def test_in_fifo_who_is_behind_one_without_room_is_in_nobodys_way() -> None:
+    head = gated("head", 4).owned_by("Job").created("2025-01-01T00:00:00Z")
+    ledger = a_cluster(held(1), head, gated("a"), gated("b", 1, H800), queue=FIFO)
+    assert amounts(ledger) == {H800: 1}
+    assert amounts(a_cluster(held(1), head, gated("a"), queue=QUEUE)) == {H200: 1}
+
+
+def test_in_fifo_who_is_before_it_counts() -> None:
+    head = gated("head", 4).owned_by("Job").created("2027-01-01T00:00:00Z")
+    late = gated("late").created("2028-01-01T00:00:00Z")
+    ledger = a_cluster(held(1), head, gated("a"), late, queue=FIFO)
+    assert amounts(ledger) == {H200: 1}
+
+
+def test_in_fifo_one_that_never_fits_or_waits_for_its_group_holds_nobody_up() -> None:
+    old = "2025-01-01T00:00:00Z"
+    never = gated("never", 9).created(old)
+    alone = gated("alone").in_group("nowhere").created(old)
+    assert amounts(a_cluster(never, alone, gated("a"), queue=FIFO)) == {H200: 1}
+
+
+def test_in_fifo_with_very_many_kinds_nobody_is_taken_to_be_held_up() -> None:
+    head = gated("head", 4).owned_by("Job").created("2025-01-01T00:00:00Z")
+    kinds = [
+        gated(f"k{n}").owned_by("Job").with_cpu(f"{n + 1}m").in_group("nowhere")
+        for n in range(1_000)
+    ]
+    ledger = a_cluster(held(1), gated("a"), head, *kinds, queue=FIFO)
+    assert amounts(ledger) == {H200: 1}
 
 
 def test_of_many_kinds_some_are_looked_at() -> None:

@@ -1,14 +1,8 @@
 """E2: a gang is released whole, and then one by one; T2: what its reservation holds."""
 
-import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-
 import pytest
 
-from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
+from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.ledger import Ledger
@@ -17,6 +11,7 @@ from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservat
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
+from .counting import counted_calls
 from .releasing import (
     FIVE,
     GANG,
@@ -444,17 +439,48 @@ def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
     assert (verdict.outcome, cards) == (Outcome.NEVER, [])
 
 
-@contextmanager
-def counted_calls() -> Iterator[Counter[str]]:
-    """Of functions of the product, by name."""
-    calls = Counter[str]()
+def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
+    """Who takes its place: as many of a kind as fit are found in one go."""
+    extras = [member(f"m{n:04}") for n in range(1_000)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 999}), GANG.of(1_001), runs("run", 0), *extras)
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["judge"] < 20
+    see(ledger, QUEUE.with_quota({H200: 1_000}))
+    assert len(release(ledger)[0][0]) == 1_000
 
-    def look(frame: FrameType, what: str, _: object) -> None:
-        if what == "call":
-            calls[frame.f_code.co_name] += 1
 
-    sys.setprofile(look)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
+def test_t2_a_member_with_a_choice_is_judged_by_what_others_ask_for_not_by_each() -> None:
+    either = f"{H200}|{H800}"
+    group = GANG.of(500).reserving("red", {H200: 250, H800: 250})
+    quota = QUEUE.with_quota({H200: 250, H800: 250})
+    ledger = a_cluster(quota, group, *(member(f"m{n:03}", 1, either) for n in range(500)))
+    with counted_calls() as calls:
+        next(openings(ledger, "red"))
+    assert calls["place_many"] + calls["place"] < 20
+
+
+def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> None:
+    """More of them wait than must start."""
+    other = waiting("other", 2).stamped("red", {H200: 2})
+    rest = waiting("rest", 2).stamped("red", {H800: 2})
+    gang = [
+        member("a", 1, f"{H800}|{H200}"),
+        member("b", 1, f"{H800}|{H200}"),
+        later(member("c", 1, H800)),
+    ]
+    reserved = GANG.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, *gang)
+    assert release(ledger)[0][0] == ["a"]
+    assert cards_of(ledger, "a") == [{H200: 1}]
+
+
+def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
+    """Nothing is enforced there: nobody waits for the others of a gang."""
+    audited = a_namespace("team").in_mode("audit")
+    large = waiting("a-large").in_group("gang").naming("A" * 20_000)
+    ledger = a_cluster(audited, GANG, large, member("b"), member("c"))
+    opened, refusals = release(ledger)
+    assert opened == [["b"], ["c"]]
+    assert names(refusals) == [["a-large"]]
+    assert refusals[0].verdict.reason is Reason.INVALID_CARD
