@@ -283,10 +283,9 @@ class ReleaseDoor:
         self._pods.failed((facts.namespace, facts.uid))
 
     def _put_back(self, pod: tuple[str, str]) -> None:
-        namespace, uid = pod
+        _, uid = pod
         if uid not in self._ledger.pods:
             self._pods.worked(pod)
-            self._suspects.forget(namespace)
             return
         self._ledger.put_back(uid)
         self.wake()

@@ -46,9 +46,5 @@ class Suspects:
                 self._failures = {n: c for n, c in self._failures.items() if self._exists(n)}
             self._failures[namespace] = self._failures.get(namespace, 0) + 1
 
-    def forget(self, namespace: str) -> None:
-        """Nothing is known of it any more."""
-        self._failures.pop(namespace, None)
-
     def _suspect(self, namespace: str) -> bool:
         return self._failures.get(namespace, 0) >= _ENOUGH
