@@ -86,9 +86,9 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
         except (ApiError, OutcomeUnknown):
             pod = None
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:
-            self._ledger.confirm(facts.uid, int(pod.metadata.resource_version))
+            self._ledger.confirm(facts.uid, stamp, int(pod.metadata.resource_version))
             return Opened.YES
-        self._ledger.retract(facts.uid, hold_back=True)
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
         return Opened.NO
 
     breaker.replace(GateOpener, "settle", settle)
@@ -105,8 +105,8 @@ def _charged_after(breaker: Breaker) -> None:
     send, opened = ReleaseDoor._send, GateOpener.open
 
     def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]]) -> Any:
-        for facts, _, _ in pods:
-            self._ledger.retract(facts.uid, hold_back=True)
+        for facts, stamp, _ in pods:
+            self._ledger.retract(facts.uid, stamp, hold_back=True)
         return send(self, pods)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:

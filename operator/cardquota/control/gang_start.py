@@ -146,12 +146,12 @@ class GangStart:
     ) -> None:
         """Nothing of it starts. Who is to blame is tried later; if nobody is, all are."""
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
-        for number, (facts, _, _) in enumerate(pods):
+        for number, (facts, stamp, _) in enumerate(pods):
             if number and number % AT_A_TIME == 0:
                 await asyncio.sleep(0)
             found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
             held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
-            self._ledger.retract(facts.uid, hold_back=held_back)
+            self._ledger.retract(facts.uid, stamp, hold_back=held_back)
             if held_back:
                 self._sender.failed(facts)
         self._ledger.retract_reservation(gang.key, reservation)

@@ -17,19 +17,23 @@ class LedgerDecisions(LedgerCharges):
         record.assumed = stamp
         self._lay(record)
 
-    def confirm(self, uid: str, revision: int) -> None:
-        """The patch landed at `revision`: what is older is no news any more."""
-        record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
-            record.settled_revision = revision
+    def confirm(self, uid: str, stamp: Stamp, revision: int) -> None:
+        """The patch landed at `revision`: what is older is no news any more.
 
-    def retract(self, uid: str, *, hold_back: bool = False) -> None:
-        """The gate was not opened, and no patch of ours can open it any more.
-
-        With `hold_back` the pod is not tried again before it changes or is `put_back`.
+        Does nothing if the pod is not charged by this very stamp any more.
         """
         record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
+        if record is not None and record.assumed is stamp:
+            record.settled_revision = revision
+
+    def retract(self, uid: str, stamp: Stamp, *, hold_back: bool = False) -> None:
+        """The gate was not opened, and no patch of ours can open it any more.
+
+        With `hold_back` the pod is not tried again before it changes or is `put_back`. A charge by
+        another stamp is left alone, though that be equal: somebody else decided it since.
+        """
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is stamp:
             self._lift(record)
             record.assumed, record.settled_revision = None, 0
             record.held_back = hold_back
@@ -65,7 +69,9 @@ class LedgerDecisions(LedgerCharges):
                 self.retract_reservation(key, book.assumed)
             yield
         for uid in list(self._undone):
-            self.retract(uid)
+            record = self.pods.get(uid)
+            if record is not None and record.assumed is not None:
+                self.retract(uid, record.assumed)
             self.put_back(uid)
             yield
 

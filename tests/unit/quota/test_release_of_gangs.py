@@ -27,6 +27,7 @@ from .releasing import (
     member,
     names,
     release,
+    retract,
     runs,
     two_gangs_alike,
     waiting,
@@ -80,7 +81,7 @@ def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     ledger.retract_reservation("team/gang", reserving(ledger))
     for name in "ab":
-        ledger.retract(f"uid-{name}")
+        retract(ledger, name)
     assert release(ledger)[0] == [["a", "b"], ["c"]]
 
 
@@ -264,7 +265,7 @@ def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
 def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("extra", 4), member("more", 1))
     assert release(ledger)[0] == [["more"]]
-    ledger.retract("uid-more")
+    retract(ledger, "more")
     ledger.pod_gone("uid-a")
     ledger.pod_gone("uid-b")
     assert release(ledger)[0] == [["extra", "more"]]
