@@ -89,7 +89,7 @@ class GangStart:
         term.
         """
         answers: list[tuple[Opened, str]] = []
-        if await self._charge_the_others(pods):
+        if await self._charge_the_others(gang.key, reservation, pods):
             answers = await self._ask(pods)
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
         if facts is not None and all_may and await self._groups.reserve(facts, reservation):
@@ -98,10 +98,17 @@ class GangStart:
         else:
             await self._take_back(gang, reservation, pods, answers)
 
-    async def _charge_the_others(self, pods: Sequence[Chosen]) -> bool:
-        """Whether all are as they were judged; one that is not may ask for something else."""
+    async def _charge_the_others(
+        self, key: str, reservation: Reservation, pods: Sequence[Chosen]
+    ) -> bool:
+        """Whether all are as they were judged, and the reservation holds their room: one that is
+        not may ask for something else, and of a group that is gone others may have the room.
+        """
         for piece in list(_pieces(pods))[1:]:
             await asyncio.sleep(0)
+            book = self._ledger.groups.get(key)
+            if book is None or book.reservation is not reservation:
+                return False
             for facts, stamp, _ in piece:
                 record = self._ledger.pods.get(facts.uid)
                 if record is None or record.facts is not facts or not record.releasable:

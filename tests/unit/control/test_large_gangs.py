@@ -1,6 +1,8 @@
 """A gang of hundreds: what is done for each member is done for some at a time."""
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -9,12 +11,15 @@ from builders.pod import PodBody
 from cardquota.control import gang_start
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
+from cardquota.quota.stamp import Stamp
 
 from .leader import GANG, Leader, leading, reservations, waiting
-from .stage import Answer, Call, charged, no_charge_is_left, refused, stored, until
+from .stage import TERM, Answer, Call, charged, no_charge_is_left, refused, stored, until
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
+
+STAMP = Stamp("queue", ((H200, 1),), TERM)
 
 
 @pytest.fixture(autouse=True)
@@ -79,16 +84,7 @@ async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
     """None of the gang is started by what was judged; then all is judged anew."""
     last = waiting("p9").in_group("gang")
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        start = gang_start.GangStart._charge_the_others
-        changed: list[str] = []
-
-        async def meanwhile(self: gang_start.GangStart, pods: object) -> bool:
-            if not changed:
-                changed.append(change)
-                _change(leader, last, change)
-            return await start(self, pods)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(gang_start.GangStart, "_charge_the_others", meanwhile)
+        changed = _while_it_is_charged(monkeypatch, lambda: _change(leader, last, change))
         await until(lambda: changed)
         if change == "gone":
             await until(lambda: no_charge_is_left(leader.ledger))
@@ -97,6 +93,79 @@ async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
         else:
             await until(lambda: len(leader.opened) == NUMBER)
             assert len(leader.script.asked) == NUMBER
+
+
+def _while_it_is_charged(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> list[Any]:
+    """Something happens, once, when some of a gang are charged and the others are not."""
+    start = gang_start.GangStart._charge_the_others
+    happened: list[Any] = []
+
+    async def meanwhile(self: gang_start.GangStart, *started: Any) -> bool:
+        if not happened:
+            happened.append(started)
+            happens()
+        return await start(self, *started)
+
+    monkeypatch.setattr(gang_start.GangStart, "_charge_the_others", meanwhile)
+    return happened
+
+
+async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """I1: its reservation is gone with it."""
+    most = [0]
+    others = [waiting(f"z{n}") for n in range(NUMBER)]
+    async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
+
+        def gone() -> None:
+            leader.ledger.group_gone("team/gang")
+            for record in list(leader.ledger.pods.values()):
+                if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
+                    leader.ledger.assume(record.facts.uid, STAMP)
+
+        assume = leader.ledger.assume
+
+        def look(uid: str, stamp: Stamp) -> None:
+            assume(uid, stamp)
+            most[0] = max(most[0], charged(leader.ledger, H200))
+
+        leader.ledger.assume = look  # type: ignore[method-assign]
+        happened = _while_it_is_charged(monkeypatch, gone)
+        await until(lambda: happened)
+        await until(lambda: sum("z" in name for name in leader.opened) == 3)
+        assert most == [NUMBER]
+        assert leader.script.asked == []
+
+
+async def test_a_group_made_again_under_its_name_starts_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the first start takes back is its own alone."""
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+
+        def again() -> None:
+            leader.ledger.group_gone("team/gang")
+            leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
+
+        answered: dict[str, int] = {}
+
+        def once(call: Call) -> Answer:
+            """As an API server: nothing is written twice under one version."""
+            if "/pods/" in call.path and not call.settles:
+                answered[call.path] = answered.get(call.path, 0) + 1
+                return stored(100) if answered[call.path] == 1 else refused(409)
+            return stored(100)
+
+        leader.script.answer_to = once
+        happened = _while_it_is_charged(monkeypatch, again)
+        await until(lambda: happened and len(answered) == NUMBER)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        open_ = {path.rpartition("/")[2] for path in answered}
+        charges = [r for r in leader.ledger.pods.values() if r.facts.name in open_ and r.assumed]
+        assert len(charges) == NUMBER
+        assert set(answered.values()) == {1}
 
 
 def _change(leader: Leader, pod: PodBody, how: str) -> None:
