@@ -124,13 +124,13 @@ class ReleaseDoor:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
+            self._timeouts.stop()  # first: what is cancelled below has not ended in time, or at all
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._pods.stop()
             self._upkeep.stop()
             self._refusals.stop()
-            self._timeouts.stop()
             await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
@@ -222,7 +222,7 @@ class ReleaseDoor:
                 self._start_opening(key, self._open_one(sending, since))
         else:
             start = self._gangs.run(opening.gang, opening.gang.facts, reservation, pods, since)
-            self._start_opening(key, start)
+            self._start_opening(key, start, whole=True)
 
     def _send(self, pods: Sequence[Chosen]) -> list[Sending]:
         """Take the slots now: the rest of this pass must see them taken."""
@@ -302,15 +302,17 @@ class ReleaseDoor:
         self._ledger.lose_place(key)
         self._upkeep.look_again(key)
 
-    def _start_opening(self, group: str, work: Coroutine[Any, Any, object]) -> None:
-        """`group`: of which gates are opened, by key; empty: of none."""
+    def _start_opening(
+        self, group: str, work: Coroutine[Any, Any, object], *, whole: bool = False
+    ) -> None:
+        """`group`: of which gates are opened, by key; empty: of none. `whole`: it starts."""
         task = self._start(work)
         if group:
-            self._timeouts.begin(group)
-            task.add_done_callback(lambda _: self._opened(group))
+            self._timeouts.begin(group, start=whole)
+            task.add_done_callback(lambda _: self._opened(group, whole=whole))
 
-    def _opened(self, group: str) -> None:
-        self._timeouts.end(group)
+    def _opened(self, group: str, *, whole: bool) -> None:
+        self._timeouts.end(group, start=whole)
         book = self._ledger.groups.get(group)
         if book is not None and book.reservation is not None:
             self._upkeep.look_again(group)  # what was put off meanwhile

@@ -233,7 +233,7 @@ def reservation_expired(
     given_back = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in rest) or "nothing more"
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
-        f"<{seconds:g}> s after this was reserved for them; what was still reserved is given back: "
+        f"<{seconds:g}> s after their start; what was still reserved is given back: "
         f"{given_back}. Pods that were let through stay charged. The others wait anew, behind "
         "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
     )
