@@ -207,6 +207,8 @@ class ReleaseDoor:
             return
         reservation = None
         if opening.gang is not None:
+            # It may have none now, and then an equal one: that is another, with its own time.
+            self._timeouts.look(opening.gang.key, opening.gang)
             reservation = self._ledger.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )

@@ -290,6 +290,19 @@ async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
     assert leader.tells("gang") == []
 
 
+async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
+    """Its members were made again, and the end of the former one was heard meanwhile."""
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        timers = Timers(leader)
+        await until(lambda: timers.running == 1)
+        leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))
+        for uid in list(leader.ledger.pods):
+            leader.ledger.pod_gone(uid)
+        leader.see(GANG.at_revision(102), member("c"), member("d"))
+        await until(lambda: len(leader.opened) == 4)
+        await until(lambda: (timers.begun, timers.running) == (2, 1))
+
+
 async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:
     """`gang` is older; two of its members were deleted before they ran."""
     other = a_group("other").in_queue("queue").of(2)
