@@ -121,7 +121,9 @@ def _charged_after(breaker: Breaker) -> None:
 
 
 def _no_write_ahead(breaker: Breaker) -> None:
-    async def reserve(self: Any, facts: GroupFacts, reservation: Reservation) -> bool:
+    async def reserve(
+        self: Any, facts: GroupFacts, reservation: Reservation, *, unsure: object = None
+    ) -> bool:
         return True
 
     breaker.replace(GroupKeeper, "reserve", reserve)

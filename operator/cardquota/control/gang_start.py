@@ -7,6 +7,7 @@ the reservation holds the room of those who are not charged yet.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ..cluster.events import EventRecorder
@@ -92,7 +93,14 @@ class GangStart:
         if await self._charge_the_others(gang.key, reservation, pods):
             answers = await self._ask(pods)
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
-        if facts is not None and all_may and await self._groups.reserve(facts, reservation):
+        reserved = (
+            facts is not None
+            and all_may
+            and await self._groups.reserve(
+                facts, reservation, unsure=partial(self._reports.unsure, gang, reservation)
+            )
+        )
+        if facts is not None and reserved:
             self._events.forget(facts.uid)
             await self._open(gang, pods, since)
         else:
