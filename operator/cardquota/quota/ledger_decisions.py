@@ -55,18 +55,37 @@ class LedgerDecisions(LedgerCharges):
             record.held_back = False
             self._lay(record)
 
+    def hold_back_gang(self, key: str) -> None:
+        """A gang that has not started is not to be tried before it is put back."""
+        book = self.groups.get(key)
+        if book is not None and not book.held_back:
+            book.held_back = True
+            self._stir(book)
+
+    def put_back_gang(self, key: str, queue: str) -> None:
+        """A gang that was held back in a queue may be tried again."""
+        book = self.groups.get(key)
+        if book is not None and book.held_back:
+            book.held_back = False
+            self._stir(book)
+            self.news.stir(queue)
+
     def end_term(self) -> None:
         """We decide no longer: from here on only what is seen counts."""
         for _ in self.end_term_in_steps():
             pass
 
     def end_term_in_steps(self) -> Iterator[None]:
-        """The same, to be iterated over to its end: a step for each pod and reservation that we
-        decided on, none for all others. Events may be taken in between two steps.
+        """The same, to be iterated over to its end: a step for each pod and group that we decided
+        on, none for all others. Events may be taken in between two steps.
         """
-        for key, book in [(key, book) for key, book in self.groups.items() if book.assumed]:
+        decided = [(k, book) for k, book in self.groups.items() if book.assumed or book.held_back]
+        for key, book in decided:
             if book.assumed is not None:
                 self.retract_reservation(key, book.assumed)
+            if book.held_back:
+                book.held_back = False
+                self._stir(book)
             yield
         for uid in list(self._undone):
             record = self.pods.get(uid)

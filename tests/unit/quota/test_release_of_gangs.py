@@ -12,7 +12,7 @@ from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.release_pass import Opening, ReleasePass, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
@@ -459,3 +459,39 @@ def counted_calls() -> Iterator[Counter[str]]:
         yield calls
     finally:
         sys.setprofile(None)
+
+
+def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
+    """As a whole: whatever other members it has, and whatever becomes of it meanwhile."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.hold_back_gang("team/gang")
+    ledger.hold_back_gang("team/unknown")
+    see(ledger, member("d"))
+    assert release(ledger) == ([], [])
+    see(ledger, waiting("other"))
+    assert release(ledger)[0] == [["other"]]
+    ledger.news.take_stirred()
+    ledger.put_back_gang("team/gang", "red")
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), later(waiting("other")))
+    account = ledger.account("red")
+    assert account is not None
+    found = []
+    for opening in ReleasePass(ledger, account):
+        if opening is not None and opening.gang is not None:
+            ledger.hold_back_gang(opening.gang.key)
+        elif opening is not None:
+            found.append(opening.pods[0][0].facts.name)
+            ledger.hold_back(opening.pods[0][0].facts.uid)
+    assert found == ["other"]
+
+
+def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.hold_back_gang("team/gang")
+    ledger.end_term()
+    assert release(ledger)[0] == [["a", "b"]]
