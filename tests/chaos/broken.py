@@ -104,10 +104,9 @@ def _no_catch_up(breaker: Breaker) -> None:
 def _charged_after(breaker: Breaker) -> None:
     send, opened = ReleaseDoor._send, GateOpener.open
 
-    def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]]) -> Any:
-        for facts, stamp, _ in pods:
-            self._ledger.retract(facts.uid, stamp, hold_back=True)
-        return send(self, pods)
+    def send_uncharged(self: Any, pod: tuple[PodFacts, Stamp, str], slot: Any) -> Any:
+        self._ledger.retract(pod[0].uid, pod[1], hold_back=True)
+        return send(self, pod, slot)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         answer = await opened(self, facts, stamp, resource)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_queue, see
+from builders import H200, a_group, a_queue, see
 from builders.pod import PodBody
-from cardquota.control import gang_start
+from cardquota.control import gang_start, gate
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import Stamp
@@ -38,16 +38,16 @@ async def test_it_starts_whole_and_no_more_are_asked_at_a_time_than_allowed() ->
     most = [0]
 
     def look(_: Call) -> Answer:
-        most[0] = max(most[0], leader.door._sending)
+        most[0] = max(most[0], leader.door._slots.taken)
         return stored(100)
 
-    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
         leader.script.would_answer = look
         await until(lambda: len(leader.opened) == NUMBER)
         assert len(leader.script.asked) == NUMBER
         assert len(reservations(leader)) == 1
         assert charged(leader.ledger, H200) == NUMBER
-        assert most == [3]
+        assert 1 < most[0] <= 4
 
 
 async def test_nobody_else_gets_what_is_not_charged_yet() -> None:
@@ -185,3 +185,173 @@ async def test_where_the_reservation_is_not_written_all_are_taken_back() -> None
         await asyncio.sleep(0)
         assert leader.opened == []
         await until(lambda: len(leader.opened) == NUMBER)
+
+
+# --- the slots ---
+
+
+class Held:
+    """Nobody answers a dry run before it is told to."""
+
+    def __init__(self, leader: Leader) -> None:
+        self.under_way: list[tuple[str, asyncio.Future[None]]] = []
+        answer = leader.script.patch
+
+        async def patch(path: str, body: object, **more: Any) -> bytes:
+            if "dryRun" in (more.get("params") or {}):
+                future = asyncio.get_running_loop().create_future()
+                self.under_way.append((path, future))
+                await future
+            return await answer(path, body, **more)
+
+        leader.script.patch = patch  # type: ignore[method-assign]
+
+    def answer(self, number: int, error: Exception | None = None) -> None:
+        for _, future in self.under_way[:number]:
+            future.set_exception(error) if error else future.set_result(None)
+        del self.under_way[:number]
+
+
+async def _turns() -> None:
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+def _other(name: str) -> PodBody:
+    return waiting(name).in_queue("other")
+
+
+OTHER = a_queue("other").with_quota({H200: NUMBER})
+
+
+async def test_a_pod_of_another_queue_gets_the_next_slot_while_a_gang_is_asked_about() -> None:
+    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        leader.see(_other("x"))
+        await _turns()
+        assert leader.opened == []
+        held.answer(1)
+        await until(lambda: leader.opened == ["x"])
+        while len(leader.opened) < NUMBER + 1:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_has_its_half_while_thousands_of_others_wait() -> None:
+    others = [_other(f"x{n}") for n in range(40)]
+    world = (LARGE.with_priority(1), OTHER.with_quota({H200: 40}), *others)
+    async with leading(*world, in_flight=4) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 4)
+        leader.see(GANG.of(NUMBER), *members())
+        held, seen = Held(leader), list[int]()
+        leader.script.on_call = lambda _: seen.append(len(held.under_way))
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 40)
+        assert max(seen) == 2
+        assert seen.count(2) > 20
+
+
+async def test_a_gang_of_another_queue_has_its_turns_too() -> None:
+    pair = [_other(n).in_group("pair") for n in "xy"]
+    gang = a_group("pair").in_queue("other").of(2)
+    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        leader.see(gang, *pair)
+        held.answer(4)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(2)
+        await until(lambda: sum("/x" in path or "/y" in path for path, _ in held.under_way) == 2)
+
+
+async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_about() -> None:
+    """Charged it would hold what it cannot use yet."""
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        await _turns()
+        assert charged(leader.ledger, H200) == NUMBER
+        while len(leader.opened) < NUMBER + 2:
+            held.answer(1)
+            await _turns()
+
+
+def _suspect(leader: Leader) -> None:
+    suspects = leader.door._suspects
+    for _ in range(3):
+        suspects.end("team", begun=suspects.begin("team"), worked=False)
+
+
+async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together() -> None:
+    """And one starts at a time; the others are held back, each as a whole."""
+    queue = a_queue().with_quota({H200: 3 * NUMBER})
+    gangs = [a_group(f"g{n}").in_queue("queue").of(NUMBER) for n in range(3)]
+    pods = [waiting(f"p{n}-{g}").in_group(f"g{g}") for g in range(3) for n in range(NUMBER)]
+    other = _other("x").in_namespace("good")
+    async with leading(queue, OTHER, in_flight=8) as leader:
+        _suspect(leader)
+        held = Held(leader)
+        leader.see(*gangs, *pods)
+        await until(lambda: len(held.under_way) == 2)
+        leader.see(other)
+        await until(lambda: leader.opened == ["x"])
+        assert len(held.under_way) == 2
+        assert charged(leader.ledger, H200) == NUMBER
+        assert sorted(book.held_back for book in leader.ledger.groups.values()) == [0, 1, 1]
+        assert not any(record.held_back for record in leader.ledger.pods.values())
+        while len(leader.opened) < 3 * NUMBER + 1:
+            held.answer(1)
+            await asyncio.sleep(0.001)
+
+
+async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
+    async with leading(LARGE, in_flight=8) as leader:
+        _suspect(leader)
+        slots = [leader.door._suspects.begin("team") for _ in range(2)]
+        leader.see(GANG.of(NUMBER), *members())
+        await until(lambda: leader.ledger.groups["team/gang"].held_back)
+        for uid in list(leader.ledger.pods):
+            leader.ledger.pod_gone(uid)
+        leader.ledger.group_gone("team/gang")
+        await until(lambda: not leader.door._held_gangs)
+        for begun in slots:
+            leader.door._suspects.end("team", begun=begun, worked=None)
+
+
+async def test_patches_are_made_when_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take a millisecond."""
+    made: list[int] = []
+    make = gate.gate_patch
+
+    def counted(*args: Any) -> Any:
+        made.append(1)
+        return make(*args)
+
+    monkeypatch.setattr(gate, "gate_patch", counted)
+    pods = members(200)
+    async with leading(a_queue().with_quota({H200: 200}), GANG.of(200), in_flight=8) as leader:
+        held = Held(leader)
+        leader.see(*pods)
+        await until(lambda: len(held.under_way) == 8)
+        await _turns()
+        assert len(made) == 8
+        held.answer(1)
+        await until(lambda: len(made) == 9)
+
+
+async def test_after_a_no_nobody_else_is_asked() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1, refused(403))
+        await _turns()
+        assert len(held.under_way) == 3
+        held.answer(3)
+        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
+        assert len(leader.script.asked) == 3

@@ -36,6 +36,15 @@ async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
     gang = [waiting(f"p{n}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 200}), GANG.of(100), *gang)
     async with leading(*world, in_flight=8) as leader:
+        hold = asyncio.Event()
+
+        def hold_gates(call: Call) -> None:
+            leader.script.hold = hold if "/pods/" in call.path else None
+
+        leader.script.on_call = hold_gates
+        leader.door.wake()
+        await until(lambda: leader.script.in_flight == 8)
+        hold.set()
         await until(lambda: len(leader.opened) == 100)
         assert leader.script.most_in_flight == 8
 
