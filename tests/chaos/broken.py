@@ -86,9 +86,9 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
         except (ApiError, OutcomeUnknown):
             pod = None
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:
-            self._ledger.confirm(facts.uid, int(pod.metadata.resource_version))
+            self._ledger.confirm(facts.uid, stamp, int(pod.metadata.resource_version))
             return Opened.YES
-        self._ledger.retract(facts.uid, hold_back=True)
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
         return Opened.NO
 
     breaker.replace(GateOpener, "settle", settle)
@@ -104,10 +104,9 @@ def _no_catch_up(breaker: Breaker) -> None:
 def _charged_after(breaker: Breaker) -> None:
     send, opened = ReleaseDoor._send, GateOpener.open
 
-    def send_uncharged(self: Any, pods: list[tuple[PodFacts, Stamp, str]]) -> Any:
-        for facts, _, _ in pods:
-            self._ledger.retract(facts.uid, hold_back=True)
-        return send(self, pods)
+    def send_uncharged(self: Any, pod: tuple[PodFacts, Stamp, str], slot: Any) -> Any:
+        self._ledger.retract(pod[0].uid, pod[1], hold_back=True)
+        return send(self, pod, slot)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         answer = await opened(self, facts, stamp, resource)
@@ -121,7 +120,9 @@ def _charged_after(breaker: Breaker) -> None:
 
 
 def _no_write_ahead(breaker: Breaker) -> None:
-    async def reserve(self: Any, facts: GroupFacts, reservation: Reservation) -> bool:
+    async def reserve(
+        self: Any, facts: GroupFacts, reservation: Reservation, *, unsure: object = None
+    ) -> bool:
         return True
 
     breaker.replace(GroupKeeper, "reserve", reserve)

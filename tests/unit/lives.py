@@ -104,11 +104,12 @@ def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
 
     def release(uid: str) -> None:
         account = ledger.pods[uid].queue
-        ledger.assume(uid, Stamp(account, ((H200, 1),), "term"))
+        stamp = Stamp(account, ((H200, 1),), "term")
+        ledger.assume(uid, stamp)
         if number % 3 == 0:
-            ledger.confirm(uid, 10**9)
+            ledger.confirm(uid, stamp, 10**9)
         elif number % 3 == 1:
-            ledger.retract(uid, hold_back=True)
+            ledger.retract(uid, stamp, hold_back=True)
 
     return release
 

@@ -65,8 +65,21 @@ EVENTS: Final = (
         do="Correct what is refused; or delete the pods that run without the others.",
     ),
     Entry(
+        under=v.GATE_REFUSED,
+        when="The PodGroup of a gang cannot be written, and an earlier try was not answered.",
+        says=say(
+            m.gang_undecided,
+            _QUEUE,
+            [(_H200, 3), (v.CPU, 4_000)],
+            'admission webhook "groups.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="T2, E8",
+        do="See whose the refusal is; or change a label of the PodGroup.",
+    ),
+    Entry(
         under=v.RESERVATION_EXPIRED,
-        when="A gang did not run within `reservationTimeout` of its reservation.",
+        when="A gang did not run within `reservationTimeout` of its start.",
         says=say(m.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]),
         where=(Where.GROUP_EVENT,),
         rule="E8",

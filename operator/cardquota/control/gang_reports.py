@@ -11,6 +11,7 @@ from ..quota import vocabulary as v
 from ..quota.group_book import GroupBook
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
+from ..quota.stamp import Reservation
 from ..quota.vocabulary import CPU, MEMORY
 from .references import group_reference
 
@@ -29,6 +30,11 @@ class GangReports:
     def not_started(self, gang: GroupBook, pod: PodFacts, answer: str) -> None:
         """Somebody does not let the gate of one of its pods be opened: none of them is."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
+
+    def unsure(self, gang: GroupBook, reservation: Reservation, answer: str) -> None:
+        """Nobody knows whether its reservation was written, and it cannot be written again."""
+        text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
+        self._tell(gang, v.GATE_REFUSED, text)
 
     def in_part(self, gang: GroupBook, pod: PodFacts, opened: int) -> None:
         """The same, found out when others had been let through."""

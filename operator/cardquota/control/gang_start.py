@@ -2,11 +2,13 @@
 opened, what they need is written ahead (T2), and then the gates open.
 
 A gang may have thousands of members. So what is done for each of them is done for some at a time:
-the reservation holds the room of those who are not charged yet.
+the reservation holds the room of those who are not charged yet, and patches are sent as slots
+become free.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ..cluster.events import EventRecorder
@@ -19,9 +21,10 @@ from .gang_reports import GangReports
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .reservation_timeouts import ReservationTimeouts
+from .slots import Claim, Slot, Slots
 
 AT_A_TIME: Final = 100
-"""Members that are charged, asked about or let through before others have a turn."""
+"""Members that are charged, or whose charge is taken back, before others have a turn."""
 
 Chosen = tuple[PodFacts, Stamp, str]
 """A pod as it was judged, what it is charged, and the resource name behind its cards."""
@@ -33,21 +36,22 @@ class Sending(NamedTuple):
     facts: PodFacts
     stamp: Stamp
     resource: str
-    suspect: bool
-    """What `Suspects.begin` said."""
+    slot: Slot
 
 
 class Sender(NamedTuple):
     """How the release door opens one gate."""
 
-    send: Callable[[Sequence[Chosen]], list[Sending]]
-    """Takes the slots."""
+    send: Callable[[Chosen, Slot], Sending]
+    """A patch of it is going to be sent now."""
     answered: Callable[[Sending, Opened | None], None]
-    """Gives back a slot; None: that says nothing about the namespace."""
+    """Gives back the slot; None: that says nothing about the namespace."""
     open_one: Callable[[Sending, float], Coroutine[Any, Any, Opened]]
     """Opens the gate, and gives back the slot; seconds, monotonic, since when there was room."""
     failed: Callable[[PodFacts], None]
     """Has a pod that is held back tried again later."""
+    start: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
+    """Has something done beside this; it ends with the term."""
 
 
 class GangStart:
@@ -61,6 +65,7 @@ class GangStart:
         events: EventRecorder,
         timeouts: ReservationTimeouts,
         reports: GangReports,
+        slots: Slots,
         sender: Sender,
     ) -> None:
         self._ledger = ledger
@@ -69,16 +74,17 @@ class GangStart:
         self._events = events
         self._timeouts = timeouts
         self._reports = reports
+        self._slots = slots
         self._sender = sender
 
-    async def run(
+    def run(
         self,
         gang: GroupBook,
         facts: GroupFacts | None,
         reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """Start a gang whose reservation the ledger has charged, with the first `AT_A_TIME` pods.
 
         `facts`: the group as it was judged. If it is another one by the time at which the
@@ -86,22 +92,51 @@ class GangStart:
 
         Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
         others running without it for ever. Cancelled, all charges are left to whoever ends the
-        term.
+        term. Slots are claimed at once.
         """
+        claim = self._claim(reservation, pods)
+        return self._run(gang, facts, reservation, pods, since, claim)
+
+    async def _run(
+        self,
+        gang: GroupBook,
+        facts: GroupFacts | None,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        since: float,
+        claim: Claim,
+    ) -> None:
         answers: list[tuple[Opened, str]] = []
-        if await self._charge_the_others(pods):
-            answers = await self._ask(pods)
+        try:
+            if await self._charge_the_others(gang.key, reservation, pods):
+                answers = await self._ask(claim, pods)
+        finally:
+            claim.close()
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
-        if facts is not None and all_may and await self._groups.reserve(facts, reservation):
+        reserved = (
+            facts is not None
+            and all_may
+            and await self._groups.reserve(
+                facts, reservation, unsure=partial(self._reports.unsure, gang, reservation)
+            )
+        )
+        if facts is not None and reserved:
             self._events.forget(facts.uid)
-            await self._open(gang, pods, since)
+            await self._open(gang, reservation, pods, since)
         else:
             await self._take_back(gang, reservation, pods, answers)
 
-    async def _charge_the_others(self, pods: Sequence[Chosen]) -> bool:
-        """Whether all are as they were judged; one that is not may ask for something else."""
+    async def _charge_the_others(
+        self, key: str, reservation: Reservation, pods: Sequence[Chosen]
+    ) -> bool:
+        """Whether all are as they were judged, and the reservation holds their room: one that is
+        not may ask for something else, and of a group that is gone others may have the room.
+        """
         for piece in list(_pieces(pods))[1:]:
             await asyncio.sleep(0)
+            book = self._ledger.groups.get(key)
+            if book is None or book.reservation is not reservation:
+                return False
             for facts, stamp, _ in piece:
                 record = self._ledger.pods.get(facts.uid)
                 if record is None or record.facts is not facts or not record.releasable:
@@ -111,24 +146,51 @@ class GangStart:
                 self._ledger.assume(facts.uid, stamp)
         return True
 
-    async def _ask(self, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
-        """By dry run. Those after a no are not asked about."""
-        answers: list[tuple[Opened, str]] = []
-        for piece in _pieces(pods):
-            sendings = self._sender.send(piece)
-            found = await asyncio.gather(*(self._gate.would_open(*pod) for pod in piece))
-            for sending, (opened, _) in zip(sendings, found, strict=True):
-                self._sender.answered(sending, None if opened is Opened.YES else opened)
-            answers += found
-            if not all(opened is Opened.YES for opened, _ in found):
-                break
-        return answers
+    def _claim(self, reservation: Reservation, pods: Sequence[Chosen]) -> Claim:
+        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods))
 
-    async def _open(self, gang: GroupBook, pods: Sequence[Chosen], since: float) -> None:
-        opened: list[Opened] = []
-        for piece in _pieces(pods):
-            sendings = self._sender.send(piece)
-            opened += await asyncio.gather(*(self._sender.open_one(s, since) for s in sendings))
+    async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
+        """By dry run: what each says, in the order of the pods. After a no nobody else is asked."""
+        noes: list[Sending] = []
+        asked: list[asyncio.Task[tuple[Opened, str]]] = []
+        while claim.left and not noes:
+            for slot in await claim.some():
+                sending = self._sender.send(pods[len(asked)], slot)
+                asked.append(self._sender.start(self._ask_one(sending, noes)))
+        return list(await asyncio.gather(*asked))
+
+    async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
+        opened, words = None, ""
+        if noes:
+            self._sender.answered(sending, None)
+            return Opened.TOO_LATE, ""
+        try:
+            opened, words = await self._gate.would_open(
+                sending.facts, sending.stamp, sending.resource
+            )
+        finally:
+            self._sender.answered(sending, None if opened is Opened.YES else opened)
+        if opened is not Opened.YES:
+            noes.append(sending)
+        return opened, words
+
+    async def _open(
+        self,
+        gang: GroupBook,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        since: float,
+    ) -> None:
+        claim = self._claim(reservation, pods)
+        tasks: list[asyncio.Task[Opened]] = []
+        try:
+            while claim.left:
+                for slot in await claim.some():
+                    sending = self._sender.send(pods[len(tasks)], slot)
+                    tasks.append(self._sender.start(self._sender.open_one(sending, since)))
+        finally:
+            claim.close()
+        opened = await asyncio.gather(*tasks)
         # Somebody may have refused a gate after all.
         number = opened.count(Opened.YES)
         shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
@@ -146,12 +208,12 @@ class GangStart:
     ) -> None:
         """Nothing of it starts. Who is to blame is tried later; if nobody is, all are."""
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
-        for number, (facts, _, _) in enumerate(pods):
+        for number, (facts, stamp, _) in enumerate(pods):
             if number and number % AT_A_TIME == 0:
                 await asyncio.sleep(0)
             found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
             held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
-            self._ledger.retract(facts.uid, hold_back=held_back)
+            self._ledger.retract(facts.uid, stamp, hold_back=held_back)
             if held_back:
                 self._sender.failed(facts)
         self._ledger.retract_reservation(gang.key, reservation)

@@ -125,14 +125,14 @@ class GateOpener:
             answer = _PATCHED.decode(await self._writer.patch(pod_path(facts), body))
             revision = int(answer.metadata.resource_version)
         except TooLateError:
-            self._ledger.retract(facts.uid)
+            self._ledger.retract(facts.uid, stamp)
             return Opened.TOO_LATE
         except ApiError as error:
-            return self._shut(facts, error)
+            return self._shut(facts, stamp, error)
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
             _LOG.warning("opening %s/%s: %s", facts.namespace, facts.name, error)
             return Opened.UNKNOWN
-        self._ledger.confirm(facts.uid, revision)
+        self._ledger.confirm(facts.uid, stamp, revision)
         return Opened.YES
 
     async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
@@ -152,14 +152,14 @@ class GateOpener:
                     if found is not None:
                         return found
                 elif error.status in (404, 422):
-                    return self._shut(facts, error)
+                    return self._shut(facts, stamp, error)
                 wait = error.retry_after
             except OutcomeUnknown as error:
                 wait = error.retry_after
             except TooLateError:
                 wait = None
             else:
-                self._ledger.retract(facts.uid, hold_back=True)
+                self._ledger.retract(facts.uid, stamp, hold_back=True)
                 return Opened.NO
             await asyncio.sleep(backoff.next(wait))
 
@@ -172,24 +172,24 @@ class GateOpener:
             pod = _POD.decode(await self._settler.get(pod_path(facts)))
             revision = int(pod.metadata.resource_version)
         except ApiError as error:
-            return self._shut(facts, error) if error.status == 404 else None
+            return self._shut(facts, stamp, error) if error.status == 404 else None
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
             return None
         if revision == facts.revision:
             return None
         gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
         if v.GATE not in gates and (pod.metadata.annotations or {}).get(v.TERM) == stamp.term:
-            self._ledger.confirm(facts.uid, revision)
+            self._ledger.confirm(facts.uid, stamp, revision)
             return Opened.YES
-        self._ledger.retract(facts.uid, hold_back=True)
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
         return Opened.NO
 
-    def _shut(self, facts: PodFacts, error: ApiError) -> Opened:
+    def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
         moved = error.status in (404, 409)
         level = logging.DEBUG if moved else logging.WARNING
         _LOG.log(level, "gate of %s/%s stays shut: %s", facts.namespace, facts.name, error)
-        self._ledger.retract(facts.uid, hold_back=True)
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
         if moved:
             return Opened.NO
         if error.status != 429:

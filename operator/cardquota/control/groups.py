@@ -6,6 +6,7 @@ Volcano's and is left alone.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -20,8 +21,8 @@ from ..quota.stamp import Reservation, read_reservation, reservation_text
 from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
-_GONE: Final = (404, 409, 422)
-"""The group is another one, or has moved on: nothing under its old version lands any more."""
+_GONE: Final = (404, 422)
+"""The group is another one: nothing under its old version lands any more."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -48,11 +49,20 @@ class GroupKeeper:
         self._later = later
         self._phases = phases
 
-    async def reserve(self, facts: GroupFacts, reservation: Reservation) -> bool:
+    async def reserve(
+        self,
+        facts: GroupFacts,
+        reservation: Reservation,
+        *,
+        unsure: Callable[[str], None] = lambda _: None,
+    ) -> bool:
         """Write the reservation that the ledger has charged; whether it stands.
 
         If it certainly does not, and no write of ours can bring it any more, the ledger's charge
         is taken back. Cancelled, the charge is left to whoever ends the term.
+
+        While one that was not answered may land yet, it goes on trying, and the charge stays:
+        `unsure` is told why it could not be written again.
         """
         backoff = Backoff(cap=10.0)
         body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
@@ -64,15 +74,21 @@ class GroupKeeper:
                 answer = await self._writer.patch(_path(facts), body)
                 revision = int(_DECODER.decode(answer).metadata.resource_version)
             except ApiError as error:
-                stands = await self._stands(facts, reservation) if error.status == 409 else False
+                stands: bool | None = False
+                if error.status == 409 or (on_its_way and error.status not in _GONE):
+                    stands = await self._stands(facts, reservation)
                 if stands:
                     return True
-                if stands is False and (not on_its_way or error.status in _GONE):
+                if stands is False:
                     _LOG.info("reservation of %s not written: %s", facts.key, error)
                     break
+                if on_its_way and error.status != 409:
+                    unsure(error.message)
                 wait = error.retry_after
             except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
                 _LOG.warning("reservation of %s: %s", facts.key, error)
+                if on_its_way:
+                    unsure(str(error))
                 on_its_way = True
                 wait = error.retry_after if isinstance(error, OutcomeUnknown) else None
             except TooLateError:

@@ -79,10 +79,13 @@ class Refusals:
                     self._at(_LOOK_AGAIN)
                 return False
             if not self._tell_patient() and not self._tell_next():
-                if self._patient:
-                    self._at(max(0.0, next(iter(self._patient.values())) - self._clock()))
-                return False
-        return bool(self._queues)
+                break
+        if self._queues:
+            return True
+        if self._patient:
+            # The first of them may be due: the slice is over.
+            self._at(max(0.0, next(iter(self._patient.values())) - self._clock()))
+        return False
 
     def stop(self) -> None:
         """Tell nothing more."""

@@ -6,7 +6,7 @@ than it was let through for, the stamp is put right.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from ..cluster.events import EventRecorder
@@ -26,6 +26,7 @@ from .references import pod_reference
 from .refusals import Refusals
 from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
+from .slots import Slot, Slots
 from .stamp_keeper import StampKeeper
 from .suspects import Suspects
 from .time_slice import TimeSlice
@@ -64,7 +65,6 @@ class ReleaseDoor:
         self._timeouts = ReservationTimeouts(reservation_timeout, self._expired)
         self._reports = GangReports(ledger, events, timeout=reservation_timeout)
         self._term = term
-        self._in_flight = in_flight
         self._clock = clock
         loop = asyncio.get_running_loop()
         self._refusals = Refusals(
@@ -76,12 +76,18 @@ class ReleaseDoor:
         self._woken_at = clock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
-        self._sending = 0
-        """Gates whose first patch is not answered yet."""
         self._draining = False
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
+        self._slots = Slots(in_flight, self._suspects, self.wake)
+        """Of gates whose first patch is not answered yet."""
+        self._put_off: set[str] = set()
+        """Queues whose next gang waits until those that start have most of their slots."""
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
+        self._held_gangs = Retries[tuple[str, str]](
+            self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
+        )
+        """Gangs of suspect namespaces, by queue and key."""
         self._upkeep = Upkeep(
             ledger,
             self._keep,
@@ -99,7 +105,8 @@ class ReleaseDoor:
             events,
             self._timeouts,
             self._reports,
-            Sender(self._send, self._answered, self._open_one, self._failed),
+            self._slots,
+            Sender(self._send, self._answered, self._open_one, self._failed, self._start),
         )
 
     def wake(self) -> None:
@@ -124,13 +131,14 @@ class ReleaseDoor:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
+            self._timeouts.stop()  # first: what is cancelled below has not ended in time, or at all
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._pods.stop()
+            self._held_gangs.stop()
             self._upkeep.stop()
             self._refusals.stop()
-            self._timeouts.stop()
             await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
@@ -153,26 +161,36 @@ class ReleaseDoor:
 
     def _pass(self, since: float) -> None:
         """Decide and tell for one time slice; what is left comes in the next."""
-        if self._draining:
-            return
-        if not self._gate.in_time():
-            # The API server does not answer our renewals: either it will soon, or the term ends.
-            asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
+        if self._draining or not self._gate.in_time():
+            # What has begun goes on: each patch looks for itself whether it is in time.
+            more = self._slots.hand_out(others_wait=False)
+            if more:
+                self._wake.set()
+            elif not self._draining:
+                # The API server does not answer our renewals: it will soon, or the term ends.
+                asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
             return
         slice_ = TimeSlice(self._clock)
         self._upkeep.go_on()
-        self._decide(slice_, since)
-        more = self._refusals.go_on(slice_)
         self._order.add(self._ledger.news.take_stirred())
-        if more or (self._order and self._sending < self._in_flight):
+        more = self._slots.hand_out(others_wait=bool(self._order))
+        self._decide(slice_, since)
+        if not self._order:
+            more = self._slots.hand_out(others_wait=False)
+        more = self._refusals.go_on(slice_) or more
+        self._order.add(self._ledger.news.take_stirred())
+        if more or (self._order and self._slots.free):
             self._wake.set()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
-        self._order.add(self._ledger.news.take_stirred())
+        if self._put_off:
+            ready = {queue for queue in self._put_off if self._slots.may_start(queue)}
+            self._put_off -= ready
+            self._order.add(ready)
         while self._order.place_one():
             if slice_.beyond(_DECIDING):
                 return
-        while self._sending < self._in_flight and not slice_.beyond(_DECIDING):
+        while self._slots.free and not slice_.beyond(_DECIDING):
             queue = self._order.take()
             if queue is None:
                 return
@@ -189,14 +207,26 @@ class ReleaseDoor:
         for found in ReleasePass(self._ledger, account):
             if found is None:
                 pass
-            elif self._suspects.may_send(found.pods[0][0].facts.namespace):
+            elif self._may_open(found):
+                if found.gang is not None and not self._slots.may_start(queue):
+                    self._put_off.add(queue)
+                    return True
                 self._open(found, since)
+            elif found.gang is not None:
+                self._ledger.hold_back_gang(found.gang.key)
+                self._held_gangs.failed((queue, found.gang.key))
             else:
-                for record, _ in found.pods:
-                    self._hold_back(record.facts)
-            if self._sending >= self._in_flight or slice_.beyond(_DECIDING):
+                self._hold_back(found.pods[0][0].facts)
+            if not self._slots.free or slice_.beyond(_DECIDING):
                 return False
         return True
+
+    def _may_open(self, opening: Opening) -> bool:
+        """Whether its namespace, if that is suspect, may have more slots."""
+        namespace = opening.pods[0][0].facts.namespace
+        if opening.gang is not None:
+            return self._suspects.may_start(namespace)
+        return self._suspects.may_send(namespace)
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, then send. Everything that is awaited happens after the charge."""
@@ -207,6 +237,8 @@ class ReleaseDoor:
             return
         reservation = None
         if opening.gang is not None:
+            # It may have none now, and then an equal one: that is another, with its own time.
+            self._timeouts.look(opening.gang.key, opening.gang)
             reservation = self._ledger.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )
@@ -218,28 +250,27 @@ class ReleaseDoor:
             self._ledger.assume(facts.uid, stamp)
         key = pods[0][0].group
         if opening.gang is None or reservation is None:
-            for sending in self._send(pods):
+            for pod in pods:
+                sending = self._send(pod, self._slots.take(pod[0].namespace))
                 self._start_opening(key, self._open_one(sending, since))
         else:
+            self._held_gangs.worked((opening.queue, key))
             start = self._gangs.run(opening.gang, opening.gang.facts, reservation, pods, since)
-            self._start_opening(key, start)
+            self._start_opening(key, start, whole=True)
 
-    def _send(self, pods: Sequence[Chosen]) -> list[Sending]:
-        """Take the slots now: the rest of this pass must see them taken."""
-        self._sending += len(pods)
+    def _send(self, pod: Chosen, slot: Slot) -> Sending:
+        """A patch of it is going to be sent now."""
         self._events.give_way()
-        return [Sending(*pod, self._suspects.begin(pod[0].namespace)) for pod in pods]
+        return Sending(*pod, slot)
 
     def _answered(self, sending: Sending, opened: Opened | None) -> None:
         """Give back a slot. None: nobody answered."""
         worked = None
         if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
             worked = opened is Opened.YES
-        self._suspects.end(sending.facts.namespace, begun=sending.suspect, worked=worked)
-        self._sending -= 1
-        if not self._sending:
+        self._slots.give_back(sending.slot, worked=worked)
+        if not self._slots.taken:
             self._events.go_on()
-        self.wake()
 
     async def _open_one(self, sending: Sending, since: float) -> Opened:
         facts, stamp, opened = sending.facts, sending.stamp, None
@@ -283,12 +314,19 @@ class ReleaseDoor:
         self._pods.failed((facts.namespace, facts.uid))
 
     def _put_back(self, pod: tuple[str, str]) -> None:
-        namespace, uid = pod
+        _, uid = pod
         if uid not in self._ledger.pods:
             self._pods.worked(pod)
-            self._suspects.forget(namespace)
             return
         self._ledger.put_back(uid)
+        self.wake()
+
+    def _put_back_gang(self, gang: tuple[str, str]) -> None:
+        queue, key = gang
+        if key not in self._ledger.groups:
+            self._held_gangs.worked(gang)
+            return
+        self._ledger.put_back_gang(key, queue)
         self.wake()
 
     async def _keep(self, key: str) -> bool:
@@ -303,15 +341,21 @@ class ReleaseDoor:
         self._ledger.lose_place(key)
         self._upkeep.look_again(key)
 
-    def _start_opening(self, group: str, work: Coroutine[Any, Any, object]) -> None:
-        """`group`: of which gates are opened, by key; empty: of none."""
+    def _start_opening(
+        self, group: str, work: Coroutine[Any, Any, object], *, whole: bool = False
+    ) -> None:
+        """`group`: of which gates are opened, by key; empty: of none. `whole`: it starts."""
         task = self._start(work)
         if group:
-            self._timeouts.begin(group)
-            task.add_done_callback(lambda _: self._opened(group))
+            self._timeouts.begin(group, start=whole)
+            if whole:
+                self._suspects.start(_namespace(group))
+            task.add_done_callback(lambda _: self._opened(group, whole=whole))
 
-    def _opened(self, group: str) -> None:
-        self._timeouts.end(group)
+    def _opened(self, group: str, *, whole: bool) -> None:
+        self._timeouts.end(group, start=whole)
+        if whole:
+            self._suspects.started(_namespace(group))
         book = self._ledger.groups.get(group)
         if book is not None and book.reservation is not None:
             self._upkeep.look_again(group)  # what was put off meanwhile
@@ -327,3 +371,8 @@ class ReleaseDoor:
         if not task.cancelled():
             self._failure = self._failure or task.exception()
         self.wake()
+
+
+def _namespace(group: str) -> str:
+    """Of a group's key."""
+    return group.partition("/")[0]

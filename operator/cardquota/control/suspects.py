@@ -3,6 +3,7 @@
 Somebody's webhook may refuse, or not answer, every patch of a pod in one namespace.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -22,17 +23,44 @@ class Suspects:
         is still there.
         """
         self._exists = exists
+        self._slots = slots
         self._most = max(1, slots // _SHARE)
         self._failures: dict[str, int] = {}
         self._sending = 0
+        self._starts: Counter[str] = Counter()
+        """Gangs that are being started, by namespace."""
+
+    def suspect(self, namespace: str) -> bool:
+        """Whether its gates do not open."""
+        return self._failures.get(namespace, 0) >= _ENOUGH
+
+    def room(self, namespace: str) -> int:
+        """How many more patches may go to this namespace now, as far as this is asked."""
+        return self._most - self._sending if self.suspect(namespace) else self._slots
 
     def may_send(self, namespace: str) -> bool:
         """Whether one more patch may go to this namespace now."""
-        return not self._suspect(namespace) or self._sending < self._most
+        return self.room(namespace) > 0
+
+    def may_start(self, namespace: str) -> bool:
+        """Whether a gang of this namespace may start now; of a suspect one, one at a time."""
+        if not self.suspect(namespace):
+            return True
+        return self.may_send(namespace) and namespace not in self._starts
+
+    def start(self, namespace: str) -> None:
+        """A gang starts; `started` is to be called when that has ended."""
+        self._starts[namespace] += 1
+
+    def started(self, namespace: str) -> None:
+        """It has started, or does not."""
+        self._starts[namespace] -= 1
+        if not self._starts[namespace]:
+            del self._starts[namespace]
 
     def begin(self, namespace: str) -> bool:
         """A patch is sent; what is returned is to be given to `end`."""
-        suspect = self._suspect(namespace)
+        suspect = self.suspect(namespace)
         self._sending += suspect
         return suspect
 
@@ -45,10 +73,3 @@ class Suspects:
             if namespace not in self._failures and len(self._failures) % _PRUNE_EVERY == 0:
                 self._failures = {n: c for n, c in self._failures.items() if self._exists(n)}
             self._failures[namespace] = self._failures.get(namespace, 0) + 1
-
-    def forget(self, namespace: str) -> None:
-        """Nothing is known of it any more."""
-        self._failures.pop(namespace, None)
-
-    def _suspect(self, namespace: str) -> bool:
-        return self._failures.get(namespace, 0) >= _ENOUGH

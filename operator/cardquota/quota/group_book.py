@@ -30,6 +30,7 @@ class GroupBook:
         "_posted",
         "assumed",
         "facts",
+        "held_back",
         "key",
         "lines",
         "lost_place",
@@ -52,6 +53,8 @@ class GroupBook:
         """Where members of it wait, if it is a gang."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8)."""
+        self.held_back = False
+        """Whether it is not to start before it is put back."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[tuple[str, str], int] = {}

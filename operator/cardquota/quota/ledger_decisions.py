@@ -17,19 +17,23 @@ class LedgerDecisions(LedgerCharges):
         record.assumed = stamp
         self._lay(record)
 
-    def confirm(self, uid: str, revision: int) -> None:
-        """The patch landed at `revision`: what is older is no news any more."""
-        record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
-            record.settled_revision = revision
+    def confirm(self, uid: str, stamp: Stamp, revision: int) -> None:
+        """The patch landed at `revision`: what is older is no news any more.
 
-    def retract(self, uid: str, *, hold_back: bool = False) -> None:
-        """The gate was not opened, and no patch of ours can open it any more.
-
-        With `hold_back` the pod is not tried again before it changes or is `put_back`.
+        Does nothing if the pod is not charged by this very stamp any more.
         """
         record = self.pods.get(uid)
-        if record is not None and record.assumed is not None:
+        if record is not None and record.assumed is stamp:
+            record.settled_revision = revision
+
+    def retract(self, uid: str, stamp: Stamp, *, hold_back: bool = False) -> None:
+        """The gate was not opened, and no patch of ours can open it any more.
+
+        With `hold_back` the pod is not tried again before it changes or is `put_back`. A charge by
+        another stamp is left alone, though that be equal: somebody else decided it since.
+        """
+        record = self.pods.get(uid)
+        if record is not None and record.assumed is stamp:
             self._lift(record)
             record.assumed, record.settled_revision = None, 0
             record.held_back = hold_back
@@ -51,21 +55,42 @@ class LedgerDecisions(LedgerCharges):
             record.held_back = False
             self._lay(record)
 
+    def hold_back_gang(self, key: str) -> None:
+        """A gang that has not started is not to be tried before it is put back."""
+        book = self.groups.get(key)
+        if book is not None and not book.held_back:
+            book.held_back = True
+            self._stir(book)
+
+    def put_back_gang(self, key: str, queue: str) -> None:
+        """A gang that was held back in a queue may be tried again."""
+        book = self.groups.get(key)
+        if book is not None and book.held_back:
+            book.held_back = False
+            self._stir(book)
+            self.news.stir(queue)
+
     def end_term(self) -> None:
         """We decide no longer: from here on only what is seen counts."""
         for _ in self.end_term_in_steps():
             pass
 
     def end_term_in_steps(self) -> Iterator[None]:
-        """The same, to be iterated over to its end: a step for each pod and reservation that we
-        decided on, none for all others. Events may be taken in between two steps.
+        """The same, to be iterated over to its end: a step for each pod and group that we decided
+        on, none for all others. Events may be taken in between two steps.
         """
-        for key, book in [(key, book) for key, book in self.groups.items() if book.assumed]:
+        decided = [(k, book) for k, book in self.groups.items() if book.assumed or book.held_back]
+        for key, book in decided:
             if book.assumed is not None:
                 self.retract_reservation(key, book.assumed)
+            if book.held_back:
+                book.held_back = False
+                self._stir(book)
             yield
         for uid in list(self._undone):
-            self.retract(uid)
+            record = self.pods.get(uid)
+            if record is not None and record.assumed is not None:
+                self.retract(uid, record.assumed)
             self.put_back(uid)
             yield
 

@@ -231,6 +231,17 @@ def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
     )
 
 
+def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
+    """Of a gang: nobody knows whether what is held for it was written, and it cannot be again."""
+    amounts = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"
+    return (
+        f"the PodGroup cannot be written: {show(answer, most=300)}; an earlier try was not "
+        f"answered and may come yet, so Queue <{show(queue)}> holds for the group: {amounts}, and "
+        "no pod of it is started; it is tried again: correct what is named there, or change "
+        "anything of the PodGroup, which ends this try"
+    )
+
+
 def reservation_expired(
     queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[tuple[str, int]]
 ) -> str:
@@ -238,7 +249,7 @@ def reservation_expired(
     given_back = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in rest) or "nothing more"
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
-        f"<{seconds:g}> s after this was reserved for them; what was still reserved is given back: "
+        f"<{seconds:g}> s after their start; what was still reserved is given back: "
         f"{given_back}. Pods that were let through stay charged. The others wait anew, behind "
         "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
     )

@@ -79,6 +79,8 @@ class ReleaseJudge:
     def _judge_gang(
         self, candidate: Candidate, first: PodRecord, book: GroupBook
     ) -> Opening | Wait:
+        if book.held_back:
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         missing = judge_presence(self._ledger, first)
         if missing is not None:
             return Wait(missing, book)

@@ -46,9 +46,9 @@ class Refusal:
 class ReleasePass:
     """Iterate over it once: openings, and None after each step that opens nothing.
 
-    The caller charges each opening, or holds its pods back, before it asks for the next step, and
-    awaits nothing while it keeps the pass: what follows is judged on the ledger as it then is. One
-    that is neither charged nor held back ends the pass.
+    The caller charges each opening, or holds its pod or its gang back, before it asks for the next
+    step, and awaits nothing while it keeps the pass: what follows is judged on the ledger as it
+    then is. One that is neither charged nor held back ends the pass.
 
     It may be left after any step, to give way: the next one goes on where it was, and judges
     nothing twice that has not changed. So passes that are always left come to an end, too. A step
@@ -89,7 +89,7 @@ class ReleasePass:
             else:
                 return
             yield found
-            if found is not None and found.pods[0][0].releasable:
+            if found is not None and found.pods[0][0].releasable and not _held_back(found):
                 return
 
     def _next_shelf(self) -> Shelf | None:
@@ -190,6 +190,10 @@ class ReleasePass:
             first = self._ledger.pods[candidate.turn[-1]].facts
             cards = self._cards(candidate) - self._blocked.keys()
             self._blocked.update(dict.fromkeys(cards, first))
+
+
+def _held_back(opening: Opening) -> bool:
+    return opening.gang is not None and opening.gang.held_back
 
 
 def next_refusals(ledger: Ledger, account: Account) -> list[Refusal]:

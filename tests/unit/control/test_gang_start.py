@@ -1,6 +1,7 @@
 """A gang starts whole or not at all, whoever objects; E8: what it does not use is given back."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -250,6 +251,56 @@ async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_w
         assert len(_group_writes(leader)) == 1
         answer.set()
         await until(lambda: "gang" in _group_writes(leader)[-1].path)
+
+
+class Timers:
+    """Time stands still."""
+
+    def __init__(self, leader: Leader) -> None:
+        self.running = 0
+        self.begun = 0
+        leader.door._timeouts._later = self._later
+
+    def _later(self, _: float, __: Callable[[], None]) -> "Timers":
+        self.begun += 1
+        self.running += 1
+        return self
+
+    def cancel(self) -> None:
+        self.running -= 1
+
+
+async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
+    """A start may take longer than that; then the gang has its whole time."""
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        timers, answer = Timers(leader), _pod_writes_wait(leader)
+        await until(lambda: len(leader.opened) == 2)
+        await until(lambda: "team/gang" in leader.door._timeouts._running)
+        assert timers.begun == 0
+        answer.set()
+        await until(lambda: timers.running == 1)
+
+
+async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
+    world = (THREE, TWO, running("a"), member("b"))
+    async with leading(*world, reservation_timeout=0.05) as leader:
+        _pod_writes_wait(leader)
+        await until(lambda: leader.opened == ["b"])
+        await until(lambda: leader.door._timeouts._running["team/gang"].over)
+    assert leader.tells("gang") == []
+
+
+async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
+    """Its members were made again, and the end of the former one was heard meanwhile."""
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        timers = Timers(leader)
+        await until(lambda: timers.running == 1)
+        leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))
+        for uid in list(leader.ledger.pods):
+            leader.ledger.pod_gone(uid)
+        leader.see(GANG.at_revision(102), member("c"), member("d"))
+        await until(lambda: len(leader.opened) == 4)
+        await until(lambda: (timers.begun, timers.running) == (2, 1))
 
 
 async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:

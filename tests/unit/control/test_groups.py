@@ -11,7 +11,7 @@ from cardquota.control.groups import GroupKeeper
 from cardquota.quota import vocabulary as v
 from cardquota.quota.group_facts import GroupFacts
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.stamp import Reservation
+from cardquota.quota.stamp import Reservation, reservation_text
 
 from .stage import (
     TERM,
@@ -182,3 +182,31 @@ async def test_reserving_in_vain_leaves_nothing(answers: tuple[Answer, ...], lef
     assert not await keep.reserve(*reserved(ledger))
     assert charged(ledger, H200) == 0
     assert no_charge_is_left(ledger)
+
+
+async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: None) -> None:
+    """A write of ours was lost, and from then on somebody refuses every change of the group."""
+    ledger = world(GANG)
+    keep, script = keeper(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
+    said: list[str] = []
+    assert not await keep.reserve(*reserved(ledger), unsure=said.append)
+    assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET", "PATCH", "GET"]
+    assert said == ["as the test wants it"]
+    assert no_charge_is_left(ledger)
+
+
+async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> None:
+    ledger = world(GANG)
+    facts, reservation = reserved(ledger)
+    notes = {"annotations": {v.RESERVATION: reservation_text(reservation)}}
+    keep, _ = keeper(ledger, lost(), refused(403), stored(9, metadata=notes))
+    assert await keep.reserve(facts, reservation)
+    assert charged(ledger, H200) == 2
+
+
+async def test_what_is_lost_again_and_again_is_told(at_once: None) -> None:
+    ledger = world(GANG)
+    said: list[str] = []
+    keep, _ = keeper(ledger, lost(), lost(), refused(404))
+    assert not await keep.reserve(*reserved(ledger), unsure=said.append)
+    assert said == ["no answer"]

@@ -147,6 +147,20 @@ def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
     assert slices > 5
 
 
+@pytest.mark.usefixtures("spent")
+def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() -> None:
+    """The slice ends before all are told, and no queue is left that would be looked at."""
+    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    line.go_on()
+    while line.asked_back:
+        line.now += line.asked_back.pop()
+        line.asked_back.clear()
+        assert not line.go_on()
+    assert len(line.names) == 100
+
+
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
     line = Line(FULL, *(waiting(name).in_group("g") for name in "ab"))
     line.look()

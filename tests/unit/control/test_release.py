@@ -273,6 +273,24 @@ async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() 
         await until(lambda: len(leader.opened) == 40)
 
 
+async def test_a_suspect_namespace_stays_one_though_a_pod_of_it_is_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only a gate that opens says that it is none: pods come and go."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(module, "_AT_MOST", 0.01)
+    world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
+    async with leading(*world, in_flight=4) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        suspects = leader.door._suspects
+        await until(lambda: suspects._failures.get("team", 0) >= 3)
+        tries, counts = len(leader.opened), list[int]()
+        leader.script.on_call = lambda _: counts.append(suspects._failures.get("team", 0))
+        leader.ledger.pod_gone("uid-p0")
+        await until(lambda: len(leader.opened) > tries + 30)
+        assert min(counts) >= 3
+
+
 async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

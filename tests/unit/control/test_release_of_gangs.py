@@ -5,12 +5,24 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_queue
+from cardquota.control import groups
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
 from .leader import GANG, THREE, leading, reservations, waiting
-from .stage import TERM, Call, account, charged, lost, refused, stored, until
+from .stage import (
+    TERM,
+    Answer,
+    Call,
+    account,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +36,15 @@ async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
     gang = [waiting(f"p{n}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 200}), GANG.of(100), *gang)
     async with leading(*world, in_flight=8) as leader:
+        hold = asyncio.Event()
+
+        def hold_gates(call: Call) -> None:
+            leader.script.hold = hold if "/pods/" in call.path else None
+
+        leader.script.on_call = hold_gates
+        leader.door.wake()
+        await until(lambda: leader.script.in_flight == 8)
+        hold.set()
         await until(lambda: len(leader.opened) == 100)
         assert leader.script.most_in_flight == 8
 
@@ -101,6 +122,40 @@ async def test_a_lost_reservation_that_landed_after_all() -> None:
         leader.script.on_call = land
         await until(lambda: sorted(leader.opened) == ["a", "b"])
         assert charged(leader.ledger, H200) == 2
+
+
+async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It holds the room; any change of the group ends that."""
+    monkeypatch.setattr(groups, "Backoff", Soon)
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    answers = [lost()]
+    revision = [1]
+
+    def answer(call: Call) -> Answer:
+        if "/podgroups/" not in call.path or call.method == "GET":
+            return stored(revision[0])
+        return answers.pop() if answers else refused(403)
+
+    async with leading(THREE, GANG, *gang) as leader:
+        leader.script.answer_to = answer
+        await until(lambda: leader.tells("gang") == [v.GATE_REFUSED])
+        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
+        assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in text
+        assert charged(leader.ledger, H200) == 2
+        revision[0] = 7
+        await until(lambda: no_charge_is_left(leader.ledger))
+        assert leader.opened == []
+
+
+class Soon:
+    """Tries again at once."""
+
+    def __init__(self, **_: float) -> None: ...
+
+    def next(self, _: float | None) -> float:
+        return 0.0
 
 
 async def test_a_gang_that_does_not_fit_is_told_as_a_whole() -> None:

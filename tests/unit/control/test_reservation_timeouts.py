@@ -112,6 +112,39 @@ def test_what_ended_while_gates_were_being_opened_expires_no_more() -> None:
     assert (timeouts.over(KEY), expired) == (False, [])
 
 
+def test_its_time_counts_from_the_end_of_the_start() -> None:
+    """However long that takes; extra members that are let through later change nothing."""
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG)
+    timeouts.begin(KEY, start=True)
+    ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    look(timeouts, ledger)
+    see(ledger, GANG.reserving("red", {H200: 2}, term="term-1").at_revision(3))
+    look(timeouts, ledger)
+    timeouts.begin(KEY)
+    timeouts.end(KEY)
+    assert timers.seconds == []
+    timeouts.end(KEY, start=True)
+    assert timers.seconds == [300.0]
+    timeouts.begin(KEY)
+    timeouts.end(KEY)
+    assert (timers.seconds, timers.cancelled) == ([300.0], 0)
+    timers.calls[0]()
+    assert (timeouts.over(KEY), expired) == (True, [KEY])
+
+
+def test_of_two_starts_under_one_name_the_last_counts() -> None:
+    ledger, timeouts, timers, _ = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    timeouts.begin(KEY, start=True)
+    timeouts.begin(KEY, start=True)
+    look(timeouts, ledger)
+    timeouts.end(KEY, start=True)
+    assert timers.seconds == []
+    timeouts.end(KEY, start=True)
+    assert timers.seconds == [300.0]
+
+
 def test_it_begins_when_it_is_charged_and_not_when_it_is_seen() -> None:
     ledger, timeouts, timers, _ = stage()
     see(ledger, GANG)
@@ -130,3 +163,16 @@ def test_at_the_end_of_the_term_all_are_forgotten() -> None:
     look(timeouts, ledger)
     timeouts.stop()
     assert (len(timeouts), timers.cancelled) == (0, 1)
+
+
+def test_after_that_nothing_expires_though_gates_were_being_opened() -> None:
+    """Their tasks are cancelled then, and say that they have ended."""
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    timeouts.begin(KEY)
+    timers.calls[0]()
+    timeouts.stop()
+    timeouts.end(KEY)
+    look(timeouts, ledger)
+    assert (expired, len(timeouts)) == ([], 0)

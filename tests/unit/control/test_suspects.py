@@ -50,3 +50,18 @@ def test_namespaces_that_are_gone_are_forgotten() -> None:
     for name in names:
         fails(found, name, 1)
     assert len(found._failures) <= 64
+
+
+def test_of_a_suspect_namespace_one_gang_starts_at_a_time() -> None:
+    found = suspects()
+    found.start("a")
+    assert found.may_start("a")
+    fails(found, "a")
+    fails(found, "b")
+    assert not found.may_start("a")
+    assert found.may_start("b")
+    found.started("a")
+    assert found.may_start("a")
+    found.begin("b")
+    found.begin("b")
+    assert not found.may_start("a")

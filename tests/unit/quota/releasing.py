@@ -39,6 +39,13 @@ def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[R
     return opened, refusals
 
 
+def retract(ledger: Ledger, name: str, *, hold_back: bool = False) -> None:
+    """The gate of a pod that was charged was not opened."""
+    stamp = ledger.pods[f"uid-{name}"].assumed
+    assert stamp is not None
+    ledger.retract(f"uid-{name}", stamp, hold_back=hold_back)
+
+
 def names(refusals: list[Refusal]) -> list[list[str]]:
     return [[record.facts.name for record in refusal.pods] for refusal in refusals]
 

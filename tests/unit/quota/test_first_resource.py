@@ -9,7 +9,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.queue_report import report
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import names, release
+from .releasing import names, release, retract
 
 B300 = "NVIDIA-B300"
 AMD = "amd.com/gpu"
@@ -82,7 +82,7 @@ def test_a_restart_finds_it_on_the_pods_and_in_the_status(first: str) -> None:
 def test_what_was_not_let_through_after_all_fixes_nothing() -> None:
     ledger = a_ledger(NODE, RED, asking("a"), asking("b", AMD))
     release(ledger)
-    ledger.retract("uid-a", hold_back=True)
+    retract(ledger, "a", hold_back=True)
     assert release(ledger)[0] == [["b"]]
     refused(ledger, asking("c"))
 

@@ -21,7 +21,7 @@ from cardquota.quota.bucket import Bucket
 from cardquota.quota.drift import drift
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.recount import Totals
-from cardquota.quota.stamp import Reservation, canonical
+from cardquota.quota.stamp import Reservation, Stamp, canonical
 
 from .red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 
@@ -294,9 +294,11 @@ def test_what_is_not_known_may_be_gone() -> None:
     for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
         gone("unknown")
     ledger.namespace_gone("unknown")
-    for tell in (ledger.retract, ledger.put_back, ledger.hold_back):
+    for tell in (ledger.put_back, ledger.hold_back):
         tell("unknown")
-    ledger.confirm("unknown", 1)
+    stamp = Stamp("red", (), "term-1")
+    ledger.retract("unknown", stamp)
+    ledger.confirm("unknown", stamp, 1)
     reservation = Reservation("red", "term-1", ())
     ledger.retract_reservation("unknown", reservation)
     ledger.confirm_reservation("unknown", reservation, 1)

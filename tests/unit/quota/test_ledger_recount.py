@@ -65,6 +65,8 @@ class Histories(RuleBasedStateMachine):
         self.older: list[PodBody] = []
         self.landed: dict[str, tuple[int, PlainPod]] = {}
         """Gates that our patch has opened, but whose watch event has not come."""
+        self.stamps: dict[str, Stamp] = {}
+        """By which pods were charged last before their gates opened, by uid."""
         self.queue_bodies: dict[str, QueueBody] = {}
         self.group_bodies: dict[str, GroupBody] = {}
         self.older_groups: list[GroupBody] = []
@@ -194,7 +196,8 @@ class Histories(RuleBasedStateMachine):
         pod = self.one(pick, state="gated", assumed=None)
         if pod:
             pod.assumed = (queue, cards)
-            self.ledger.assume(pod.uid, Stamp(queue, tuple(cards.items()), "term-1"))
+            self.stamps[pod.uid] = Stamp(queue, tuple(cards.items()), "term-1")
+            self.ledger.assume(pod.uid, self.stamps[pod.uid])
 
     @rule(pick=picks)
     def our_patch_lands(self, pick: int) -> None:
@@ -206,7 +209,7 @@ class Histories(RuleBasedStateMachine):
     @rule(pick=picks)
     def our_patch_is_confirmed(self, pick: int) -> None:
         uid = sorted(self.landed)[pick % len(self.landed)]
-        self.ledger.confirm(uid, self.landed[uid][0])
+        self.ledger.confirm(uid, self.stamps[uid], self.landed[uid][0])
 
     @precondition(lambda self: self.landed)
     @rule(pick=picks, confirmed_after=st.booleans())
@@ -218,14 +221,14 @@ class Histories(RuleBasedStateMachine):
         self.pod_bodies[uid] = body_of(pod, revision)
         see(self.ledger, self.pod_bodies[uid])
         if confirmed_after:
-            self.ledger.confirm(uid, revision)
+            self.ledger.confirm(uid, self.stamps[uid], revision)
 
     @rule(pick=picks, hold_back=st.booleans())
     def our_patch_is_refused(self, pick: int, hold_back: bool) -> None:
         pod = self.one(pick, state="gated")
         if pod and pod.assumed and pod.uid not in self.landed:
             pod.assumed, pod.held_back = None, hold_back
-            self.ledger.retract(pod.uid, hold_back=hold_back)
+            self.ledger.retract(pod.uid, self.stamps[pod.uid], hold_back=hold_back)
 
     @rule(pick=picks)
     def a_pod_is_put_back(self, pick: int) -> None:
@@ -505,7 +508,8 @@ class Histories(RuleBasedStateMachine):
                 pod = self.plain.pods[record.facts.uid]
                 enforced = enforced or self.plain.namespaces.get(pod.namespace, "")[1:] != ("off",)
                 pod.assumed = found.queue, dict(cards)
-                self.ledger.assume(pod.uid, Stamp(found.queue, cards, "term-1"))
+                self.stamps[pod.uid] = Stamp(found.queue, cards, "term-1")
+                self.ledger.assume(pod.uid, self.stamps[pod.uid])
             if enforced:
                 self.nothing_is_over_its_limit_that_grew(before)
 

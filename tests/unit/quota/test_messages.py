@@ -238,6 +238,9 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert refused.startswith("the gate of pod <train-0> cannot be opened: not today; so no pod")
     assert "<3> of the <4> pods" in messages.gang_in_part("train-0", 3, 4, 300.0)
     rest = [(H200, 1), ("cpu", 4_000)]
+    undecided = messages.gang_undecided("red", [("cpu", 500)], "not today")
+    assert "cannot be written: not today; " in undecided
+    assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
     expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <2> of the <3> pods")
     assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired

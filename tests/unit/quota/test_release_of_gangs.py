@@ -6,7 +6,7 @@ from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_que
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.release_pass import Opening, ReleasePass, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
@@ -22,6 +22,7 @@ from .releasing import (
     member,
     names,
     release,
+    retract,
     runs,
     two_gangs_alike,
     waiting,
@@ -75,7 +76,7 @@ def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     ledger.retract_reservation("team/gang", reserving(ledger))
     for name in "ab":
-        ledger.retract(f"uid-{name}")
+        retract(ledger, name)
     assert release(ledger)[0] == [["a", "b"], ["c"]]
 
 
@@ -259,7 +260,7 @@ def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
 def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("extra", 4), member("more", 1))
     assert release(ledger)[0] == [["more"]]
-    ledger.retract("uid-more")
+    retract(ledger, "more")
     ledger.pod_gone("uid-a")
     ledger.pod_gone("uid-b")
     assert release(ledger)[0] == [["extra", "more"]]
@@ -484,3 +485,39 @@ def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     assert opened == [["b"], ["c"]]
     assert names(refusals) == [["a-large"]]
     assert refusals[0].verdict.reason is Reason.INVALID_CARD
+
+
+def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
+    """As a whole: whatever other members it has, and whatever becomes of it meanwhile."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.hold_back_gang("team/gang")
+    ledger.hold_back_gang("team/unknown")
+    see(ledger, member("d"))
+    assert release(ledger) == ([], [])
+    see(ledger, waiting("other"))
+    assert release(ledger)[0] == [["other"]]
+    ledger.news.take_stirred()
+    ledger.put_back_gang("team/gang", "red")
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), later(waiting("other")))
+    account = ledger.account("red")
+    assert account is not None
+    found = []
+    for opening in ReleasePass(ledger, account):
+        if opening is not None and opening.gang is not None:
+            ledger.hold_back_gang(opening.gang.key)
+        elif opening is not None:
+            found.append(opening.pods[0][0].facts.name)
+            ledger.hold_back(opening.pods[0][0].facts.uid)
+    assert found == ["other"]
+
+
+def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.hold_back_gang("team/gang")
+    ledger.end_term()
+    assert release(ledger)[0] == [["a", "b"]]

@@ -9,7 +9,7 @@ from cardquota.quota.release_pass import Opening, Refusal, openings
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import QUEUE, a_cluster, names, release, waiting
+from .releasing import QUEUE, a_cluster, names, release, retract, waiting
 
 
 def test_gates_open_in_order_while_they_fit() -> None:
@@ -139,7 +139,7 @@ def test_e6_a_group_lends_its_priority_class_to_its_pods() -> None:
     ledger.priority_class_seen("high", 100)
     ledger.priority_class_seen("high", 100)
     assert release(ledger)[0] == [["b"]]
-    ledger.retract("uid-b")
+    retract(ledger, "b")
     ledger.priority_class_gone("high")
     ledger.priority_class_gone("high")
     assert release(ledger)[0] == [["a"]]
