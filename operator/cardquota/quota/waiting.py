@@ -169,7 +169,10 @@ class WaitingLine:
         if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
             return True
         self._refreshing = None
-        return False
+        # An event between two steps may have brought what a loop that was over would have taken.
+        return bool(
+            self._stale or self._noted_in_vain or self._waking or self._roused or self._unordered
+        )
 
     def _refresh(self) -> Iterator[None]:
         """One candidate after the other. Whatever happens between two steps may bring more."""

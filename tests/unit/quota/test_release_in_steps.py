@@ -17,7 +17,7 @@ from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import QUEUE, a_cluster, names, release, waiting
+from .releasing import QUEUE, a_cluster, member, names, release, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -116,6 +116,58 @@ def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
     steps = list(zip(range(6), ReleasePass(ledger, red(ledger)), strict=False))
     assert [step for _, step in steps[:4]] == [None] * 4
     assert charge(ledger, steps[4][1]) == ["p000"]
+
+
+def steps_of(ledger: Ledger, number: int) -> list[str]:
+    """A pass that is left after so many steps."""
+    found = islice(ReleasePass(ledger, red(ledger)), number)
+    return [name for step in found for name in charge(ledger, step)]
+
+
+LONG_AGO = "2025-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("left_after", range(1, 8))
+@pytest.mark.parametrize("minimum", [2, 3])
+def test_e2_a_gang_that_has_its_minimum_by_an_event_between_two_steps_goes_on_one_by_one(
+    minimum: int, left_after: int
+) -> None:
+    """It stood as one that starts whole in the pass that was left."""
+    gang = a_group("gang").in_queue("red").of(5)
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(3)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    ledger = a_cluster(gang, *waits, *running, held, *unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(minimum).at_revision(9))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(9))
+    assert release(ledger)[0] == [["m0"]]
+
+
+@pytest.mark.parametrize("left_after", range(1, 4))
+def test_e2_a_gang_that_loses_its_minimum_by_an_event_between_two_steps_starts_whole(
+    left_after: int,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2)
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(2)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    more = [waiting(f"p{n:03}", 2).with_cpu(f"{n + 1}m") for n in range(200)]
+    ledger = a_cluster(gang, *waits, *running, held, *more)
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(4).at_revision(9))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0][0] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("left_after", range(1, 6))
+def test_e6_one_that_comes_between_two_steps_is_put_in_its_place(left_after: int) -> None:
+    ledger = a_cluster(*unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, waiting("first").created(LONG_AGO))
+    assert next(iter(release(ledger)[0])) == ["first"]
 
 
 def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
