@@ -201,10 +201,8 @@ class WaitingLine:
         """Make candidates of a gang's lanes anew: of all of them together, or of each."""
         lanes, started = list(self._by_gang[gang].values()), gang.started
         for lane in lanes:
-            self.untold.discard(lane)
             if lane.candidate is not None:
-                self._drop(lane.candidate)
-                lane.candidate = None
+                self._dissolve(lane.candidate)
             if started and lane.turns:
                 self._wake(Candidate([lane]))
             yield
@@ -265,14 +263,21 @@ class WaitingLine:
         if lane.turns:
             return
         if lane.candidate is not None:
-            self._drop(lane.candidate)
-            lane.candidate = None
+            # A candidate of several lanes can be asked nothing more once one of them is empty.
+            self._dissolve(lane.candidate)
         lanes = self._by_gang[gang]
         del lanes[key]
         if not lanes:
             del self._by_gang[gang]
             self._stale.pop(gang)
             del gang.lines[self]
+
+    def _dissolve(self, candidate: Candidate) -> None:
+        """Its lanes go otherwise from now on; until that is known they are told nothing."""
+        self._drop(candidate)
+        for lane in candidate.lanes:
+            self.untold.discard(lane)
+            lane.candidate = None
 
     def _wake(self, candidate: Candidate) -> None:
         self._drop(candidate)

@@ -302,6 +302,21 @@ def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None
     assert refusal.gang is ledger.groups["team/gang"]
 
 
+def test_section_9_a_gang_of_which_a_lane_is_gone_is_told_nothing_before_it_is_tried_again() -> (
+    None
+):
+    """Its words were not kept, so it would have to be asked for them."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [a_group("gang").in_queue("red").of(2), member("z-a", 1), member("z-b", 2)]
+    ledger = a_cluster(held, *unlike(40), *gang)
+    list(ReleasePass(ledger, red(ledger)))
+    ledger.pod_gone("uid-z-a")
+    assert sorted(all_of(told(ledger))) == [f"p{n:03}" for n in range(40)]
+    list(ReleasePass(ledger, red(ledger)))
+    (refusal,) = told(ledger)
+    assert (names([refusal]), refusal.verdict.reason) == ([["z-b"]], Reason.GANG_INCOMPLETE)
+
+
 def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
