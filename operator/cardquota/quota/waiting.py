@@ -30,6 +30,19 @@ _OF_KNOWLEDGE: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NO
 """Why somebody waits who may stand otherwise when another card is known."""
 
 
+class _Members:
+    """Those of one gang that wait in a line."""
+
+    __slots__ = ("changed", "lanes", "one_by_one")
+
+    def __init__(self) -> None:
+        self.lanes: dict[Hashable, Lane] = {}
+        self.changed: dict[Lane, None] = {}
+        """Whom somebody joined or left since candidates were made of them."""
+        self.one_by_one: Hashable = None
+        """What the gang said of itself then."""
+
+
 class WaitingLine:
     """The line of one queue."""
 
@@ -74,7 +87,7 @@ class WaitingLine:
         """Those of whom one was, and who are still to be woken."""
         self._waking: dict[Shelf, None] = {}
         """Shelves whose candidates are to be woken."""
-        self._by_gang: dict[Gang, dict[Hashable, Lane]] = {}
+        self._by_gang: dict[Gang, _Members] = {}
         self._stale: dict[Gang, None] = {}
         """Gangs that changed: their members may go together now, or one by one."""
         self._epoch = 0
@@ -98,7 +111,9 @@ class WaitingLine:
 
     def turns_of(self, gang: Gang) -> Iterator[Turn]:
         """Of the members of a gang that wait here, in the order of release."""
-        return heapq.merge(*(lane.turns for lane in self._by_gang.get(gang, {}).values()))
+        members = self._by_gang.get(gang)
+        lanes = members.lanes.values() if members else ()
+        return heapq.merge(*(lane.turns for lane in lanes))
 
     def uids(self) -> Iterator[str]:
         """All that wait."""
@@ -117,7 +132,11 @@ class WaitingLine:
         if gang is None:
             self._wake(lane.candidate or Candidate([lane]))
             return
-        self._by_gang.setdefault(gang, {})[key] = lane
+        members = self._by_gang.get(gang)
+        if members is None:
+            members = self._by_gang[gang] = _Members()
+        members.lanes[key] = lane
+        members.changed[lane] = None
         gang.lines[self] = None
         self._stale[gang] = None
 
@@ -198,8 +217,16 @@ class WaitingLine:
             yield
 
     def _regroup(self, gang: Gang) -> Iterator[None]:
-        """Make candidates of a gang's lanes anew: of all of them together, or of each."""
-        lanes, started = list(self._by_gang[gang].values()), gang.started
+        """Make candidates of a gang's lanes anew: of all of them together, or of each.
+
+        Where members go one by one, and nothing that concerns all of them changed, only of those
+        lanes that did: else every one that goes would have all others tried again.
+        """
+        members, started = self._by_gang[gang], gang.started
+        before, members.one_by_one = members.one_by_one, gang.one_by_one
+        alike = before is not None and before == members.one_by_one
+        lanes = list(members.changed if alike else members.lanes.values())
+        members.changed = {}
         for lane in lanes:
             if lane.candidate is not None:
                 self._dissolve(lane.candidate)
@@ -260,14 +287,16 @@ class WaitingLine:
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None
+        members = self._by_gang[gang]
         if lane.turns:
+            members.changed[lane] = None
             return
         if lane.candidate is not None:
             # A candidate of several lanes can be asked nothing more once one of them is empty.
             self._dissolve(lane.candidate)
-        lanes = self._by_gang[gang]
-        del lanes[key]
-        if not lanes:
+        del members.lanes[key]
+        members.changed.pop(lane, None)
+        if not members.lanes:
             del self._by_gang[gang]
             self._stale.pop(gang)
             del gang.lines[self]

@@ -9,15 +9,15 @@ import pytest
 from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import release_pass as module
 from cardquota.quota.account import Account
-from cardquota.quota.candidate import Shelf
+from cardquota.quota.candidate import Candidate, Shelf
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release_pass import Opening, Refusal, ReleasePass, next_refusals
 from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import QUEUE, a_cluster, member, names, release, waiting
+from .releasing import GANG, QUEUE, a_cluster, member, names, release, runs, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -168,6 +168,49 @@ def test_e6_one_that_comes_between_two_steps_is_put_in_its_place(left_after: int
     steps_of(ledger, left_after)
     see(ledger, waiting("first").created(LONG_AGO))
     assert next(iter(release(ledger)[0])) == ["first"]
+
+
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+    found: list[Candidate] = []
+    plain = ReleaseJudge.judge
+
+    def noted(self: ReleaseJudge, one: Candidate) -> Opening | Wait:
+        found.append(one)
+        return plain(self, one)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
+    return found
+
+
+def extras(number: int) -> list[Any]:
+    return [member(f"m{n:03}").with_cpu(f"{n + 1}m") for n in range(number)]
+
+
+def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = [GANG, runs("r1", 1), runs("r2", 1)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 52}), *gang, *extras(100))
+    found = judged(monkeypatch)
+    assert len(release(ledger)[0]) == 50
+    assert len(found) == 100
+    see(ledger, extras(1)[0].stamped("red", {H200: 1}).on_node("h200-a").at_revision(5))
+    see(ledger, member("m060").with_cpu("61m").with_priority(1).at_revision(5))
+    found.clear()
+    assert release(ledger)[0] == []
+    assert len(found) == 1
+
+
+def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
+    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), runs("r", 2), *extras(5))
+    assert release(ledger)[0] == []
+    found = judged(monkeypatch)
+    ledger.pod_gone("uid-r")
+    assert release(ledger)[0] == [["m000"], ["m001"]]
+    assert len(found) >= 5
 
 
 def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
