@@ -192,23 +192,27 @@ class ReleasePass:
             self._blocked.update(dict.fromkeys(cards, first))
 
 
-def next_refusals(ledger: Ledger, account: Account) -> list[Refusal]:
+def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     """Some of those who wait in a queue and have not been told why; they count as told then.
 
-    None of them if all have been told. Who has begun to wait since the last pass is not known yet.
+    None: all have been told. An empty list: there are more, but this call has judged one candidate
+    already. Who has begun to wait since the last pass is not known yet.
     """
-    line = account.waiting
-    while (found := line.untold.next()) is not None:
+    untold = account.waiting.untold
+    found = untold.next()
+    if isinstance(found, Candidate):
+        _ask_again(ledger, account, found)
+        found = untold.next()
         if isinstance(found, Candidate):
-            _ask_again(ledger, account, found)
-            continue
-        uids = line.untold.take(found, _AT_A_TIME)
-        pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
-        if isinstance(found, Behind):
-            return list(_of_those_behind(account, pods, found))
-        gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
-        return [Refusal(tuple(pods), found.verdict, gang)]
-    return []
+            return []
+    if found is None:
+        return None
+    uids = untold.take(found, _AT_A_TIME)
+    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+    if isinstance(found, Behind):
+        return list(_of_those_behind(account, pods, found))
+    gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
+    return [Refusal(tuple(pods), found.verdict, gang)]
 
 
 def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) -> Iterator[Refusal]:
@@ -263,5 +267,5 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
     for found in ReleasePass(ledger, account):
         if found is not None:
             yield found
-        while refusals := next_refusals(ledger, account):
+        while (refusals := next_refusals(ledger, account)) is not None:
             yield from refusals
