@@ -106,9 +106,10 @@ class Refusals:
             return False
         queue, _ = self._queues.popitem(last=False)
         account = self._ledger.account(queue)
-        refusals = next_refusals(self._ledger, account) if account is not None else []
-        if refusals:
-            self._queues[queue] = None
+        refusals = next_refusals(self._ledger, account) if account is not None else None
+        if refusals is None:
+            return True
+        self._queues[queue] = None
         for refusal in refusals:
             self._tell(refusal)
         return True

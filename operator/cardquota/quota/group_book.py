@@ -1,7 +1,7 @@
 """What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import cast
 
 from .account import Account
@@ -110,6 +110,16 @@ class GroupBook:
         """
         reserved = self.reservation is not None and not self.reserved_elsewhere
         return reserved or self.missing <= 0 or not self.gang
+
+    @property
+    def one_by_one(self) -> Hashable:
+        """While this is the same, news of the gang changes nothing for a member that goes alone and
+        did not change itself. None: its members go together, or what is left of the reservation
+        for one of them depends on all others.
+        """
+        if not self.started or self._posted[1]:
+            return None
+        return self.facts is None, self.reservation is None, self.being_reserved
 
     @property
     def missing(self) -> int:

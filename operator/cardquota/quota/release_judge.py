@@ -84,6 +84,9 @@ class ReleaseJudge:
         missing = judge_presence(self._ledger, first)
         if missing is not None:
             return Wait(missing, book)
+        if book.started:
+            # Its members go one by one now, and its line has yet to make them do so.
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         members = self._members(candidate, book.missing)
         if len(members) < book.missing:
             # All exist, but not all may be tried: some are on their way out, or failed just now.

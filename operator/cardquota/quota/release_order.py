@@ -2,25 +2,33 @@
 
 import heapq
 from collections.abc import Iterable
+from typing import Final
 
 from .account import Account
 from .ledger import Ledger
 
 _Place = tuple[int, int, str]
+_SLACK: Final = 64
+"""Entries that may be out of date, beyond twice as many as there are good ones."""
 
 
 class QueueOrder:
     """Queues that are to be looked at, one after the other; some may come while others go.
 
-    Each stands where it belonged when it was added last. Bounded by the queues that exist.
+    They go in rounds: one that comes back, for all of it could not be looked at or there is news
+    of it, has its next turn when all others that wait have had theirs. In a round each stands where
+    it belonged when it was added last. Bounded by the queues that exist.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._unplaced: set[str] = set()
-        self._places: dict[str, _Place] = {}
-        self._heap: list[_Place] = []
+        self._places: dict[str, tuple[int, _Place]] = {}
+        self._heap: list[tuple[int, _Place]] = []
         """Entries of queues that have another place now, or none, are passed over."""
+        self._round = 0
+        self._had_turn: set[str] = set()
+        """In this round."""
 
     def __len__(self) -> int:
         return len(self._unplaced) + len(self._places)
@@ -37,19 +45,27 @@ class QueueOrder:
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
-        place = _place(self._ledger, queue)
+        place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
         if self._places.get(queue) != place:
             self._places[queue] = place
             heapq.heappush(self._heap, place)
+            if len(self._heap) > 2 * len(self._places) + _SLACK:
+                self._heap = sorted(self._places.values())
         return True
 
     def take(self) -> str | None:
         """The first of those that have their place; it is not to be looked at any more."""
         while self._heap:
-            place = heapq.heappop(self._heap)
-            if self._places.get(place[-1]) == place:
-                del self._places[place[-1]]
-                return place[-1]
+            round_, place = heapq.heappop(self._heap)
+            queue = place[-1]
+            if self._places.get(queue) == (round_, place):
+                del self._places[queue]
+                if round_ > self._round:
+                    self._round = round_
+                    self._had_turn.clear()
+                self._had_turn.add(queue)
+                return queue
+        self._had_turn.clear()
         return None
 
 

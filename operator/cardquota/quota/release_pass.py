@@ -9,17 +9,19 @@ import heapq
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from . import messages
 from .account import Account
 from .candidate import Candidate, Shelf, Turn
 from .group_book import GroupBook
+from .kinds import Cards
 from .ledger import Ledger
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
+from .pod_request import PodRequest
 from .release_judge import Opening, ReleaseJudge
-from .shelves import Cards
 from .untold import Behind, Words
 from .verdict import Outcome, Verdict
 from .vocabulary import Reason
@@ -28,6 +30,9 @@ __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
 _AT_A_TIME: Final = 32
 """Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
+
+_MOVED_AT_A_TIME: Final = 64
+"""Of those who wait in a fifo queue behind others, how many are put aside in one step."""
 
 _MOST_LANES: Final = 1_000
 """Lanes in which it is counted who is before a pod; where there are more, it is one at the least.
@@ -68,15 +73,23 @@ class ReleasePass:
         """To those behind them, by card and uid: many are behind the same one."""
         self._after: Turn | None = None
         """Of the last shelf that was tried."""
-        self._heads: list[tuple[Turn, Cards]] | None = None
-        """In a fifo queue a heap: whose turn it is of those who wait for the same cards."""
+        self._files: list[tuple[Turn, str]] | None = None
+        """In a fifo queue a heap: of the files of choices of cards, who is next in each."""
+        self._heads: list[tuple[Turn, Cards]] = []
+        """And one of the choices that were taken out of them: whose turn it is of each."""
+        self._moved = 0
+        """Choices and shelves that were put elsewhere in this step: that holds in the next pass."""
 
     def __iter__(self) -> Iterator[Opening | None]:
         while True:
             if self._line.refresh(self._ledger.epoch):
                 yield None
                 continue
+            self._moved = 0
             candidate, shelf = self._line.next_awake(), self._next_shelf()
+            if self._moved >= _MOVED_AT_A_TIME:
+                yield None
+                continue
             if shelf is not None and (candidate is None or shelf.turn < candidate.place):
                 self._after = shelf.turn
                 if not shelf.may_fit(self._judge.free):
@@ -100,6 +113,13 @@ class ReleasePass:
         if not self._fifo:
             return shelves.next_with_room(free, self._after)
         without = shelves.next_with_room(free, self._after, of_cards=False)
+        while without is not None and not self._blocked.keys().isdisjoint(without.cards):
+            # It will be looked at again when nobody is before it.
+            shelves.hold(without, holds_up=False, aside=True)
+            self._moved += 1
+            if self._moved >= _MOVED_AT_A_TIME:
+                return None
+            without = shelves.next_with_room(free, self._after, of_cards=False)
         shelf = self._next_in_fifo()
         if shelf is None or without is None:
             return shelf or without
@@ -107,21 +127,53 @@ class ReleasePass:
 
     def _next_in_fifo(self) -> Shelf | None:
         shelves = self._line.shelves
-        if self._heads is None:
-            kinds = ((shelves.first_of(cards, None), cards) for cards in shelves.kinds())
-            self._heads = [(shelf.turn, cards) for shelf, cards in kinds if shelf is not None]
-            heapq.heapify(self._heads)
-        while self._heads:
-            turn, cards = self._heads[0]
+        if self._files is None:
+            self._files = shelves.kinds.fronts()
+            heapq.heapify(self._files)
+        heads = self._heads
+        while self._moved < _MOVED_AT_A_TIME:
+            if self._files and (not heads or self._files[0][0] <= heads[0][0]):
+                self._look_into(self._files)
+                continue
+            if not heads:
+                return None
+            turn, cards = heads[0]
             free = self._blocked.keys().isdisjoint(cards)
-            shelf = shelves.first_of(cards, self._after) if free else None
+            shelf = shelves.kinds.first_of(cards, self._after) if free else None
             if shelf is None:
-                heapq.heappop(self._heads)
-            elif shelf.turn == turn:
-                return shelf
+                heapq.heappop(heads)
+            elif shelf.turn != turn:
+                heapq.heapreplace(heads, (shelf.turn, cards))
+            elif shelf.aside and not shelf.may_fit(self._judge.free):
+                shelves.hold(shelf, holds_up=False)
+                self._moved += 1
             else:
-                heapq.heapreplace(self._heads, (shelf.turn, cards))
+                return shelf
         return None
+
+    def _look_into(self, files: list[tuple[Turn, str]]) -> None:
+        """Take the next choice out of the first file, or put it where it is passed over."""
+        kinds = self._line.shelves.kinds
+        turn, name = files[0]
+        found = kinds.first_in(name, turn) if name not in self._blocked else None
+        if found is None:
+            heapq.heappop(files)
+            return
+        if found[0] != turn:
+            heapq.heapreplace(files, (found[0], name))
+            return
+        following = kinds.first_in(name, turn, beyond=True)
+        if following is None:
+            heapq.heappop(files)
+        else:
+            heapq.heapreplace(files, (following[0], name))
+        cards = found[1]
+        card = next((card for card in cards if card in self._blocked), None)
+        if card is None:
+            heapq.heappush(self._heads, found)
+        else:
+            kinds.file(cards, card)
+            self._moved += 1
 
     # --- one candidate ------------------------------------------------------------------------
 
@@ -165,8 +217,20 @@ class ReleasePass:
     # --- fifo ---------------------------------------------------------------------------------
 
     def _cards(self, candidate: Candidate) -> Cards:
-        firsts = (self._ledger.pods[lane.turns[0][-1]].request for lane in candidate.lanes)
-        return frozenset(card for request in firsts if request for card in request.cards)
+        """Which it waits for: of a gang that has not begun, those that its first members ask for.
+        One that has begun may go on with any of its members.
+        """
+        uids = [lane.turns[0][-1] for lane in candidate.lanes]
+        if candidate.whole is not None:
+            book = self._ledger.groups[candidate.whole.key]
+            if book.missing == book.minimum < sum(len(lane.turns) for lane in candidate.lanes):
+                turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
+                uids = [turn[-1] for turn in islice(turns, book.minimum)]
+        requests = {id(request): request for uid in uids if (request := self._request(uid))}
+        return frozenset(card for request in requests.values() for card in request.cards)
+
+    def _request(self, uid: str) -> PodRequest | None:
+        return self._ledger.pods[uid].request
 
     def _behind(self, cards: Cards) -> Behind | None:
         """Who is before those who ask for these in a fifo queue: they must not even be tried."""
@@ -185,10 +249,10 @@ class ReleasePass:
         """
         shelf = candidate.shelf
         if shelf is not None and verdict is not None:
-            shelf.holds_up = verdict.outcome is Outcome.WAITS
+            self._line.shelves.hold(shelf, holds_up=verdict.outcome is Outcome.WAITS)
         if self._fifo and shelf is not None and shelf.holds_up:
             first = self._ledger.pods[candidate.turn[-1]].facts
-            cards = self._cards(candidate) - self._blocked.keys()
+            cards = shelf.cards - self._blocked.keys()
             self._blocked.update(dict.fromkeys(cards, first))
 
 
@@ -196,26 +260,32 @@ def _held_back(opening: Opening) -> bool:
     return opening.gang is not None and opening.gang.held_back
 
 
-def next_refusals(ledger: Ledger, account: Account) -> list[Refusal]:
+def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     """Some of those who wait in a queue and have not been told why; they count as told then.
 
-    None of them if all have been told. Who has begun to wait since the last pass is not known yet.
+    None: all have been told. An empty list: there are more, but this call has judged one candidate
+    already. Who has begun to wait since the last pass is not known yet.
     """
-    line = account.waiting
-    while (found := line.untold.next()) is not None:
+    untold = account.waiting.untold
+    found = untold.next()
+    if isinstance(found, Candidate):
+        _ask_again(ledger, account, found)
+        found = untold.next()
         if isinstance(found, Candidate):
-            _ask_again(ledger, account, found)
-            continue
-        uids = line.untold.take(found, _AT_A_TIME)
-        pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
-        if isinstance(found, Behind):
-            return list(_of_those_behind(account, pods, found))
-        gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
-        return [Refusal(tuple(pods), found.verdict, gang)]
-    return []
+            return []
+    if found is None:
+        return None
+    uids = untold.take(found, _AT_A_TIME)
+    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+    if isinstance(found, Behind):
+        return list(_of_those_behind(ledger, account, pods, found))
+    gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
+    return [Refusal(tuple(pods), found.verdict, gang)]
 
 
-def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) -> Iterator[Refusal]:
+def _of_those_behind(
+    ledger: Ledger, account: Account, pods: list[PodRecord], behind: Behind
+) -> Iterator[Refusal]:
     """How many are before those who came. By name only to those of the same namespace, who may see
     that pod.
     """
@@ -225,12 +295,12 @@ def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) ->
         groups[record.facts.namespace == first.namespace].append(record)
     for name, those in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
         if those:
-            before = _before(account, card, those[0].turn)
+            before = _before(ledger, account, card, those[0].turn)
             text = messages.behind(account.name, card, before, name)
             yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
 
 
-def _before(account: Account, card: str, turn: Turn) -> int:
+def _before(ledger: Ledger, account: Account, card: str, turn: Turn) -> int:
     """How many wait for a card before a turn and hold up those behind them, at the least.
 
     Of those who can never fit nobody has to wait.
@@ -245,6 +315,8 @@ def _before(account: Account, card: str, turn: Turn) -> int:
         and lane.candidate.shelf
         and lane.candidate.shelf.holds_up
         and card in lane.candidate.shelf.cards
+        and (request := ledger.pods[lane.turns[0][-1]].request)
+        and card in request.cards
     )
     return max(1, number)
 
@@ -267,5 +339,5 @@ def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
     for found in ReleasePass(ledger, account):
         if found is not None:
             yield found
-        while refusals := next_refusals(ledger, account):
+        while (refusals := next_refusals(ledger, account)) is not None:
             yield from refusals

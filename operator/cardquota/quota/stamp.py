@@ -82,6 +82,8 @@ def read_reservation(text: str) -> Reservation | None:
         amounts = {**cards, CPU: milli(found.get(CPU, 0)), MEMORY: whole(found.get(MEMORY, 0))}
     except (QuantityError, TypeError):
         return None
+    if not all(0 <= amount <= LARGEST for amount in amounts.values()):
+        return None
     return Reservation(queue, term, canonical(amounts))
 
 

@@ -14,8 +14,9 @@ from typing import Final
 from .bucket import Bucket
 from .candidate import Candidate, Lane, Needs, Shelf, Turn
 from .gang import Gang
+from .kinds import Cards
 from .pod_record import PodRecord
-from .shelves import Cards, Shelves
+from .shelves import Shelves
 from .untold import Untold
 from .vocabulary import Reason
 
@@ -28,6 +29,19 @@ _AT_A_TIME: Final = 64
 """Candidates that are woken in one step."""
 _OF_KNOWLEDGE: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
 """Why somebody waits who may stand otherwise when another card is known."""
+
+
+class _Members:
+    """Those of one gang that wait in a line."""
+
+    __slots__ = ("changed", "lanes", "one_by_one")
+
+    def __init__(self) -> None:
+        self.lanes: dict[Hashable, Lane] = {}
+        self.changed: dict[Lane, None] = {}
+        """Whom somebody joined or left since candidates were made of them."""
+        self.one_by_one: Hashable = None
+        """What the gang said of itself then."""
 
 
 class WaitingLine:
@@ -50,11 +64,13 @@ class WaitingLine:
         "_waking",
         "deny_lanes",
         "lanes",
+        "queue",
         "shelves",
         "untold",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, queue: str = "") -> None:
+        self.queue = queue
         self.lanes: dict[Hashable, Lane] = {}
         self.deny_lanes: dict[Hashable, int] = {}
         """Keys of the lanes in which pods with policy Deny wait, and how many do."""
@@ -69,12 +85,12 @@ class WaitingLine:
         self._entries = 0
         self._parked: dict[Candidate, None] = {}
         self._puzzled: dict[Candidate, None] = {}
-        """Those that are parked until another card is known."""
+        """Those that are to be tried when another card is known."""
         self._roused: dict[Candidate, None] = {}
         """Those of whom one was, and who are still to be woken."""
         self._waking: dict[Shelf, None] = {}
         """Shelves whose candidates are to be woken."""
-        self._by_gang: dict[Gang, dict[Hashable, Lane]] = {}
+        self._by_gang: dict[Gang, _Members] = {}
         self._stale: dict[Gang, None] = {}
         """Gangs that changed: their members may go together now, or one by one."""
         self._epoch = 0
@@ -98,7 +114,9 @@ class WaitingLine:
 
     def turns_of(self, gang: Gang) -> Iterator[Turn]:
         """Of the members of a gang that wait here, in the order of release."""
-        return heapq.merge(*(lane.turns for lane in self._by_gang.get(gang, {}).values()))
+        members = self._by_gang.get(gang)
+        lanes = members.lanes.values() if members else ()
+        return heapq.merge(*(lane.turns for lane in lanes))
 
     def uids(self) -> Iterator[str]:
         """All that wait."""
@@ -117,7 +135,11 @@ class WaitingLine:
         if gang is None:
             self._wake(lane.candidate or Candidate([lane]))
             return
-        self._by_gang.setdefault(gang, {})[key] = lane
+        members = self._by_gang.get(gang)
+        if members is None:
+            members = self._by_gang[gang] = _Members()
+        members.lanes[key] = lane
+        members.changed[lane] = None
         gang.lines[self] = None
         self._stale[gang] = None
 
@@ -169,7 +191,10 @@ class WaitingLine:
         if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
             return True
         self._refreshing = None
-        return False
+        # An event between two steps may have brought what a loop that was over would have taken.
+        return bool(
+            self._stale or self._noted_in_vain or self._waking or self._roused or self._unordered
+        )
 
     def _refresh(self) -> Iterator[None]:
         """One candidate after the other. Whatever happens between two steps may bring more."""
@@ -195,13 +220,19 @@ class WaitingLine:
             yield
 
     def _regroup(self, gang: Gang) -> Iterator[None]:
-        """Make candidates of a gang's lanes anew: of all of them together, or of each."""
-        lanes, started = list(self._by_gang[gang].values()), gang.started
+        """Make candidates of a gang's lanes anew: of all of them together, or of each.
+
+        Where members go one by one, and nothing that concerns all of them changed, only of those
+        lanes that did: else every one that goes would have all others tried again.
+        """
+        members, started = self._by_gang[gang], gang.started
+        before, members.one_by_one = members.one_by_one, gang.one_by_one
+        alike = before is not None and before == members.one_by_one
+        lanes = list(members.changed if alike else members.lanes.values())
+        members.changed = {}
         for lane in lanes:
-            self.untold.discard(lane)
             if lane.candidate is not None:
-                self._drop(lane.candidate)
-                lane.candidate = None
+                self._dissolve(lane.candidate)
             if started and lane.turns:
                 self._wake(Candidate([lane]))
             yield
@@ -229,6 +260,8 @@ class WaitingLine:
         """It was tried, and lacks room."""
         self._drop(candidate)
         self.shelves.put(candidate, signature, needs, reason, cards)
+        if reason in _OF_KNOWLEDGE:
+            self._puzzled[candidate] = None  # another card that is known may be room as well
 
     def park(self, candidate: Candidate, reason: Reason | None) -> None:
         """It was tried, and waits for something else than room."""
@@ -250,7 +283,7 @@ class WaitingLine:
         self._noted_in_vain = True
 
     def look_at_parked(self) -> None:
-        """Have those tried that wait for something else than room."""
+        """Have those tried that wait for something else than room, or may do so."""
         for book in (self._parked, self._puzzled):
             self._roused.update(book)
             book.clear()
@@ -259,17 +292,26 @@ class WaitingLine:
 
     def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
         self._stale[gang] = None
+        members = self._by_gang[gang]
         if lane.turns:
+            members.changed[lane] = None
             return
         if lane.candidate is not None:
-            self._drop(lane.candidate)
-            lane.candidate = None
-        lanes = self._by_gang[gang]
-        del lanes[key]
-        if not lanes:
+            # A candidate of several lanes can be asked nothing more once one of them is empty.
+            self._dissolve(lane.candidate)
+        del members.lanes[key]
+        members.changed.pop(lane, None)
+        if not members.lanes:
             del self._by_gang[gang]
             self._stale.pop(gang)
             del gang.lines[self]
+
+    def _dissolve(self, candidate: Candidate) -> None:
+        """Its lanes go otherwise from now on; until that is known they are told nothing."""
+        self._drop(candidate)
+        for lane in candidate.lanes:
+            self.untold.discard(lane)
+            lane.candidate = None
 
     def _wake(self, candidate: Candidate) -> None:
         self._drop(candidate)

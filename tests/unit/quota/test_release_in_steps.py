@@ -1,7 +1,7 @@
 """A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import pytest
@@ -9,15 +9,16 @@ import pytest
 from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import release_pass as module
 from cardquota.quota.account import Account
-from cardquota.quota.candidate import Shelf
+from cardquota.quota.candidate import Candidate, Shelf
+from cardquota.quota.kinds import Kinds
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release_pass import Opening, Refusal, ReleasePass, next_refusals
 from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import QUEUE, a_cluster, names, release, waiting
+from .releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -28,7 +29,7 @@ def red(ledger: Ledger) -> Account:
 
 def told(ledger: Ledger) -> list[Refusal]:
     found: list[Refusal] = []
-    while pieces := next_refusals(ledger, red(ledger)):
+    while (pieces := next_refusals(ledger, red(ledger))) is not None:
         found += pieces
     return found
 
@@ -118,6 +119,101 @@ def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
     assert charge(ledger, steps[4][1]) == ["p000"]
 
 
+def steps_of(ledger: Ledger, number: int) -> list[str]:
+    """A pass that is left after so many steps."""
+    found = islice(ReleasePass(ledger, red(ledger)), number)
+    return [name for step in found for name in charge(ledger, step)]
+
+
+LONG_AGO = "2025-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("left_after", range(1, 8))
+@pytest.mark.parametrize("minimum", [2, 3])
+def test_e2_a_gang_that_has_its_minimum_by_an_event_between_two_steps_goes_on_one_by_one(
+    minimum: int, left_after: int
+) -> None:
+    """It stood as one that starts whole in the pass that was left."""
+    gang = a_group("gang").in_queue("red").of(5)
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(3)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    ledger = a_cluster(gang, *waits, *running, held, *unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(minimum).at_revision(9))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(9))
+    assert release(ledger)[0] == [["m0"]]
+
+
+@pytest.mark.parametrize("left_after", range(1, 4))
+def test_e2_a_gang_that_loses_its_minimum_by_an_event_between_two_steps_starts_whole(
+    left_after: int,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2)
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(2)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    more = [waiting(f"p{n:03}", 2).with_cpu(f"{n + 1}m") for n in range(200)]
+    ledger = a_cluster(gang, *waits, *running, held, *more)
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(4).at_revision(9))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0][0] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("left_after", range(1, 6))
+def test_e6_one_that_comes_between_two_steps_is_put_in_its_place(left_after: int) -> None:
+    ledger = a_cluster(*unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, waiting("first").created(LONG_AGO))
+    assert next(iter(release(ledger)[0])) == ["first"]
+
+
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+    found: list[Candidate] = []
+    plain = ReleaseJudge.judge
+
+    def noted(self: ReleaseJudge, one: Candidate) -> Opening | Wait:
+        found.append(one)
+        return plain(self, one)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
+    return found
+
+
+def extras(number: int) -> list[Any]:
+    return [member(f"m{n:03}").with_cpu(f"{n + 1}m") for n in range(number)]
+
+
+def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = [GANG, runs("r1", 1), runs("r2", 1)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 52}), *gang, *extras(100))
+    found = judged(monkeypatch)
+    assert len(release(ledger)[0]) == 50
+    assert len(found) == 100
+    see(ledger, extras(1)[0].stamped("red", {H200: 1}).on_node("h200-a").at_revision(5))
+    see(ledger, member("m060").with_cpu("61m").with_priority(1).at_revision(5))
+    found.clear()
+    assert release(ledger)[0] == []
+    assert len(found) == 1
+
+
+def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
+    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), runs("r", 2), *extras(5))
+    assert release(ledger)[0] == []
+    found = judged(monkeypatch)
+    ledger.pod_gone("uid-r")
+    assert release(ledger)[0] == [["m000"], ["m001"]]
+    assert len(found) >= 5
+
+
 def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -135,6 +231,103 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     monkeypatch.setattr(Shelf, "may_fit", noted)
     assert release(ledger) == ([], [])
     assert len(looked) == 1
+
+
+def choices(number: int, *, of: int = 9) -> list[str]:
+    """Of so many cards beside H200, which is in all of them."""
+    others = [f"NVIDIA-A{n}" for n in range(of)]
+    found = (some for size in range(1, of) for some in combinations(others, size))
+    return ["|".join((H200, *some)) for some in islice(found, number)]
+
+
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whatever is looked at of those who wait in a fifo queue."""
+    found: list[str] = []
+
+    def counted(owner: type, name: str) -> None:
+        plain: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            found.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    counted(Kinds, "first_of")
+    counted(Kinds, "first_in")
+    counted(Shelf, "may_fit")
+    return found
+
+
+def with_many_choices(number: int) -> Ledger:
+    quota = {H200: 3, H800: 3, **{f"NVIDIA-A{n}": 1 for n in range(9)}}
+    held = waiting("held").stamped("red", {H200: 1})
+    first = waiting("a-first", 3).created(LONG_AGO)
+    line = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
+    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *line)
+
+
+def test_e6_fifo_passes_over_any_number_of_choices_behind_one_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = with_many_choices(400)
+    assert release(ledger)[0] == []
+    found = looks(monkeypatch)
+    for _ in ReleasePass(ledger, red(ledger)):
+        assert len(found) <= 3 * 64
+        found.clear()
+    found.clear()
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 10
+
+
+def test_e6_fifo_with_many_choices_may_be_left_after_any_step() -> None:
+    whole = with_many_choices(200)
+    left = with_many_choices(200)
+    for ledger in (whole, left):
+        assert left_after_every_step(ledger) == []
+        ledger.pod_gone("uid-a-first")
+    opened = [name for names_ in release(whole)[0] for name in names_]
+    anew = with_many_choices(200)
+    anew.pod_gone("uid-a-first")
+    assert [[name] for name in opened] == release(anew)[0]
+    assert left_after_every_step(left) == opened
+
+
+def gangs_that_never_fit(number: int) -> list[Any]:
+    found: list[Any] = []
+    for n in range(number):
+        found.append(a_group(f"g{n}").in_queue("red").of(3))
+        found.append(waiting(f"r{n}", 0).in_group(f"g{n}").stamped("red", {}).on_node("h200-a"))
+        found += [waiting(f"g{n}-{x}", 9).in_group(f"g{n}").with_cpu(x) for x in "12"]
+    return found
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_e6_any_number_of_those_who_hold_up_nobody_is_passed_over(
+    fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = QUEUE.fifo() if fifo else QUEUE
+    ledger = a_cluster(queue, *gangs_that_never_fit(100), waiting("z", 2))
+    assert release(ledger)[0] == [["z"]]
+    found = looks(monkeypatch)
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 5
+
+
+def test_e6_fifo_one_who_holds_up_nobody_is_held_up_itself_until_nobody_is_before_it() -> None:
+    """And however many of them have room: each pass that is left has put some aside."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [GANG, runs("r", 0), member("m-never", 9), later(member("m"))]
+    first = waiting("a-first", 3).created(LONG_AGO)
+    ledger = a_cluster(QUEUE.fifo(), held, *gang, *gangs_that_never_fit(150), first)
+    assert release(ledger)[0] == []
+    see(ledger, held.stamped("red", {H200: 1}).at_revision(2))
+    assert left_after_every_step(ledger) == []
+    ledger.pod_gone("uid-a-first")
+    assert left_after_every_step(ledger) == ["m"]
+    see(ledger, held.stamped("red", {H200: 0}).at_revision(3), later(waiting("z", 2)))
+    assert left_after_every_step(ledger) == ["z"]
 
 
 def test_a_shelf_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
@@ -199,7 +392,7 @@ def test_section_9_lanes_take_turns() -> None:
 def test_section_9_those_who_no_longer_wait_are_told_nothing() -> None:
     ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(70)))
     list(ReleasePass(ledger, red(ledger)))
-    assert len(next_refusals(ledger, red(ledger))) == 1
+    assert len(next_refusals(ledger, red(ledger)) or ()) == 1
     for n in range(20, 60):
         ledger.pod_gone(f"uid-p{n:03}")
     list(ReleasePass(ledger, red(ledger)))
@@ -239,6 +432,21 @@ def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
     assert len(release(ledger)[0]) == 3
 
 
+def test_who_has_to_be_asked_again_is_asked_one_in_each_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many of them fit by now, and so have nothing to hear."""
+    ledger = a_cluster(*unlike(200), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
+    found, calls = judged(monkeypatch), 0
+    while (pieces := next_refusals(ledger, red(ledger))) is not None:
+        calls += 1
+        assert len(found) <= calls
+        assert len(pieces) <= 1
+    assert calls >= len(found) == 200 - 32
+
+
 def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None:
     gang = a_group().in_queue("red").of(2)
     members = [waiting(x).in_group("gang").with_cpu(c) for x, c in (("a", "1"), ("b", "2"))]
@@ -248,6 +456,21 @@ def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None
     (refusal,) = told(ledger)
     assert names([refusal]) == [["a", "b"]]
     assert refusal.gang is ledger.groups["team/gang"]
+
+
+def test_section_9_a_gang_of_which_a_lane_is_gone_is_told_nothing_before_it_is_tried_again() -> (
+    None
+):
+    """Its words were not kept, so it would have to be asked for them."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [a_group("gang").in_queue("red").of(2), member("z-a", 1), member("z-b", 2)]
+    ledger = a_cluster(held, *unlike(40), *gang)
+    list(ReleasePass(ledger, red(ledger)))
+    ledger.pod_gone("uid-z-a")
+    assert sorted(all_of(told(ledger))) == [f"p{n:03}" for n in range(40)]
+    list(ReleasePass(ledger, red(ledger)))
+    (refusal,) = told(ledger)
+    assert (names([refusal]), refusal.verdict.reason) == ([["z-b"]], Reason.GANG_INCOMPLETE)
 
 
 def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:

@@ -88,3 +88,57 @@ def test_one_that_is_added_again_goes_once_and_by_its_place_now() -> None:
     assert taken(order) == ["b", "a"]
     order.add("a")
     assert taken(order) == ["a"]
+
+
+def turns(order: QueueOrder, number: int, *, left: str, stirred: str = "") -> str:
+    """Who has the next turns, if all of `left` are never done and of `stirred` there always is
+    news.
+    """
+    found = ""
+    for _ in range(number):
+        order.add(stirred)
+        while order.place_one():
+            pass
+        queue = order.take()
+        if queue is None:
+            return found
+        found += queue
+        if queue in left:
+            order.add(queue)
+    return found
+
+
+def four_queues() -> QueueOrder:
+    """By priority: a, b, c, d."""
+    queues = [a_queue(q).with_quota({H200: 1}).with_priority(9 - n) for n, q in enumerate("abcd")]
+    order = QueueOrder(a_ledger(*queues))
+    order.add("abcd")
+    return order
+
+
+def test_one_that_is_left_goes_on_after_the_others_that_wait() -> None:
+    order = four_queues()
+    assert turns(order, 8, left="a") == "abcdaaaa"
+    order.add("bc")
+    assert turns(order, 6, left="a") == "bcaaaa"
+
+
+def test_e6_those_that_are_left_take_turns_by_priority() -> None:
+    assert turns(four_queues(), 10, left="abd") == "abcdabdabd"
+
+
+def test_nobody_waits_without_end_for_those_before_it_of_which_there_always_is_news() -> None:
+    assert turns(four_queues(), 10, left="d", stirred="ab") == "abcdabdabd"
+
+
+def test_its_memory_is_bounded_however_often_a_place_changes() -> None:
+    ledger = a_ledger(a_queue("a").with_quota({H200: 1}), a_queue("z").with_priority(-1))
+    order = QueueOrder(ledger)
+    for priority in range(500):
+        see(ledger, a_queue("a").with_quota({H200: 1}).with_priority(priority))
+        order.add("az")
+        while order.place_one():
+            pass
+    assert len(order) == 2
+    assert len(order._heap) <= 64 + 2 * 2
+    assert taken(order) == ["a", "z"]
