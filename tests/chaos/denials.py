@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .leeway import Trouble
 from .recount import Place, Recount
 
 MARGIN = 5.0
@@ -49,13 +50,13 @@ class Rooms:
 
 
 def wrong(
-    denials: Sequence[Denial], rooms: Rooms, faults: Sequence[tuple[float, float]]
+    denials: Sequence[Denial], rooms: Rooms, troubles: Sequence[Trouble]
 ) -> tuple[list[Denial], int]:
     """Those that were wrong, and how many could not be judged."""
     found, unsaid = [], 0
     for denial in denials:
         begin = denial.sent - MARGIN
-        if any(start < denial.answered and begin < end for start, end in faults):
+        if any(one.old and one.begin < denial.answered and begin < one.over for one in troubles):
             unsaid += 1
         elif rooms.least(denial.place, begin, denial.answered) >= denial.amount:
             found.append(denial)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .denials import Denial, Rooms, wrong
 from .history import Change, changes
+from .leeway import Trouble
 from .objects import CARD_OF_NODE, NAMESPACE
 from .pauses import Pauses
 from .recount import Pod, Recount
@@ -32,15 +33,14 @@ class Replay:
 def replay(
     file: Path,
     denials: Sequence[Denial] = (),
-    faults: Sequence[tuple[float, float]] = (),
-    wrong_times: Sequence[tuple[float, float]] = (),
+    troubles: Sequence[Trouble] = (),
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
-    `faults`: when views were old; `wrong_times`: when anything at all went wrong.
+    `troubles`: when views were old, or answers late.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
-    judge, pauses, rooms = Judge(recount, (*faults, *wrong_times)), Pauses(recount), Rooms(recount)
+    judge, pauses, rooms = Judge(recount, troubles), Pauses(recount), Rooms(recount)
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     for change in changes(file):
@@ -54,7 +54,7 @@ def replay(
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
             rooms.after(change.at, touched)
     counts["terms that let something through"] = len(terms)
-    found, unsaid = wrong(denials, rooms, faults)
+    found, unsaid = wrong(denials, rooms, troubles)
     return Replay(recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid)
 
 

@@ -156,8 +156,7 @@ async def _on(
         report.invalid = f"somebody made {', '.join(back)} again: it was not as broken as it should"
     denials = [denial for client in clients for denial in client.denials]
     try:
-        wrong_times = [(begin, end) for begin, end, _ in scene.happened]
-        report.replay = replay(file, denials, scene.spans, wrong_times)
+        report.replay = replay(file, denials, scene.troubles)
     except HistoryError as error:
         report.invalid = str(error)
     return report

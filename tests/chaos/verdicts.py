@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .history import Change
-from .leeway import Lately, Leeway
+from .leeway import Lately, Leeway, Trouble
 from .recount import Group, Place, Pod, Recount
 
 
@@ -28,10 +28,10 @@ class Judge:
     decides only a moment later: of such, everything counts that was so lately.
     """
 
-    def __init__(self, recount: Recount, faults: Sequence[tuple[float, float]] = ()) -> None:
-        """`faults`: from when until when something went wrong (monotonic)."""
+    def __init__(self, recount: Recount, troubles: Sequence[Trouble] = ()) -> None:
+        """`troubles`: when views were old, or answers late."""
         self._recount = recount
-        self._leeway = Leeway(faults)
+        self._leeway = Leeway(troubles)
         self._since = 0.0
         self._quotas = Lately[Place, int]()
         self._amounts = Lately[tuple[str, Place], int]()
