@@ -171,10 +171,15 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def changes(file: Path) -> Iterator[Change]:
-    """All changes in the order of their revisions. Raises HistoryError if one is missing."""
+def changes(file: Path, kind: str = "") -> Iterator[Change]:
+    """All changes, or those of a kind, in the order of their revisions.
+
+    Raises HistoryError if one is missing.
+    """
     versions: dict[tuple[str, str], int] = {}
     for line in sorted(file.read_text().splitlines()):
+        if kind and f', "{kind}", "' not in line[:80]:
+            continue
         revision, _, rest = line.partition(" ")
         change = Change(int(revision), *json.loads(rest))
         name = (change.kind, change.key)

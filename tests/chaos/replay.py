@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .calm import Calm, Span, without_a_leader
 from .denials import Denial, Rooms, wrong
 from .history import Change, changes
 from .leeway import Trouble
@@ -34,13 +35,15 @@ def replay(
     file: Path,
     denials: Sequence[Denial] = (),
     troubles: Sequence[Trouble] = (),
+    wrong_times: Sequence[Span] = (),
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
-    `troubles`: when views were old, or answers late.
+    `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
-    judge, pauses, rooms = Judge(recount, troubles), Pauses(recount), Rooms(recount)
+    calm = Calm((*wrong_times, *without_a_leader(file)))
+    judge, pauses, rooms = Judge(recount, troubles, calm), Pauses(recount), Rooms(recount)
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     for change in changes(file):

@@ -156,7 +156,8 @@ async def _on(
         report.invalid = f"somebody made {', '.join(back)} again: it was not as broken as it should"
     denials = [denial for client in clients for denial in client.denials]
     try:
-        report.replay = replay(file, denials, scene.troubles)
+        wrong_times = [(begin, end) for begin, end, _ in scene.happened]
+        report.replay = replay(file, denials, scene.troubles, wrong_times)
     except HistoryError as error:
         report.invalid = str(error)
     return report
