@@ -26,6 +26,8 @@ class Replay:
     pause: float
     """The longest in which nothing was let through although something would have fit, seconds."""
     pause_at: float
+    too_long: list[str]
+    """Such pauses that nothing excuses."""
     wrong: list[Denial]
     unjudged: int
     """Denials while a fault had made views old."""
@@ -42,12 +44,15 @@ def replay(
     `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
-    calm = Calm((*wrong_times, *without_a_leader(file)))
+    behind = [(trouble.begin, trouble.over) for trouble in troubles]
+    calm = Calm((*wrong_times, *behind, *without_a_leader(file)))
     judge, pauses, rooms = Judge(recount, troubles, calm), Pauses(recount), Rooms(recount)
     counts: Counter[str] = Counter()
     terms: set[str] = set()
+    at = 0.0
     for change in changes(file):
         counts["changes"] += 1
+        at = change.at
         before = recount.pods.get(change.key) if change.kind == "pod" else None
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
@@ -56,9 +61,19 @@ def replay(
         if touched:
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
             rooms.after(change.at, touched)
+    pauses.ended(at)
     counts["terms that let something through"] = len(terms)
     found, unsaid = wrong(denials, rooms, troubles)
-    return Replay(recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid)
+    return Replay(
+        recount,
+        judge.violations,
+        counts,
+        pauses.worst,
+        pauses.worst_at,
+        pauses.too_long(calm),
+        found,
+        unsaid,
+    )
 
 
 def _count(
