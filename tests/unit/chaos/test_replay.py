@@ -204,6 +204,19 @@ def test_a_missing_first_change_does_too(story: Story) -> None:
         replay(story.file)
 
 
+def test_a_missing_change_before_a_deletion_does_too(story: Story) -> None:
+    """The one that was over the quota, perhaps."""
+    story.waits("a", 3).opens("a").waits("b", 3).opens("b").lose_last().goes("b")
+    with pytest.raises(HistoryError, match="was deleted in version 2, which follows 1"):
+        replay(story.file)
+
+
+def test_a_pod_that_was_never_told_of_does_too(story: Story) -> None:
+    story.waits("a").lose_last().goes("a")
+    with pytest.raises(HistoryError, match="was deleted in version 1, which follows 0"):
+        replay(story.file)
+
+
 def test_counts_and_the_longest_pause(story: Story) -> None:
     story.waits("a", 3).opens("a").waits("b").goes("a")
     since = story.now
