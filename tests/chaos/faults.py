@@ -11,6 +11,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from . import objects
+from .api import Reply
 from .foreign import Foreign
 from .leeway import BEHIND
 from .lengths import Lengths
@@ -149,13 +150,24 @@ async def refuse_after_us(scene: Scene, lengths: Lengths) -> None:
 
 
 async def take_labels(scene: Scene, lengths: Lengths) -> None:
-    """A node loses the label that names its card, as when a plugin starts again (D8)."""
-    name, card = scene.dice.choice(sorted(objects.CARD_OF_NODE.items()))
-    key, path = "nvidia.com/gpu.product", f"/api/v1/nodes/{name}"
-    await scene.api.patch(path, {"metadata": {"labels": {key: None}}})
+    """All nodes of a card lose the label that names it, as when their plugins start again (D8).
+
+    One alone would do nothing: the others still show the card.
+    """
+    card = scene.dice.choice(sorted(set(objects.CARD_OF_NODE.values())))
+    nodes = [name for name, its in objects.CARD_OF_NODE.items() if its == card]
+    taken = [name for name in nodes if (await _label(scene, name, None)).ok]
     await asyncio.sleep(2)
-    while not (await scene.api.patch(path, {"metadata": {"labels": {key: card}}})).ok:
-        await asyncio.sleep(0.2)
+    for name in nodes:
+        while not (await _label(scene, name, card)).ok:
+            await asyncio.sleep(0.2)
+    if taken != nodes:
+        raise NothingDoneError
+
+
+async def _label(scene: Scene, node: str, card: str | None) -> Reply:
+    body = {"metadata": {"labels": {"nvidia.com/gpu.product": card}}}
+    return await scene.api.patch(f"/api/v1/nodes/{node}", body)
 
 
 FAULTS: dict[str, Fault] = {

@@ -232,8 +232,14 @@ def test_counts_and_the_longest_pause(story: Story) -> None:
 # --- denials --------------------------------------------------------------------------------
 
 
-def denied(story: Story, *troubles: Trouble, amount: int = 1) -> Replay:
-    denial = Denial(("q", A), amount, story.now + 10, story.now + 10.1, "insufficient")
+def denied(
+    story: Story,
+    *troubles: Trouble,
+    amount: int = 1,
+    cards: str = A,
+    text: str = "has insufficient <x> quota",
+) -> Replay:
+    denial = Denial(("q", cards), amount, story.now + 10, story.now + 10.1, text)
     return replay(story.file, [denial], troubles)
 
 
@@ -241,6 +247,21 @@ def test_a_denial_is_wrong_where_there_was_room_all_the_time(story: Story) -> No
     story.waits("a", 2).opens("a")
     assert len(denied(story).wrong) == 1
     assert denied(story, amount=2).wrong == []
+
+
+@pytest.mark.parametrize("cards", [f"{A}|{B}", f"{B}|{A}"])
+def test_room_for_one_of_two_cards_is_enough(story: Story, cards: str) -> None:
+    story.waits("a", 3).opens("a")
+    assert len(denied(story, cards=cards, amount=2).wrong) == 1
+    assert denied(story, cards=cards, amount=3).wrong == []
+
+
+def test_a_refusal_for_something_else_than_quota_is_wrong_room_or_not(story: Story) -> None:
+    story.waits("a", 3).opens("a")
+    text = "card <x> is not known: no node offers it"
+    assert len(denied(story, text=text).wrong) == 1
+    in_trouble = denied(story, Trouble(story.now, story.now + 10), text=text)
+    assert (in_trouble.wrong, in_trouble.unjudged) == ([], 1)
 
 
 def test_a_denial_is_not_wrong_just_after_room_came(story: Story) -> None:

@@ -1,5 +1,6 @@
 """What a fault did is noted, and what one did not do is not."""
 
+import asyncio
 from collections import Counter
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from chaos import faults
 from chaos.api import Object, Reply
 from chaos.leeway import BEHIND
 from chaos.lengths import SHORT
+from chaos.objects import CARD_OF_NODE
 from chaos.scene import NothingDoneError, Scene
 
 NO = Reply(404, {})
@@ -59,6 +61,27 @@ async def test_a_leader_that_is_not_there_cannot_be_paused(
     monkeypatch.setattr(Scene, "until_deciding", nobody)
     with pytest.raises(NothingDoneError):
         await faults.pause_the_leader(scene_with(Api()), SHORT)
+
+
+async def test_all_nodes_of_a_card_lose_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as one shows it, everybody knows the card."""
+    shown = dict(CARD_OF_NODE)
+    seen: list[set[str]] = []
+
+    async def patch(path: str, body: Object) -> Reply:
+        node = path.rpartition("/")[2]
+        shown[node] = body["metadata"]["labels"]["nvidia.com/gpu.product"] or ""
+        seen.append({card for card in shown.values() if card})
+        return Reply(200, {})
+
+    async def at_once(_: float) -> None: ...
+
+    api: Any = Api()
+    api.patch = patch
+    monkeypatch.setattr(asyncio, "sleep", at_once)
+    await faults.take_labels(scene_with(api), SHORT)
+    assert min(map(len, seen)) == 1
+    assert shown == CARD_OF_NODE
 
 
 def test_what_makes_views_old_and_what_makes_answers_late_is_told_apart() -> None:
