@@ -1,5 +1,9 @@
-"""The history of a run, event by event, through the recount and everything that judges it."""
+"""The history of a run, event by event, through the recount and everything that judges it.
 
+`python -m chaos.replay FOLDER` judges a run anew that was kept, and ends as the run would.
+"""
+
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,3 +95,16 @@ def _count(
         terms.add(pod.term)
         return pod.charged_queue
     return ""
+
+
+def main(folder: Path) -> int:
+    """Print the report of what is kept there."""
+    from .kept import judged  # it needs this module
+
+    report = judged(folder)
+    print(report.text())
+    return report.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -29,12 +29,19 @@ class Report:
     invalid: str = ""
     """Why nothing that was found or not can be believed, if so."""
     kept: str = ""
-    """Where the history is, if that is kept."""
+    """In which folder the history is, and all else, if that is kept."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing was found, in a run that says something."""
         return not self.says_nothing and not self.findings
+
+    @property
+    def code(self) -> int:
+        """What the process ends with; a run without a safeguard, with 0 if something was found."""
+        if self.says_nothing:
+            return 2
+        return int(bool(self.findings) != bool(self.breakage))
 
     @property
     def says_nothing(self) -> str:
@@ -104,7 +111,7 @@ class Report:
         if len(self.findings) > _SHOWN:
             lines.append(f"... and {len(self.findings) - _SHOWN} more")
         if self.findings and self.kept:
-            lines.append(f"the history is kept in {self.kept}")
+            lines.append(f"all that this was judged by is kept in {self.kept}")
         if self.says_nothing:
             lines.append(f"INVALID, says nothing: {self.says_nothing}")
         return "\n".join(lines)
