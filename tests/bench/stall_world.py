@@ -10,7 +10,7 @@ import gc
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from time import thread_time
+from time import monotonic, thread_time
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +29,10 @@ QUEUES: Final = 1_000
 WAITING: Final = 20_000
 CARDS: Final = (*(f"NVIDIA-MODEL-{number:02}" for number in range(19)), H200)
 """Each queue has a quota of all of them."""
+_QUIET: Final = 0.6
+"""Seconds without a write, a backlog, or a stretch that is worth noting, after which nothing
+follows. More than what the leader, and what goes on with a backlog, wait before they go on."""
+_LOOK: Final = 0.02
 
 
 class World(Replica):
@@ -38,6 +42,7 @@ class World(Replica):
         super().__init__()
         self._selector = selector
         self._worst = 0.0
+        self._stretches = 0
 
     # --- what is there ----------------------------------------------------------------------
 
@@ -136,7 +141,10 @@ class World(Replica):
     # --- what is measured -------------------------------------------------------------------
 
     async def worst(self, work: Callable[[], Awaitable[object] | object]) -> float:
-        """Milliseconds of processor time of the longest stretch while that is done, or follows."""
+        """Milliseconds of processor time of the longest stretch while that is done, or follows.
+
+        What follows may come later: the loop is watched until it has had nothing to do for a while.
+        """
         await asyncio.sleep(0)
         self._worst = 0.0
         self._selector.on_stretch = self._note
@@ -145,13 +153,18 @@ class World(Replica):
         found = work()
         if isinstance(found, Awaitable):
             await found
-        for _ in range(3):
-            await asyncio.sleep(0)
+        since, before = monotonic(), (-1, -1)
+        while monotonic() - since < _QUIET:
+            await asyncio.sleep(_LOOK)
+            now = self.writes.writes, self._stretches
+            if now != before or self.ledger.behind:
+                since, before = monotonic(), now
         self._selector.on_stretch = lambda _: None
         return self._worst * 1000
 
     def _note(self, seconds: float) -> None:
         self._worst = max(self._worst, seconds)
+        self._stretches += 1
 
 
 def node(number: int, *, cards: int = 8, note: int = 0) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Take-over with 100,000 pods waiting: the leader's loop is held up by nothing.
 
 The real term of a leader over a real ledger, in one event loop; the API server is a stand-in that
-takes every write. Timed is each single callback of the loop (its longest is what a renewal of the
-Lease may have to wait), and when what happens. Then a device plugin is rolled out over all nodes:
-each shows no cards, some, and all again, one node after the other.
+takes every write. Timed is each stretch of the loop, from the selector's return until it is asked
+again, all callbacks together (the longest is what a renewal of the Lease may have to wait), and
+when what happens. Then a device plugin is rolled out over all nodes: each shows no cards, some, and
+all again, one node after the other.
 
 The bounds are of processor time: on a machine that others use too, any callback may be interrupted.
 """
@@ -11,6 +12,7 @@ The bounds are of processor time: on a machine that others use too, any callback
 import asyncio
 import json
 import logging
+import selectors
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,7 @@ from cardquota.cli.garbage import spare_what_stays
 from cardquota.cluster.events import EventRecorder
 from cardquota.cluster.pulse import Pulse
 from cardquota.control import leadership
+from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pod_facts import PodFacts
@@ -55,37 +58,59 @@ def run(report: Report) -> None:
     level = logging.getLogger("cardquota").level
     logging.getLogger("cardquota").setLevel(logging.WARNING)
     try:
-        asyncio.run(_take_over(report))
+        selector = _Selector(time.thread_time)
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+            runner.run(_take_over(report, selector))
     finally:
         logging.getLogger("cardquota").setLevel(level)
 
 
+class _Selector(TimedSelector):
+    """Tells each stretch by the clock too."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(clock)
+        self._came = time.perf_counter()
+        self.by_the_clock: Callable[[float], None] = lambda _: None
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """As every selector."""
+        self.by_the_clock(time.perf_counter() - self._came)
+        found = super().select(timeout)
+        self._came = time.perf_counter()
+        return found
+
+
 @dataclass
 class _Stretches:
-    """The longest of the callbacks of a loop, ms."""
+    """The longest stretches of a loop, ms."""
 
+    selector: _Selector
     longest: float = 0.0
     """Processor time."""
     by_the_clock: float = 0.0
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        plain = asyncio.Handle._run
-        stretches = self
+        """Of all that end while the block runs. Begin it after a turn of the loop: the stretch in
+        which it begins counts whole.
+        """
+        selector = self.selector
+        before = selector.on_stretch, selector.by_the_clock
 
-        def timed(handle: asyncio.Handle) -> None:
-            begun, worked = time.perf_counter(), time.thread_time()
-            plain(handle)
-            stretches.longest = max(stretches.longest, (time.thread_time() - worked) * 1e3)
-            stretches.by_the_clock = max(
-                stretches.by_the_clock, (time.perf_counter() - begun) * 1e3
-            )
+        def worked(seconds: float) -> None:
+            before[0](seconds)
+            self.longest = max(self.longest, seconds * 1e3)
 
-        asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
+        def lasted(seconds: float) -> None:
+            before[1](seconds)
+            self.by_the_clock = max(self.by_the_clock, seconds * 1e3)
+
+        selector.on_stretch, selector.by_the_clock = worked, lasted
         try:
             yield
         finally:
-            asyncio.Handle._run = plain  # type: ignore[method-assign]
+            selector.on_stretch, selector.by_the_clock = before
 
 
 class _Server:
@@ -132,7 +157,7 @@ _OPERATORS: list[_Operator] = []
 async def _settled(*_: object, **__: object) -> None: ...
 
 
-async def _take_over(report: Report) -> None:
+async def _take_over(report: Report, selector: _Selector) -> None:
     # They need a cluster, and are stood in for.
     setattr(leadership, "QueueOperator", _Operator)  # noqa: B010
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
@@ -158,7 +183,8 @@ async def _take_over(report: Report) -> None:
     renewing = asyncio.create_task(late.run())
     report(Figure("pods waiting", waiting, ""))
     groups = len(ledger.groups)
-    stretches = _Stretches()
+    stretches = _Stretches(selector)
+    await asyncio.sleep(0)
     with stretches.measured():
         begun = time.monotonic()
         term.acquired("term")
@@ -180,8 +206,9 @@ async def _take_over(report: Report) -> None:
         report(Figure("events dropped", recorder.dropped, "", 0))
         report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
         report(Figure("pod groups", groups, ""))
-        await _roll_out(report, ledger, pulse)
-        ending = _Stretches()
+        await _roll_out(report, ledger, pulse, selector)
+        ending = _Stretches(selector)
+        await asyncio.sleep(0)
         with ending.measured():
             term.lost("term")
             await asyncio.sleep(1)
@@ -193,11 +220,12 @@ async def _take_over(report: Report) -> None:
         raise failures[0]
 
 
-async def _roll_out(report: Report, ledger: Ledger, pulse: Pulse) -> None:
+async def _roll_out(report: Report, ledger: Ledger, pulse: Pulse, selector: _Selector) -> None:
     """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
-    stretches, spent = _Stretches(), 0.0
+    stretches, spent = _Stretches(selector), 0.0
     (operator,) = _OPERATORS
     posts, begun, events = operator.posts, time.monotonic(), 0
+    await asyncio.sleep(0)
     with stretches.measured():
         for number in range(NODES):
             for amount in (0, 4, 8):

@@ -33,11 +33,7 @@ def main() -> int:
         options.dir.mkdir(parents=True, exist_ok=True)
     report = run(lengths, seed, options.breakage, options.dir)
     print(report.text())
-    if report.invalid:
-        return 2
-    if options.breakage:
-        return 0 if report.findings else 1
-    return 0 if report.clean else 1
+    return report.code
 
 
 if __name__ == "__main__":

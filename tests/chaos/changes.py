@@ -130,7 +130,7 @@ class Stranger(Client):
     async def work(self) -> bool:
         name = self._new()
         body = objects.pod(name, self.name, "serve", A, 5, group=_NOBODY)
-        reply = await self._api.create(objects.PODS, body)
+        reply = await self._create(body, "serve", A, 5)
         self.tally["pods of no group"] += reply.ok
         if reply.ok:
             await asyncio.sleep(self._dice.uniform(5, 12))

@@ -13,6 +13,7 @@ from .objects import A, B
 
 _PATIENCE = 25.0
 """Seconds that a gang is waited for."""
+_TRY_AGAIN = 429
 
 
 class Client:
@@ -51,12 +52,13 @@ class Client:
             self.tally["created"] += 1
         elif "exceeded quota" in reply.message:
             self.tally["refused by a ResourceQuota after us"] += 1
-        elif "denied the request" in reply.message:
+        elif "denied the request" in reply.message or "denied request" in reply.message:
+            if reply.code == _TRY_AGAIN:
+                self.tally["asked to try again"] += 1
+                return reply
             self.tally["denied"] += 1
-            if "insufficient" in reply.message:
-                place = (queue, card)
-                denial = Denial(place, amount, sent, time.monotonic(), reply.message)
-                self.denials.append(denial)
+            denial = Denial((queue, card), amount, sent, time.monotonic(), reply.message)
+            self.denials.append(denial)
         elif "x509" in reply.message or "tls:" in reply.message:
             self.tally[UNTRUSTED] += 1
         else:

@@ -1,8 +1,9 @@
 """Creates that were refused although the queue had room, which must not be.
 
-Who refuses looks at a replica's view, which is a moment old, and counts what waits in a queue
-whose pods are not made to wait as let through. So a refusal is wrong only if there was room by
-that count all the time from `MARGIN` seconds before it was asked. Where a fault had made views
+Everything that clients ask for is valid. So a refusal that is not for quota is wrong whatever there
+was. Who refuses for quota looks at a replica's view, which is a moment old, and counts what waits
+in a queue whose pods are not made to wait as let through. So that is wrong only if there was room
+by that count all the time from `MARGIN` seconds before it was asked. Where a fault had made views
 old by then, nothing is said.
 """
 
@@ -11,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .leeway import Trouble
 from .recount import Place, Recount
 
 MARGIN = 5.0
+_FOR_QUOTA = "insufficient"
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Denial:
     """A refused create: what it asked for, when, and when the answer came (monotonic)."""
 
     place: Place
+    """The card as the pod names it: perhaps more than one."""
     amount: int
     sent: float
     answered: float
@@ -49,14 +53,21 @@ class Rooms:
 
 
 def wrong(
-    denials: Sequence[Denial], rooms: Rooms, faults: Sequence[tuple[float, float]]
+    denials: Sequence[Denial], rooms: Rooms, troubles: Sequence[Trouble]
 ) -> tuple[list[Denial], int]:
     """Those that were wrong, and how many could not be judged."""
     found, unsaid = [], 0
     for denial in denials:
         begin = denial.sent - MARGIN
-        if any(start < denial.answered and begin < end for start, end in faults):
+        if any(one.old and one.begin < denial.answered and begin < one.over for one in troubles):
             unsaid += 1
-        elif rooms.least(denial.place, begin, denial.answered) >= denial.amount:
+        elif _FOR_QUOTA not in denial.text or _room(denial, rooms, begin):
             found.append(denial)
     return found, unsaid
+
+
+def _room(denial: Denial, rooms: Rooms, begin: float) -> bool:
+    """Whether any card that it may use had enough all the time."""
+    queue, cards = denial.place
+    places = [(queue, card) for card in cards.split("|")]
+    return any(rooms.least(p, begin, denial.answered) >= denial.amount for p in places)

@@ -1,14 +1,22 @@
-"""What goes wrong, one function each. All of them end with everything put right again."""
+"""What goes wrong, one function each. All of them end with everything put right again.
+
+Each says itself when views are old by it, or answers late: that is what leeway is given for. Some
+do neither. A node without labels and a ResourceQuota change what is to be decided; certificates
+and a Lease that is deleted, who may. A slow webhook holds up what is decided for 2 s at most, which
+is what each write gives the API server: then it is refused.
+"""
 
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 
 from . import objects
+from .api import Reply
 from .foreign import Foreign
+from .leeway import BEHIND
 from .lengths import Lengths
 from .rotation import rotate_certificates
-from .scene import LEASE, Scene
+from .scene import LEASE, NothingDoneError, Scene
 
 Fault = Callable[[Scene, Lengths], Awaitable[None]]
 
@@ -19,14 +27,15 @@ _QUOTAS = f"/api/v1/namespaces/{objects.NAMESPACE}/resourcequotas"
 async def pause_the_leader(scene: Scene, lengths: Lengths) -> None:
     """It stands still, for longer than its term, or not quite; then goes on as if nothing was."""
     leader = await scene.until_deciding()
-    if leader is not None:
-        with scene.views_are_old():
-            await scene.pause(f"cardquota-{leader}", scene.dice.uniform(*lengths.pause))
+    if leader is None:
+        raise NothingDoneError
+    with scene.views_are_old():
+        await scene.pause(f"cardquota-{leader}", scene.dice.uniform(*lengths.pause))
 
 
 async def restart_the_api_server(scene: Scene, lengths: Lengths) -> None:
     """It is killed; the plane starts it again after a second."""
-    with scene.views_are_old():
+    with scene.views_are_old(BEHIND):
         scene.signal("kube-apiserver", signal.SIGKILL)
         await asyncio.sleep(1.5)
         await scene.until_served()
@@ -35,7 +44,7 @@ async def restart_the_api_server(scene: Scene, lengths: Lengths) -> None:
 
 async def restart_etcd(scene: Scene, lengths: Lengths) -> None:
     """In good order: it is told not to wait for the disk, so it may lose nothing else."""
-    with scene.views_are_old():
+    with scene.views_are_old(BEHIND):
         scene.signal("etcd", signal.SIGTERM)
         await asyncio.sleep(1.5)
         await scene.until_served()
@@ -44,7 +53,7 @@ async def restart_etcd(scene: Scene, lengths: Lengths) -> None:
 
 async def pause_etcd(scene: Scene, lengths: Lengths) -> None:
     """Nothing is stored or read for longer than a term: what was under way then lands late."""
-    with scene.views_are_old():
+    with scene.views_are_old(BEHIND):
         await scene.pause("etcd", lengths.etcd_pause)
         await scene.until_served()
 
@@ -75,15 +84,16 @@ async def hold_patches(scene: Scene, lengths: Lengths) -> None:
     """Much of what the leader sends comes after its time-out, while it goes on with the rest."""
     leader = await scene.leader()
     if leader is None:
-        return
+        raise NothingDoneError
     for _ in range(lengths.holds):
-        event = scene.ways[leader].hold(scene.dice)
-        try:
-            await scene.steady.free(scene.dice, 3)
-            await asyncio.sleep(scene.dice.uniform(*lengths.hold))
-        finally:
-            event.set()
-        await asyncio.sleep(1)
+        with scene.answers_are_late():
+            event = scene.ways[leader].hold(scene.dice)
+            try:
+                await scene.steady.free(scene.dice, 3)
+                await asyncio.sleep(scene.dice.uniform(*lengths.hold))
+            finally:
+                event.set()
+            await asyncio.sleep(1)
 
 
 async def delete_the_lease(scene: Scene, lengths: Lengths) -> None:
@@ -91,18 +101,22 @@ async def delete_the_lease(scene: Scene, lengths: Lengths) -> None:
     path = f"{_BINDINGS}/cardquota-lease"
     binding = await scene.api.get(path)
     if not binding.ok:
-        return
+        raise NothingDoneError
+    deleted = False
     if (await scene.api.delete(LEASE)).ok:
         scene.tally["Lease deletions that were not refused"] += 1
     if (await scene.api.delete(path)).ok:
         for _ in range(50):
-            if (await scene.api.delete(LEASE)).ok:
+            deleted = (await scene.api.delete(LEASE)).ok
+            if deleted:
                 break
             await asyncio.sleep(0.1)
         metadata = {"name": "cardquota-lease", "labels": binding.body["metadata"].get("labels")}
         again = {**binding.body, "metadata": metadata}
         while (await scene.api.create(_BINDINGS, again)).code not in (201, 409):
             await asyncio.sleep(0.2)
+    if not deleted:
+        raise NothingDoneError
     await scene.until_deciding()
 
 
@@ -112,10 +126,13 @@ async def slow_webhook(scene: Scene, lengths: Lengths) -> None:
     foreign = Foreign(scene.cluster.folder.private, scene.dice)
     await foreign.start()
     try:
-        if await foreign.install(scene.api):
+        installed = await foreign.install(scene.api)
+        if installed:
             await asyncio.sleep(lengths.webhook)
         while not await foreign.remove(scene.api):
             await asyncio.sleep(0.2)
+        if not installed:
+            raise NothingDoneError
     finally:
         await foreign.stop()
 
@@ -123,20 +140,34 @@ async def slow_webhook(scene: Scene, lengths: Lengths) -> None:
 async def refuse_after_us(scene: Scene, lengths: Lengths) -> None:
     """A ResourceQuota says no to pods that we have let by: nothing may be counted for them."""
     body = {"metadata": {"name": "chaos"}, "spec": {"hard": {"pods": "1"}}}
-    if (await scene.api.create(_QUOTAS, body)).ok:
+    refused = (await scene.api.create(_QUOTAS, body)).ok
+    if refused:
         await asyncio.sleep(lengths.refusals)
     while (await scene.api.delete(f"{_QUOTAS}/chaos")).code not in (200, 404):
         await asyncio.sleep(0.2)
+    if not refused:
+        raise NothingDoneError
 
 
 async def take_labels(scene: Scene, lengths: Lengths) -> None:
-    """A node loses the label that names its card, as when a plugin starts again (D8)."""
-    name, card = scene.dice.choice(sorted(objects.CARD_OF_NODE.items()))
-    key, path = "nvidia.com/gpu.product", f"/api/v1/nodes/{name}"
-    await scene.api.patch(path, {"metadata": {"labels": {key: None}}})
+    """All nodes of a card lose the label that names it, as when their plugins start again (D8).
+
+    One alone would do nothing: the others still show the card.
+    """
+    card = scene.dice.choice(sorted(set(objects.CARD_OF_NODE.values())))
+    nodes = [name for name, its in objects.CARD_OF_NODE.items() if its == card]
+    taken = [name for name in nodes if (await _label(scene, name, None)).ok]
     await asyncio.sleep(2)
-    while not (await scene.api.patch(path, {"metadata": {"labels": {key: card}}})).ok:
-        await asyncio.sleep(0.2)
+    for name in nodes:
+        while not (await _label(scene, name, card)).ok:
+            await asyncio.sleep(0.2)
+    if taken != nodes:
+        raise NothingDoneError
+
+
+async def _label(scene: Scene, node: str, card: str | None) -> Reply:
+    body = {"metadata": {"labels": {"nvidia.com/gpu.product": card}}}
+    return await scene.api.patch(f"/api/v1/nodes/{node}", body)
 
 
 FAULTS: dict[str, Fault] = {

@@ -42,6 +42,8 @@ class Change:
     version: int
     """How often the key was written since it was made; 0: it was deleted."""
     object: dict[str, Any] | None
+    before: int | None = None
+    """Of what was deleted: the version that it had; None in histories that do not say."""
 
 
 class History:
@@ -95,7 +97,8 @@ class History:
     async def _follow(self, session: aiohttp.ClientSession, kind: str, revision: int) -> None:
         """One prefix, from the revision after this one, through every restart of etcd."""
         while True:
-            span = {**self._span(kind), "start_revision": str(revision + 1)}
+            # Of what is deleted etcd tells only by `prev_kv` how often it had been written.
+            span = {**self._span(kind), "start_revision": str(revision + 1), "prev_kv": True}
             try:
                 async with session.post(
                     f"{self._store}/v3/watch", json={"create_request": span}
@@ -111,17 +114,20 @@ class History:
             raise HistoryError(f"{kind}: etcd ended the watch: {result}")
         for event in result.get("events", ()):
             kv = event["kv"]
-            self._note(kind, kv)
+            self._note(kind, kv, event.get("prev_kv"))
             revision = max(revision, int(kv["mod_revision"]))
         return revision
 
-    def _note(self, kind: str, kv: Mapping[str, str]) -> None:
+    def _note(
+        self, kind: str, kv: Mapping[str, str], before: Mapping[str, str] | None = None
+    ) -> None:
         key = base64.b64decode(kv["key"]).decode().removeprefix(self._prefixes[kind])
         version, revision = int(kv.get("version", 0)), int(kv["mod_revision"])
         thing = slim(json.loads(base64.b64decode(kv["value"]))) if version else None
-        self._out.write(
-            f"{revision:012} {json.dumps([time.monotonic(), kind, key, version, thing])}\n"
-        )
+        row = [time.monotonic(), kind, key, version, thing]
+        if not version:
+            row.append(int((before or {}).get("version", 0)))
+        self._out.write(f"{revision:012} {json.dumps(row)}\n")
         whole = f"{kind} {key}"
         if version:
             self._keys[whole] = revision
@@ -171,10 +177,15 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def changes(file: Path) -> Iterator[Change]:
-    """All changes in the order of their revisions. Raises HistoryError if one is missing."""
+def changes(file: Path, kind: str = "") -> Iterator[Change]:
+    """All changes, or those of a kind, in the order of their revisions.
+
+    Raises HistoryError if one is missing.
+    """
     versions: dict[tuple[str, str], int] = {}
     for line in sorted(file.read_text().splitlines()):
+        if kind and f', "{kind}", "' not in line[:80]:
+            continue
         revision, _, rest = line.partition(" ")
         change = Change(int(revision), *json.loads(rest))
         name = (change.kind, change.key)
@@ -182,6 +193,9 @@ def changes(file: Path) -> Iterator[Change]:
         before = versions.get(name, 0 if change.kind == "pod" else None)
         if change.version and before is not None and change.version != before + 1:
             raise HistoryError(f"{name}: version {change.version} follows {before}")
+        deleted = change.before if not change.version else None
+        if deleted is not None and before is not None and deleted != before:
+            raise HistoryError(f"{name}: was deleted in version {deleted}, which follows {before}")
         versions[name] = change.version
         yield change
 

@@ -1,34 +1,62 @@
 """What a decision may rest on that is stored at some time: what was so until a moment before.
 
-Whoever decides looks at a view that is a moment old, and what it sends takes a moment. In a fault
+Whoever decides looks at a view that is a moment old, and what it sends takes a moment. In trouble
 both take as long as that, and what was decided before it may be stored after it.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 MARGIN = 5.0
 """Seconds."""
+BEHIND = 15.0
+"""Seconds for which views may stay old after the API server, or etcd, was away: the longest that a
+reflector waits before it asks again. What a list takes then is within the margin."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Leeway:
-    """How old a view may be, at any time of a run."""
+@dataclass(frozen=True)
+class Trouble:
+    """From when until when (monotonic) views were old, or answers late."""
 
-    def __init__(self, faults: Sequence[tuple[float, float]] = ()) -> None:
-        """`faults`: from when until when something went wrong (monotonic)."""
-        self._faults = sorted(faults)
+    begin: float
+    end: float
+    old: bool = True
+    """Whether views were; if not, only what was decided came late."""
+    behind: float = 0.0
+    """For so many seconds after its end not everybody may have caught up."""
+    anew: bool = False
+    """Whether another one decides by it, who must have caught up before."""
+
+    @property
+    def over(self) -> float:
+        """When everybody has caught up, for certain."""
+        return self.end + self.behind
+
+
+class Leeway:
+    """How old a view may be, at any time of a run.
+
+    That one trouble follows soon after another says nothing: in between, who decides was told all
+    that it had missed. Only who was still behind when the second began may be as far behind until
+    that one is over. So they are one if the second begins before the first is `over`, and not if it
+    begins within the margin after that; nor where the second leaves nobody who was behind.
+    """
+
+    def __init__(self, troubles: Sequence[Trouble] = ()) -> None:
+        self._since: list[tuple[Trouble, float]] = []
+        for trouble in sorted(troubles, key=lambda one: one.begin):
+            before = [s for one, s in self._since if one.over > trouble.begin and not trouble.anew]
+            self._since.append((trouble, min([trouble.begin - MARGIN, *before])))
 
     def since(self, at: float) -> float:
         """The oldest moment that what is stored now may have been decided at."""
-        since = at - MARGIN
-        for begin, end in reversed(self._faults):
-            if begin < at and end > since:
-                since = min(since, begin - MARGIN)
-        return since
+        reaching = [s for one, s in self._since if one.begin < at < one.over + MARGIN]
+        return min([at - MARGIN, *reaching])
 
 
 class Lately(Generic[K, V]):

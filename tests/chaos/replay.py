@@ -1,12 +1,18 @@
-"""The history of a run, event by event, through the recount and everything that judges it."""
+"""The history of a run, event by event, through the recount and everything that judges it.
 
+`python -m chaos.replay FOLDER` judges a run anew that was kept, and ends as the run would.
+"""
+
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .calm import Calm, Span, without_a_leader
 from .denials import Denial, Rooms, wrong
 from .history import Change, changes
+from .leeway import Trouble
 from .objects import CARD_OF_NODE, NAMESPACE
 from .pauses import Pauses
 from .recount import Pod, Recount
@@ -24,6 +30,8 @@ class Replay:
     pause: float
     """The longest in which nothing was let through although something would have fit, seconds."""
     pause_at: float
+    too_long: list[str]
+    """Such pauses that nothing excuses."""
     wrong: list[Denial]
     unjudged: int
     """Denials while a fault had made views old."""
@@ -32,19 +40,23 @@ class Replay:
 def replay(
     file: Path,
     denials: Sequence[Denial] = (),
-    faults: Sequence[tuple[float, float]] = (),
-    wrong_times: Sequence[tuple[float, float]] = (),
+    troubles: Sequence[Trouble] = (),
+    wrong_times: Sequence[Span] = (),
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
-    `faults`: when views were old; `wrong_times`: when anything at all went wrong.
+    `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
-    judge, pauses, rooms = Judge(recount, (*faults, *wrong_times)), Pauses(recount), Rooms(recount)
+    behind = [(trouble.begin, trouble.over) for trouble in troubles]
+    calm = Calm((*wrong_times, *behind, *without_a_leader(file)))
+    judge, pauses, rooms = Judge(recount, troubles, calm), Pauses(recount), Rooms(recount)
     counts: Counter[str] = Counter()
     terms: set[str] = set()
+    at = 0.0
     for change in changes(file):
         counts["changes"] += 1
+        at = change.at
         before = recount.pods.get(change.key) if change.kind == "pod" else None
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
@@ -53,9 +65,19 @@ def replay(
         if touched:
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
             rooms.after(change.at, touched)
+    pauses.ended(at)
     counts["terms that let something through"] = len(terms)
-    found, unsaid = wrong(denials, rooms, faults)
-    return Replay(recount, judge.violations, counts, pauses.worst, pauses.worst_at, found, unsaid)
+    found, unsaid = wrong(denials, rooms, troubles)
+    return Replay(
+        recount,
+        judge.violations,
+        counts,
+        pauses.worst,
+        pauses.worst_at,
+        pauses.too_long(calm),
+        found,
+        unsaid,
+    )
 
 
 def _count(
@@ -73,3 +95,16 @@ def _count(
         terms.add(pod.term)
         return pod.charged_queue
     return ""
+
+
+def main(folder: Path) -> int:
+    """Print the report of what is kept there."""
+    from .kept import judged  # it needs this module
+
+    report = judged(folder)
+    print(report.text())
+    return report.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -27,14 +27,34 @@ class Report:
     kills: int = 0
     """As many were wanted, so that zero violations mean something."""
     invalid: str = ""
-    """Why the run says nothing, if it does not."""
+    """Why nothing that was found or not can be believed, if so."""
     kept: str = ""
-    """Where the history is, if that is kept."""
+    """In which folder the history is, and all else, if that is kept."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing was found, in a run that says something."""
-        return not self.invalid and self.replay is not None and not self.findings
+        return not self.says_nothing and not self.findings
+
+    @property
+    def code(self) -> int:
+        """What the process ends with; a run without a safeguard, with 0 if something was found."""
+        if self.says_nothing:
+            return 2
+        return int(bool(self.findings) != bool(self.breakage))
+
+    @property
+    def says_nothing(self) -> str:
+        """Why not, if so: nothing that was found means something only where enough happened."""
+        if self.invalid or self.replay is None:
+            return self.invalid or "nothing was judged"
+        if self.findings:
+            return ""
+        if not self.replay.counts["releases"]:
+            return "nothing was let through"
+        if self.tally["kills"] < self.kills:
+            return f"{self.kills} kills were wanted, and there were {self.tally['kills']}"
+        return ""
 
     @property
     def findings(self) -> list[str]:
@@ -47,6 +67,7 @@ class Report:
                 f"{violation} ({self._during(violation.at - _BEFORE, violation.at)})"
                 for violation in self.replay.violations
             ]
+            found += self.replay.too_long
             found += [
                 f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
             ]
@@ -90,11 +111,7 @@ class Report:
         if len(self.findings) > _SHOWN:
             lines.append(f"... and {len(self.findings) - _SHOWN} more")
         if self.findings and self.kept:
-            lines.append(f"the history is kept in {self.kept}")
-        if self.tally["kills"] < self.kills:
-            lines.append(
-                f"NOTE: {self.kills} kills were wanted: this run shows less than a whole one"
-            )
-        if self.invalid:
-            lines.append(f"INVALID, says nothing: {self.invalid}")
+            lines.append(f"all that this was judged by is kept in {self.kept}")
+        if self.says_nothing:
+            lines.append(f"INVALID, says nothing: {self.says_nothing}")
         return "\n".join(lines)

@@ -1,7 +1,6 @@
 """One run from the plane to the verdict."""
 
 import asyncio
-import shutil
 import sys
 import tempfile
 import time
@@ -21,10 +20,10 @@ from .broken import BREAKAGES
 from .clients import Client
 from .everybody import all_clients
 from .focus import FOCUS
-from .history import History, HistoryError
+from .history import History
+from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths
 from .refused_late import RefusedLate
-from .replay import replay
 from .report import Report
 from .scene import REPLICAS, Scene
 from .schedule import Kills, everything_else
@@ -43,14 +42,14 @@ def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = N
     """Start a plane, have everything go wrong on it, and judge what happened.
 
     `folder`: where the plane and the history are; a temporary one if None. Of that the history is
-    kept if something is found in it that nobody broke.
+    kept, and what it is judged by, if something is found in it that nobody broke.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cardquota-chaos-") as temporary:
             report = run(lengths, seed, breakage, Path(temporary))
             if report.findings and not breakage:
                 kept = Path(tempfile.mkdtemp(prefix="cardquota-chaos-found-"))
-                report.kept = str(shutil.copy(report.kept, kept))
+                report.kept = str(copied(Path(temporary), kept))
             return report
     return asyncio.run(_run(lengths, seed, breakage, folder))
 
@@ -133,9 +132,10 @@ async def _on(
         if not reply.ok:
             raise NotThereError(f"binding {binding} cannot be taken away: {reply.message}")
     await scene.until_deciding()
-    file = folder / "history"
     late = RefusedLate(api)
-    with History(cluster.state.process("etcd").address, objects.NAMESPACE, file) as history:
+    with History(
+        cluster.state.process("etcd").address, objects.NAMESPACE, folder / HISTORY
+    ) as history:
         looking = asyncio.create_task(late.run())
         clients = await _trouble(scene, lengths, seed, breakage)
         remaining = await _quiet(scene, lengths)
@@ -143,24 +143,23 @@ async def _on(
         await late.look()
         complete = await history.complete()
         back = [one for one in without if (await api.get(f"{_BINDINGS}/{one}")).code != 404]
-    report = Report(seed, breakage, tally)
-    report.remaining = [*scene.found, *remaining]
-    report.happened = scene.happened
-    report.kills = lengths.kills
-    report.refused_late = late.count
-    report.kept = str(file)
-    if history.failure or not complete:
-        report.invalid = history.failure or "the history is not complete"
-        return report
-    if back:
-        report.invalid = f"somebody made {', '.join(back)} again: it was not as broken as it should"
-    denials = [denial for client in clients for denial in client.denials]
-    try:
-        wrong_times = [(begin, end) for begin, end, _ in scene.happened]
-        report.replay = replay(file, denials, scene.spans, wrong_times)
-    except HistoryError as error:
-        report.invalid = str(error)
-    return report
+    invalid = history.failure or ("" if complete else "the history is not complete")
+    if back and not invalid:
+        invalid = f"somebody made {', '.join(back)} again: it was not as broken as it should"
+    beside = Beside(
+        seed=seed,
+        breakage=breakage,
+        kills=lengths.kills,
+        tally=tally,
+        remaining=[*scene.found, *remaining],
+        refused_late=late.count,
+        happened=scene.happened,
+        troubles=scene.troubles,
+        denials=[denial for client in clients for denial in client.denials],
+        invalid=invalid,
+    )
+    write(folder, beside)
+    return judged(folder)
 
 
 async def _furnish(scene: Scene) -> None:

@@ -14,11 +14,16 @@ from cardquota_dev.process import Process
 from cardquota_dev.testing import Cluster
 
 from .api import Api
+from .leeway import Trouble
 from .steady import Steady
 from .way import Way
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 REPLICAS = 3
+
+
+class NothingDoneError(Exception):
+    """A fault found nothing to do: there was no leader, or the API server took no for it."""
 
 
 @dataclass
@@ -34,8 +39,8 @@ class Scene:
     steady: Steady
     dice: Random
     tally: Counter[str]
-    spans: list[tuple[float, float]] = field(default_factory=list)
-    """When faults made views old (monotonic)."""
+    troubles: list[Trouble] = field(default_factory=list)
+    """When views were old, or answers late."""
     happened: list[tuple[float, float, str]] = field(default_factory=list)
     """What went wrong, from when until when (monotonic)."""
     found: list[str] = field(default_factory=list)
@@ -108,19 +113,34 @@ class Scene:
 
     @contextmanager
     def noted(self, what: str) -> Iterator[None]:
-        """What goes wrong while the block runs."""
+        """What goes wrong while the block runs. What did nothing is counted apart."""
         begun = time.monotonic()
         self.tally[what] += 1
         try:
             yield
-        finally:
+        except NothingDoneError:
+            self.tally[what] -= 1
+            self.tally[f"{what}, nothing done"] += 1
+        else:
             self.happened.append((begun, time.monotonic(), what))
 
     @contextmanager
-    def views_are_old(self) -> Iterator[None]:
-        """For as long as the block runs, and until it is forgotten by whoever judges denials."""
+    def views_are_old(self, behind: float = 0.0, *, anew: bool = False) -> Iterator[None]:
+        """For as long as the block runs; `behind`: and some may be for so many seconds longer.
+
+        `anew`: the leader is killed in it.
+        """
         begun = time.monotonic()
         try:
             yield
         finally:
-            self.spans.append((begun, time.monotonic()))
+            self.troubles.append(Trouble(begun, time.monotonic(), behind=behind, anew=anew))
+
+    @contextmanager
+    def answers_are_late(self, *, anew: bool = False) -> Iterator[None]:
+        """What was decided before the block ends may be stored as late as that."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.troubles.append(Trouble(begun, time.monotonic(), old=False, anew=anew))

@@ -66,16 +66,18 @@ class Kills:
 
     async def _with_patches_on_their_way(self, leader: int) -> None:
         """What it sent last comes only when its successor has given the cards to others."""
-        steady, event = self._scene.steady, self._scene.ways[leader].hold(self._dice)
-        try:
-            await steady.free(self._dice, _SOME)
-            await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
-            self._kill(leader)
-            await steady.urgent(_SOME)
-            await self._scene.until_deciding(but=leader)
-            await asyncio.sleep(_LATE)
-        finally:
-            event.set()
+        steady = self._scene.steady
+        with self._scene.answers_are_late(anew=True):
+            event = self._scene.ways[leader].hold(self._dice)
+            try:
+                await steady.free(self._dice, _SOME)
+                await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
+                self._kill(leader)
+                await steady.urgent(_SOME)
+                await self._scene.until_deciding(but=leader)
+                await asyncio.sleep(_LATE)
+            finally:
+                event.set()
 
     async def _while_the_others_are_told_nothing(self, leader: int) -> None:
         """Its successor knows of more quota, but not to whom it was given.
@@ -83,7 +85,7 @@ class Kills:
         It has to know that its view is old.
         """
         others = [way for number, way in enumerate(self._scene.ways) if number != leader]
-        with self._scene.views_are_old():
+        with self._scene.views_are_old(anew=True):
             events = [way.stall_watches(pods_alone=True) for way in others]
             try:
                 await self._scene.steady.raise_quota(_SOME)

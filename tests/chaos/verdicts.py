@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .calm import Calm
 from .history import Change
-from .leeway import Lately, Leeway
+from .leeway import Lately, Leeway, Trouble
 from .recount import Group, Place, Pod, Recount
+from .starts import Starts
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,22 @@ class Violation:
         return f"revision {self.revision}: {self.what}"
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """What a group is at some time, for the next of its gates."""
+
+    queue: str
+    minimum: int
+    started: int
+    reserved_in: str
+    reserved: frozenset[tuple[Place, int]]
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether a gate may open without more ado: it is no gang, or runs."""
+        return self.minimum < 2 or self.started >= self.minimum
+
+
 class Judge:
     """Follows a recount, change by change.
 
@@ -28,18 +46,21 @@ class Judge:
     decides only a moment later: of such, everything counts that was so lately.
     """
 
-    def __init__(self, recount: Recount, faults: Sequence[tuple[float, float]] = ()) -> None:
-        """`faults`: from when until when something went wrong (monotonic)."""
+    def __init__(
+        self, recount: Recount, troubles: Sequence[Trouble] = (), calm: Calm | None = None
+    ) -> None:
+        """`troubles`: when views were old, or answers late."""
         self._recount = recount
-        self._leeway = Leeway(faults)
+        self._leeway = Leeway(troubles)
         self._since = 0.0
         self._quotas = Lately[Place, int]()
         self._amounts = Lately[tuple[str, Place], int]()
         """What was held, and held or reserved."""
         self._queues = Lately[str, str]()
         """Of groups, by key."""
-        self._may_open = Lately[str, bool]()
-        """Whether a gate of a group may open without more ado, by the group's key."""
+        self._standings = Lately[str, _Standing | None]()
+        """Of groups, by key; None: the group is not there."""
+        self._starts = Starts(recount, calm or Calm())
         self._could_hold = Lately[tuple[str, Place], int]()
         """What the members of a group hold somewhere, or wait for."""
         self.violations: list[Violation] = []
@@ -52,6 +73,8 @@ class Judge:
         `before`: the pod until then; `group`: the pod group until then.
         """
         self._since = self._leeway.since(change.at)
+        for what in self._starts.too_long(change.at):
+            self._say(change, what)
         for place in sorted(touched):
             self._over_quota(change, place)
         pod = self._recount.pods.get(change.key) if change.kind == "pod" else None
@@ -62,6 +85,7 @@ class Judge:
             keys = {f"{self._recount.namespace}/{change.key}"}
         for key in sorted(keys):
             self._note_group(change.at, key)
+            self._starts.after(key)
             if change.kind == "group":
                 self._reservation(change, group, self._recount.groups.get(key))
 
@@ -86,13 +110,18 @@ class Judge:
 
     def _let_through(self, change: Change, before: Pod | None, pod: Pod) -> None:
         if before is None or before.uid != pod.uid or before.gated:
-            self._opened(change, pod)
+            self._opened(change, before, pod)
         self._on_its_card(change, before, pod)
 
-    def _opened(self, change: Change, pod: Pod) -> None:
+    def _opened(self, change: Change, before: Pod | None, pod: Pod) -> None:
         queues = self._queues.values(pod.group, self._since) if pod.group else []
         queues = [queue or pod.own_queue for queue in queues] or [pod.own_queue]
-        if pod.finished or not any(queues):
+        was_gated = before is not None and before.uid == pod.uid
+        if pod.finished or not (any(queues) or was_gated):
+            return
+        if pod.group:
+            self._member(change, pod)
+        if not any(queues):
             return
         if pod.stamp is None or not pod.term:
             self._say(change, f"{pod.key} is let through and bears no decision")
@@ -103,8 +132,6 @@ class Judge:
         if pod.charged_queue not in queues:
             found = " or ".join(dict.fromkeys(queues))
             self._say(change, f"{pod.key} is charged to {pod.charged_queue}, not {found}")
-        if pod.group and not any(self._may_open.values(pod.group, self._since) or [True]):
-            self._say(change, f"{pod.key} is let through, and nothing is reserved for its gang")
 
     def _on_its_card(self, change: Change, before: Pod | None, pod: Pod) -> None:
         """E3: it runs on what it is charged for."""
@@ -116,14 +143,55 @@ class Judge:
 
     # --- gangs --------------------------------------------------------------------------------
 
+    def _member(self, change: Change, pod: Pod) -> None:
+        """A gate opens whose group is there. One of a gang that does not run has to be reserved
+        before (the write-ahead), and the others that are missing open with it.
+        """
+        lately = self._standings.values(pod.group, self._since)
+        standings = [standing for standing in lately if standing is not None]
+        if not standings:
+            self._say(change, f"{pod.key} is let through, and its group is not there")
+        if not standings or any(standing.one_by_one for standing in standings):
+            return
+        self._starts.begun(pod.group, change.at)
+        if any(self._covers(standing, pod) for standing in standings):
+            return
+        if any(standing.reserved_in for standing in standings):
+            what = "is not covered by what is reserved for its gang"
+            self._say(change, f"{pod.key} is let through, and {what}")
+        else:
+            self._say(change, f"{pod.key} is let through, and nothing is reserved for its gang")
+
+    def _covers(self, standing: _Standing, pod: Pod) -> bool:
+        """Whether what is reserved is enough for this member and, where all are alike, for all that
+        run in its queue. Where they are not, who was meant by it cannot be told from outside.
+        """
+        if not standing.reserved_in == standing.queue == pod.charged_queue:
+            return False
+        members = self._recount.members[pod.group].values()
+        alike = len({(member.cards, member.amount) for member in members}) == 1
+        reserved = dict(standing.reserved)
+        return all(
+            reserved.get(place, 0) >= (self._recount.held_by(pod.group, place) if alike else amount)
+            for place, amount in pod.charge.items()
+            if amount
+        )
+
     def _note_group(self, at: float, key: str) -> None:
         group = self._recount.groups.get(key)
         if group is None:
-            return  # what was decided before it went may still be stored
+            # What was decided before it went may still be stored.
+            self._standings.note(key, at, None)
+            return
         self._queues.note(key, at, group.queue)
-        # The write-ahead: no gate of a gang opens before its minimum is reserved, or runs.
-        started = self._recount.started(key) >= group.minimum
-        self._may_open.note(key, at, group.minimum < 2 or bool(group.reserved_in) or started)
+        standing = _Standing(
+            group.queue,
+            group.minimum,
+            self._recount.started(key),
+            group.reserved_in,
+            frozenset(group.reserved.items()),
+        )
+        self._standings.note(key, at, standing)
         members = self._recount.members[key].values()
         queues = {queue for pod in members for queue, _ in pod.charge} | {group.queue}
         for queue in queues:

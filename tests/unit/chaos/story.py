@@ -24,10 +24,13 @@ class Story:
     def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> Self:
         self.revision += 1
         self.now += 0.5
-        version = self._versions.get((kind, key), 0) + 1 if thing else 0
+        before = self._versions.get((kind, key), 0)
+        version = before + 1 if thing else 0
         self._versions[kind, key] = version
-        row = json.dumps([self.now, kind, key, version, thing])
-        self._lines.append(f"{self.revision:012} {row}")
+        row = [self.now, kind, key, version, thing]
+        if thing is None:
+            row.append(before)
+        self._lines.append(f"{self.revision:012} {json.dumps(row)}")
         self.file.write_text("\n".join(reversed(self._lines)))
         return self
 

@@ -6,10 +6,12 @@ from types import ModuleType
 
 import pytest
 
-from chaos import denials, fitting, leeway, pauses, recount, replay, verdicts
+from chaos import calm, denials, fitting, leeway, pauses, recount, replay, starts, verdicts
 
 
-@pytest.mark.parametrize("module", [recount, fitting, leeway, verdicts, pauses, denials, replay])
+@pytest.mark.parametrize(
+    "module", [recount, fitting, leeway, verdicts, pauses, denials, replay, calm, starts]
+)
 def test_it_imports_nothing_of_the_product(module: ModuleType) -> None:
     tree = ast.parse(Path(str(module.__file__)).read_text())
     imported = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import)

@@ -6,6 +6,7 @@ import pytest
 
 from chaos.denials import Denial
 from chaos.history import HistoryError
+from chaos.leeway import Trouble
 from chaos.objects import A, B
 from chaos.replay import Replay, replay
 
@@ -60,10 +61,20 @@ def test_who_decided_just_before_a_quota_was_lowered_did_nothing_wrong(story: St
 
 def test_nor_did_who_was_in_trouble_since_then(story: Story) -> None:
     story.waits("a", 2).opens("a").waits("b").queue("q", {A: 1}).pause(20).opens("b")
-    faults = [(story.now - 18, story.now - 15), (story.now - 11, story.now - 1)]
-    assert replay(story.file, wrong_times=faults).violations == []
-    assert len(replay(story.file, wrong_times=faults[:1]).violations) == 1
+    first = Trouble(story.now - 19, story.now - 15, behind=5)
+    second = Trouble(story.now - 11, story.now - 1, old=False)
+    assert replay(story.file, troubles=[first, second]).violations == []
+    assert len(replay(story.file, troubles=[first]).violations) == 1
     assert len(replay(story.file).violations) == 1
+
+
+def test_troubles_one_after_the_other_excuse_no_more_than_the_last_one(story: Story) -> None:
+    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 2})
+    begun = story.now
+    story.pause(180).opens("b")
+    troubles = [Trouble(begun + 12 * n, begun + 12 * n + 9) for n in range(16)]
+    found = [one.what for one in replay(story.file, troubles=troubles).violations]
+    assert found == [f"q holds 3 of {A}, quota 2"]
 
 
 def test_a_charge_that_is_not_what_the_pod_asks_for(story: Story) -> None:
@@ -193,6 +204,19 @@ def test_a_missing_first_change_does_too(story: Story) -> None:
         replay(story.file)
 
 
+def test_a_missing_change_before_a_deletion_does_too(story: Story) -> None:
+    """The one that was over the quota, perhaps."""
+    story.waits("a", 3).opens("a").waits("b", 3).opens("b").lose_last().goes("b")
+    with pytest.raises(HistoryError, match="was deleted in version 2, which follows 1"):
+        replay(story.file)
+
+
+def test_a_pod_that_was_never_told_of_does_too(story: Story) -> None:
+    story.waits("a").lose_last().goes("a")
+    with pytest.raises(HistoryError, match="was deleted in version 1, which follows 0"):
+        replay(story.file)
+
+
 def test_counts_and_the_longest_pause(story: Story) -> None:
     story.waits("a", 3).opens("a").waits("b").goes("a")
     since = story.now
@@ -208,15 +232,36 @@ def test_counts_and_the_longest_pause(story: Story) -> None:
 # --- denials --------------------------------------------------------------------------------
 
 
-def denied(story: Story, amount: int = 1, **spans: list[tuple[float, float]]) -> Replay:
-    denial = Denial(("q", A), amount, story.now + 10, story.now + 10.1, "insufficient")
-    return replay(story.file, [denial], **spans)
+def denied(
+    story: Story,
+    *troubles: Trouble,
+    amount: int = 1,
+    cards: str = A,
+    text: str = "has insufficient <x> quota",
+) -> Replay:
+    denial = Denial(("q", cards), amount, story.now + 10, story.now + 10.1, text)
+    return replay(story.file, [denial], troubles)
 
 
 def test_a_denial_is_wrong_where_there_was_room_all_the_time(story: Story) -> None:
     story.waits("a", 2).opens("a")
-    assert len(denied(story, 1).wrong) == 1
-    assert denied(story, 2).wrong == []
+    assert len(denied(story).wrong) == 1
+    assert denied(story, amount=2).wrong == []
+
+
+@pytest.mark.parametrize("cards", [f"{A}|{B}", f"{B}|{A}"])
+def test_room_for_one_of_two_cards_is_enough(story: Story, cards: str) -> None:
+    story.waits("a", 3).opens("a")
+    assert len(denied(story, cards=cards, amount=2).wrong) == 1
+    assert denied(story, cards=cards, amount=3).wrong == []
+
+
+def test_a_refusal_for_something_else_than_quota_is_wrong_room_or_not(story: Story) -> None:
+    story.waits("a", 3).opens("a")
+    text = "card <x> is not known: no node offers it"
+    assert len(denied(story, text=text).wrong) == 1
+    in_trouble = denied(story, Trouble(story.now, story.now + 10), text=text)
+    assert (in_trouble.wrong, in_trouble.unjudged) == ([], 1)
 
 
 def test_a_denial_is_not_wrong_just_after_room_came(story: Story) -> None:
@@ -243,5 +288,12 @@ def test_who_waits_for_something_else_is_in_nobodys_way(
 
 def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:
     story.waits("a", 1).opens("a")
-    seen = denied(story, faults=[(story.now, story.now + 8)])
+    seen = denied(story, Trouble(story.now, story.now + 8))
     assert (seen.wrong, seen.unjudged) == ([], 1)
+    seen = denied(story, Trouble(story.now - 2, story.now, behind=8))
+    assert (seen.wrong, seen.unjudged) == ([], 1)
+
+
+def test_answers_that_are_late_excuse_no_denial(story: Story) -> None:
+    story.waits("a", 1).opens("a")
+    assert len(denied(story, Trouble(story.now, story.now + 8, old=False)).wrong) == 1

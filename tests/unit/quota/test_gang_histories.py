@@ -121,6 +121,61 @@ class GangHistories(RuleBasedStateMachine):
             self.a_quota_is_written(queue, h200, h800, None, opens=True)
             self.members_are_created(group, names, 1, 1, opens=True)
 
+    def a_gang_starts(self, group: str, queue: str, amount: int) -> list[str]:
+        """Of two, with room; who waited or ran before does so no more. Its members."""
+        for uid, pod in sorted(self.told.plain.pods.items()):
+            if pod.group == f"team/{group}" or self.told.plain.queue_of(pod) in QUEUES:
+                self.told.ledger.pod_gone(uid)
+                self.told.forget(uid)
+        for name in QUEUES:
+            self.a_quota_is_written(name, 5, 5, "Gate", opens=False)
+        self.a_group_is_deleted(group)
+        self.a_group_is_written(group, queue, 2, opens=False)
+        before = set(self.told.plain.pods)
+        self.members_are_created(group, H200, amount, 2, opens=True)
+        self.a_reservation_lands(group)
+        return sorted(self.told.plain.pods.keys() - before)
+
+    @rule(group=groups, queue=queues, amount=st.integers(1, 2), more=st.integers(0, 1))
+    def a_gang_runs_moves_and_needs_one_more(
+        self, group: str, queue: str, amount: int, more: int
+    ) -> None:
+        """What it holds where it was is no part of what is reserved where it is now."""
+        self.a_gang_starts(group, queue, amount)
+        self.a_group_is_written(group, QUEUES[queue == QUEUES[0]], 3, opens=False)
+        self.members_are_created(group, H200, more, 1, opens=True)
+        self.all_holds()
+
+    @rule(group=groups, queue=queues, h200=amounts, h800=amounts, taken=st.integers(1, 5))
+    def a_gang_loses_its_members_and_others_take_what_they_like(
+        self, group: str, queue: str, h200: int, h800: int, taken: int
+    ) -> None:
+        """What is reserved for it is still, and others may hold either card, or more than there is
+        by now.
+        """
+        for uid in self.a_gang_starts(group, queue, 1):
+            self.told.ledger.pod_gone(uid)
+            self.told.forget(uid)
+        past = self.shape(None, queue, f"{H200}|{H800}", taken)
+        self.told.a_pod_gets_past_admission(shape=past)
+        self.a_quota_is_written(queue, h200, h800, "Gate", opens=False)
+        self.members_are_created(group, H200, 1, 1, opens=True)
+
+    @rule(group=groups, names=cards, of=st.integers(2, 4), queue=queues)
+    def a_gang_comes_one_member_after_the_other(
+        self, group: str, names: str, of: int, queue: str
+    ) -> None:
+        """First the members, which name their queue, then the group; what is there is tried after
+        each.
+        """
+        self.a_group_is_deleted(group)
+        self.a_quota_is_written(queue, 5, 5, "Gate", opens=False)
+        for _ in range(of - 1):
+            self.told.a_gated_pod_is_created(shape=self.shape(group, queue, names, 1))
+        self.open_all(opens=True)
+        self.a_group_is_written(group, queue, of, opens=True)
+        self.members_are_created(group, names, 1, 1, opens=True)
+
     @rule(queue=queues, names=cards, amount=st.integers(1, 2))
     def a_pod_of_no_group_is_created(self, queue: str, names: str, amount: int) -> None:
         self.told.a_gated_pod_is_created(shape=self.shape(None, queue, names, amount))

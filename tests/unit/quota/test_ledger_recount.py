@@ -73,6 +73,8 @@ class Histories(RuleBasedStateMachine):
         self.confirmed_groups: set[str] = set()
         self.node_bodies: dict[str, NodeBody] = {}
         self.finished: list[str] = []
+        self.succeeded: dict[str, str | None] = {}
+        """Of those that finished: the group, by uid."""
 
     @initialize(default=st.sampled_from(("", "blue")), free=st.booleans())
     def settings_of_the_installation(self, default: str, free: bool) -> None:
@@ -173,6 +175,8 @@ class Histories(RuleBasedStateMachine):
             see(self.ledger, body_of(pod, self.next()).in_phase(phase))
             self.forget(pod.uid)
             self.finished.append(pod.uid)  # counts no more, but is still there
+            if phase == "Succeeded":
+                self.succeeded[pod.uid] = pod.group
 
     @rule(pick=picks)
     def a_pod_is_deleted(self, pick: int) -> None:
@@ -498,20 +502,63 @@ class Histories(RuleBasedStateMachine):
             if isinstance(found, Refusal):
                 continue
             before = self.plain.charged()
+            uids = [record.facts.uid for record, _ in found.pods]
+            opened = [self.plain.pods[uid] for uid in uids]
+            # Where nothing is enforced a gate is opened whatever the rules say.
+            enforced = all(
+                self.plain.namespaces.get(pod.namespace, "")[1:] != ("off",) for pod in opened
+            )
+            if enforced:
+                self.as_many_open_as_must_start_together(opened)
             if found.gang is not None:
                 key = found.gang.key
                 reserved = self.plain.reservation_for(key, queue, dict(found.asked))
                 self.plain.groups[key].assumed = queue, reserved
                 self.ledger.reserve(key, queue, "term-1", found.asked)
-            enforced = False
-            for record, cards in found.pods:
-                pod = self.plain.pods[record.facts.uid]
-                enforced = enforced or self.plain.namespaces.get(pod.namespace, "")[1:] != ("off",)
+            for pod, (_, cards) in zip(opened, found.pods, strict=True):
                 pod.assumed = found.queue, dict(cards)
                 self.stamps[pod.uid] = Stamp(found.queue, cards, "term-1")
                 self.ledger.assume(pod.uid, self.stamps[pod.uid])
             if enforced:
                 self.nothing_is_over_its_limit_that_grew(before)
+                self.what_is_held_fits(queue, {c for _, cards in found.pods for c, n in cards if n})
+
+    def as_many_open_as_must_start_together(self, opened: list[PlainPod]) -> None:
+        """E2: of a gang that neither runs nor is reserved all that are missing, else one; and of a
+        group that does not exist, nobody.
+        """
+        key = opened[0].group
+        if key is None:
+            assert len(opened) == 1
+            return
+        assert {pod.group for pod in opened} == {key}
+        group = self.plain.groups.get(key)
+        assert group is not None, f"{key} does not exist"
+        reserved, _ = group.assumed or group.reservation or ("", {})
+        missing = group.minimum - self.started(key)
+        alone = group.minimum <= 1 or missing <= 0
+        alone = alone or (reserved != "" and group.queue in ("", reserved))
+        assert len(opened) == (1 if alone else missing), (key, len(opened), missing)
+
+    def started(self, key: str) -> int:
+        """Members that count for a group's minimum."""
+        members = [pod for pod in self.plain.pods.values() if pod.group == key]
+        held = [pod for pod in members if pod.state != "gated" or pod.assumed]
+        return len(held) + sum(group == key for group in self.succeeded.values())
+
+    def what_is_held_fits(self, queue: str, cards: set[str]) -> None:
+        """T3, Q7, by brute force: where cards were given just now, all that is held and reserved
+        has its place, also with what those take that may still have one card or another.
+        """
+        account = self.ledger.account(queue)
+        assert account is not None
+        claims, room = claims_and_room(self.ledger, account, at_create=False)
+        near = set(cards)
+        while more := {c for one in claims if near & set(one.cards) for c in one.cards} - near:
+            near |= more
+        claims = [claim for claim in claims if near & set(claim.cards)]
+        assert all(room.get(card, 0) >= 0 for card in cards), (queue, cards, room)
+        assert len(claims) >= 7 or fits(room, *claims), (queue, cards, claims, room)
 
     def nothing_is_over_its_limit_that_grew(self, before: dict[tuple[str, str], int]) -> None:
         """I1, by a count of its own: what was let through, reservations included, fits.

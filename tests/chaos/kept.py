@@ -1,0 +1,67 @@
+"""A run as it is kept: the history, and beside it all else that it is judged by."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from .denials import Denial
+from .history import HistoryError
+from .leeway import Trouble
+from .replay import replay
+from .report import Report
+
+HISTORY = "history"
+_BESIDE = "beside.json"
+
+
+class Beside(msgspec.Struct, kw_only=True):
+    """What the history does not say."""
+
+    seed: int
+    breakage: str = ""
+    kills: int = 0
+    tally: dict[str, int] = {}
+    remaining: list[str] = []
+    refused_late: int = 0
+    happened: list[tuple[float, float, str]] = []
+    troubles: list[Trouble] = []
+    denials: list[Denial] = []
+    invalid: str = ""
+
+
+def write(folder: Path, beside: Beside) -> None:
+    """Beside the history in this folder."""
+    (folder / _BESIDE).write_bytes(msgspec.json.format(msgspec.json.encode(beside)))
+
+
+def judged(folder: Path) -> Report:
+    """The report of what is kept there, judged now.
+
+    A history that is kept alone is judged as if nothing had gone wrong and nobody been refused.
+    """
+    file = folder / _BESIDE
+    beside = (
+        msgspec.json.decode(file.read_bytes(), type=Beside) if file.exists() else Beside(seed=0)
+    )
+    report = Report(beside.seed, beside.breakage, Counter(beside.tally))
+    report.remaining, report.refused_late = beside.remaining, beside.refused_late
+    report.happened, report.kills, report.invalid = beside.happened, beside.kills, beside.invalid
+    report.kept = str(folder)
+    if not beside.invalid:
+        wrong_times = [(begin, end) for begin, end, _ in beside.happened]
+        history = folder / HISTORY
+        try:
+            report.replay = replay(history, beside.denials, beside.troubles, wrong_times)
+        except HistoryError as error:
+            report.invalid = str(error)
+    return report
+
+
+def copied(folder: Path, where: Path) -> Path:
+    """The same, kept somewhere else."""
+    for name in (HISTORY, _BESIDE):
+        if (folder / name).exists():
+            shutil.copy(folder / name, where)
+    return where

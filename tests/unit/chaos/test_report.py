@@ -1,0 +1,86 @@
+"""A run is clean only if it shows something, and nothing that must not be."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from chaos.leeway import Trouble
+from chaos.objects import A
+from chaos.pauses import AT_ALL, IN_CALM
+from chaos.replay import replay
+from chaos.report import Report
+
+from .story import Story
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path).queue("q", {A: 3})
+
+
+def report_of(
+    story: Story, *troubles: Trouble, wrong: tuple[float, float] | None = None, kills: int = 1
+) -> Report:
+    seen = replay(story.file, troubles=troubles, wrong_times=[wrong] if wrong else [])
+    return Report(1, "", Counter(kills=kills), seen, kills=1)
+
+
+def test_a_run_that_let_something_through_is_clean(story: Story) -> None:
+    report = report_of(story.waits("a").opens("a"))
+    assert report.clean
+    assert "INVALID" not in report.text()
+
+
+def test_a_run_that_let_nothing_through_says_nothing(story: Story) -> None:
+    report = report_of(story)
+    assert not report.clean
+    assert report.text().endswith("INVALID, says nothing: nothing was let through")
+
+
+def test_a_run_with_too_few_kills_says_nothing(story: Story) -> None:
+    report = report_of(story.waits("a").opens("a"), kills=0)
+    assert not report.clean
+    assert report.says_nothing == "1 kills were wanted, and there were 0"
+
+
+def test_what_was_found_says_something_however_little_happened(story: Story) -> None:
+    report = report_of(story.waits("a", 4).opens("a"), kills=0)
+    assert (report.says_nothing, report.clean) == ("", False)
+
+
+def test_a_run_that_was_not_judged_says_nothing() -> None:
+    assert not Report(1, "", Counter()).clean
+    assert Report(1, "", Counter()).says_nothing
+
+
+def test_who_fits_and_waits_for_long_while_nothing_is_wrong_is_found(story: Story) -> None:
+    report = report_of(story.waits("a").pause(IN_CALM).opens("a"))
+    (found,) = report.findings
+    assert found.startswith("nothing of q was let through for 10.5 s although something would")
+
+
+def test_and_also_if_it_still_waits_in_the_end(story: Story) -> None:
+    story.waits("x").opens("x").waits("a").pause(IN_CALM).put("lease", "x", {"metadata": {}})
+    assert len(report_of(story).findings) == 1
+
+
+def test_who_waits_while_something_is_wrong_has_more_time(story: Story) -> None:
+    story.waits("a")
+    begun = story.now
+    story.pause(IN_CALM + 10).opens("a")
+    assert report_of(story, wrong=(begun, begun + 8)).clean
+    assert report_of(story, Trouble(begun, begun + 2, behind=6)).clean
+    assert not report_of(story, wrong=(begun - 9, begun)).clean
+
+
+def test_but_not_for_ever(story: Story) -> None:
+    story.waits("a")
+    begun = story.now
+    story.pause(AT_ALL).opens("a")
+    assert not report_of(story, wrong=(begun, story.now)).clean
+
+
+def test_who_waits_for_room_is_no_pause(story: Story) -> None:
+    story.waits("a", 3).opens("a").waits("b").pause(100).goes("a").opens("b")
+    assert report_of(story).clean
