@@ -102,7 +102,7 @@ class Account:
 
         Pods that audit mode let by passed by design and are not among them, also later.
         """
-        self.waiting = WaitingLine()
+        self.waiting = WaitingLine(name)
         self.undecided: Undecided | None = None
         """What pods that are let through hold of one card or another (T3); None where each has its
         card. One that waits claims nothing."""

@@ -7,6 +7,8 @@ from typing import Protocol
 class Line(Protocol):
     """A waiting line in which members of a gang stand."""
 
+    queue: str
+
     def regroup(self, gang: "Gang") -> None:
         """The gang's minimum, reservation or members changed."""
 

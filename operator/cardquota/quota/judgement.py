@@ -101,6 +101,8 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     if record.queue == OUTSIDE:
         text = messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
+    if _goes_with_others(ledger, record.facts):
+        return Verdict(Outcome.UNSEEN, record.queue)
     for card in _reserved_for(ledger, record):
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
@@ -165,6 +167,12 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
         return None
     text = messages.gang_incomplete(book.key, book.there, book.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
+
+
+def _goes_with_others(ledger: Ledger, facts: PodFacts) -> bool:
+    """Whether a pod starts together with others or not at all (E2)."""
+    book = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
+    return book is not None and not book.started
 
 
 def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:

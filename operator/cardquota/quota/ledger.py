@@ -41,16 +41,11 @@ class Ledger(LedgerDecisions):
             if record is not None and facts.revision >= record.facts.revision:
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
-                if self._succeeded.get(facts.uid, facts.group) != facts.group:
-                    self._leave_group(self.groups[self._succeeded[facts.uid]], facts.uid)
-                self._succeeded[facts.uid] = facts.group
-                self._group(facts.group).succeed(facts.uid)
-                self._stir(self._group(facts.group))
+                self._succeed(facts.uid, facts.group)
             return
         facts = self._kept_text.admit(facts)
         if record is None:
-            if facts.uid in self._succeeded:  # somebody has set its phase back
-                self._leave_group(self.groups[self._succeeded.pop(facts.uid)], facts.uid)
+            self._succeed(facts.uid, "")  # if somebody has set its phase back
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
                 self.news.meet(facts.uid)
@@ -76,9 +71,7 @@ class Ledger(LedgerDecisions):
         if record is not None:
             self._lift(record)
             self._hold(record, ())
-        group = self._succeeded.pop(uid, None)
-        if group is not None:
-            self._leave_group(self.groups[group], uid)
+        self._succeed(uid, "")
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
@@ -207,6 +200,23 @@ class Ledger(LedgerDecisions):
         self.device_classes.drop(name)
 
     # --- what more than one of them does ----
+
+    def _succeed(self, uid: str, group: str) -> None:
+        """A pod counts for this group as one that has succeeded, if for any. Those who wait hear of
+        it: the group may lack a member more now, or one less.
+        """
+        before = self._succeeded.pop(uid, "")
+        if group:
+            self._succeeded[uid] = group
+        if group == before:
+            return
+        if before:
+            book = self.groups[before]
+            self._leave_group(book, uid)
+            self._stir(book)
+        if group:
+            self._group(group).succeed(uid)
+            self._stir(self._group(group))
 
     def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only where something that they are read by changed:

@@ -345,10 +345,11 @@ class LedgerCharges(LedgerView):
             del self.groups[book.key]
 
     def _stir(self, book: GroupBook) -> None:
-        """Members, minimum or reservation of a group changed."""
+        """Members, minimum or reservation of a group changed: those who wait are looked at."""
         self.news.stir_group(book.key)
         for line in book.lines:
             line.regroup(book)
+            self.news.stir(line.queue)
 
     def _written(self, book: GroupBook, reservation: Reservation) -> None:
         """A reservation stands: members that waited for that are looked at."""

@@ -63,11 +63,13 @@ class WaitingLine:
         "_waking",
         "deny_lanes",
         "lanes",
+        "queue",
         "shelves",
         "untold",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, queue: str = "") -> None:
+        self.queue = queue
         self.lanes: dict[Hashable, Lane] = {}
         self.deny_lanes: dict[Hashable, int] = {}
         """Keys of the lanes in which pods with policy Deny wait, and how many do."""

@@ -40,7 +40,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     Nothing is taken from one pod for another here. So whoever stands in a lane with somebody who is
     not alike, and waits since that one does not fit, is found.
     """
-    noted, account.waiting = account.waiting, WaitingLine()
+    noted, account.waiting = account.waiting, WaitingLine(account.name)
     lanes = {record: record.lane for record in ledger.pods.values()}
     for uid in noted.uids():
         account.waiting.join(ledger.pods[uid], uid, _gang_of(ledger, uid))

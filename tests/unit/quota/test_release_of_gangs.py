@@ -11,6 +11,7 @@ import pytest
 from builders import H200, H800, R4090, Body, a_group, a_pod, a_queue, see
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
+from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_pass import Opening, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
@@ -259,6 +260,54 @@ def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
     assert release(ledger)[0] == []
     see(ledger, member("b").in_phase("Succeeded"))
     assert release(ledger)[0] == [["a"]]
+
+
+def test_e2_a_gang_that_has_begun_starts_whole_again_once_its_succeeded_members_are_deleted() -> (
+    None
+):
+    """As a Job's ttlSecondsAfterFinished has it done."""
+    done = [member(f"s{n}").stamped("red", {H200: 1}).in_phase("Succeeded") for n in range(2)]
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, GANG, *done, member("a"), member("b"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    ledger.pod_gone("uid-s0")
+    ledger.pod_gone("uid-s1")
+    assert ledger.news.take_stirred() == {"red"}
+    see(ledger, held.stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+@pytest.mark.parametrize("change", ["its phase is set back", "it is of another group now"])
+def test_e2_or_once_they_count_for_it_no_longer(change: str) -> None:
+    done = member("done").in_phase("Succeeded")
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, GANG, done, member("b"), member("c"))
+    assert release(ledger)[0] == []
+    back = done.in_phase("Pending") if "phase" in change else done.in_group("other")
+    see(ledger, back.at_revision(2), held.stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == []
+
+
+def test_e2_no_member_of_a_gang_that_starts_whole_is_let_through_alone() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    alone = judge_release(ledger, ledger.pods["uid-a"])
+    assert (alone.fits, alone.outcome) == (False, Outcome.UNSEEN)
+
+
+def test_those_who_wait_are_looked_at_when_a_member_is_first_seen_as_one_that_has_succeeded() -> (
+    None
+):
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    done = member("b").stamped("red", {H200: 1}).in_phase("Succeeded")
+    see(ledger, done)
+    assert ledger.news.take_stirred() == {"red"}
+    see(ledger, done.at_revision(2))
+    assert ledger.news.take_stirred() == set()
 
 
 def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
