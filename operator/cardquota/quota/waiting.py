@@ -84,7 +84,7 @@ class WaitingLine:
         self._entries = 0
         self._parked: dict[Candidate, None] = {}
         self._puzzled: dict[Candidate, None] = {}
-        """Those that are parked until another card is known."""
+        """Those that are to be tried when another card is known."""
         self._roused: dict[Candidate, None] = {}
         """Those of whom one was, and who are still to be woken."""
         self._waking: dict[Shelf, None] = {}
@@ -259,6 +259,8 @@ class WaitingLine:
         """It was tried, and lacks room."""
         self._drop(candidate)
         self.shelves.put(candidate, signature, needs, reason, cards)
+        if reason in _OF_KNOWLEDGE:
+            self._puzzled[candidate] = None  # another card that is known may be room as well
 
     def park(self, candidate: Candidate, reason: Reason | None) -> None:
         """It was tried, and waits for something else than room."""
@@ -280,7 +282,7 @@ class WaitingLine:
         self._noted_in_vain = True
 
     def look_at_parked(self) -> None:
-        """Have those tried that wait for something else than room."""
+        """Have those tried that wait for something else than room, or may do so."""
         for book in (self._parked, self._puzzled):
             self._roused.update(book)
             book.clear()

@@ -232,6 +232,17 @@ def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() 
     assert release(ledger)[0] == [["new"]]
 
 
+def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() -> None:
+    """It waits for room as well: others of it may fit once anything is free."""
+    blue = a_queue("blue").with_quota({H200: 1})
+    ledger = a_cluster(blue, GANG, runs("r", 1), member("w", 1, f"{H200}|XPU-9"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    see(ledger, blue.with_quota({H200: 1, "XPU-9": 1}).at_revision(5))
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["w"]]
+
+
 def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
     gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
     opened, refusals = release(a_cluster(FIVE, GANG, *gang))
