@@ -139,7 +139,10 @@ class Ledger(LedgerDecisions):
     def group_seen(self, facts: GroupFacts) -> None:
         """A pod group was added or changed."""
         book = self._group(facts.key)
-        if book.facts is not None and book.facts.uid == facts.uid:
+        if book.facts is not None and book.facts.uid != facts.uid:
+            self.group_gone(facts.key)
+            book = self._group(facts.key)
+        elif book.facts is not None:
             if facts.revision < max(book.facts.revision, book.settled_revision):
                 return
             if facts == book.facts and book.assumed is None:
@@ -160,7 +163,7 @@ class Ledger(LedgerDecisions):
         """A pod group was deleted, and with it its reservation."""
         book = self.groups.get(key)
         if book is not None:
-            book.assumed, book.settled_revision = None, 0
+            book.assumed, book.settled_revision, book.lost_place = None, 0, False
             self._see_group(book, None)
             if book.unused and self.groups.get(key) is book:
                 del self.groups[key]

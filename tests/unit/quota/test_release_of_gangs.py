@@ -473,6 +473,24 @@ def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
     assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]
 
 
+@pytest.mark.parametrize("deletion_seen", [True, False])
+def test_e8_a_gang_made_again_has_not_lost_its_place(deletion_seen: bool) -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.lose_place("team/gang")
+    if deletion_seen:
+        ledger.group_gone("team/gang")
+    see(ledger, GANG.with_uid("another").at_revision(9))
+    assert not ledger.groups["team/gang"].lost_place
+
+
+def test_t2_a_gang_made_again_holds_nothing_that_was_decided_for_the_one_before() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.reserve("team/gang", "red", "t", ((H200, 2),))
+    see(ledger, GANG.with_uid("another").at_revision(9))
+    assert ledger.groups["team/gang"].reservation is None
+    assert drift(ledger) == {}
+
+
 def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
     """Of its own priority; and before them again once it has begun."""
     ledger = a_cluster(QUEUE.with_quota({H200: 2}), *two_gangs_alike())
