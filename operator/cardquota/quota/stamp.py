@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
-from .quantity import QuantityError, cpu_quantity, memory_quantity, milli, whole
+from .quantity import LARGEST, QuantityError, cpu_quantity, memory_quantity, milli, whole
 from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
 
@@ -81,6 +81,8 @@ def read_reservation(text: str) -> Reservation | None:
     try:
         amounts = {**cards, CPU: milli(found.get(CPU, 0)), MEMORY: whole(found.get(MEMORY, 0))}
     except (QuantityError, TypeError):
+        return None
+    if not all(0 <= amount <= LARGEST for amount in amounts.values()):
         return None
     return Reservation(queue, term, canonical(amounts))
 

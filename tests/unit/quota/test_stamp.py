@@ -70,7 +70,10 @@ def test_a_reservation_is_read_back(
         {"cards": {H200: -1}},
         {"queue": 3},
         {"term": None},
+        {"cards": {H200: 2**63}},
         {"cpu": "much"},
+        {"cpu": "-1"},
+        {"memory": -1},
         {"memory": [1]},
     ],
 )
