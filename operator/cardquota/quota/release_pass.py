@@ -9,6 +9,7 @@ import heapq
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from . import messages
@@ -18,6 +19,7 @@ from .group_book import GroupBook
 from .ledger import Ledger
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
+from .pod_request import PodRequest
 from .release_judge import Opening, ReleaseJudge
 from .shelves import Cards
 from .untold import Behind, Words
@@ -165,8 +167,20 @@ class ReleasePass:
     # --- fifo ---------------------------------------------------------------------------------
 
     def _cards(self, candidate: Candidate) -> Cards:
-        firsts = (self._ledger.pods[lane.turns[0][-1]].request for lane in candidate.lanes)
-        return frozenset(card for request in firsts if request for card in request.cards)
+        """Which it waits for: of a gang that has not begun, those that its first members ask for.
+        One that has begun may go on with any of its members.
+        """
+        uids = [lane.turns[0][-1] for lane in candidate.lanes]
+        if candidate.whole is not None:
+            book = self._ledger.groups[candidate.whole.key]
+            if book.missing == book.minimum < sum(len(lane.turns) for lane in candidate.lanes):
+                turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
+                uids = [turn[-1] for turn in islice(turns, book.minimum)]
+        requests = {id(request): request for uid in uids if (request := self._request(uid))}
+        return frozenset(card for request in requests.values() for card in request.cards)
+
+    def _request(self, uid: str) -> PodRequest | None:
+        return self._ledger.pods[uid].request
 
     def _behind(self, cards: Cards) -> Behind | None:
         """Who is before those who ask for these in a fifo queue: they must not even be tried."""
@@ -188,7 +202,7 @@ class ReleasePass:
             shelf.holds_up = verdict.outcome is Outcome.WAITS
         if self._fifo and shelf is not None and shelf.holds_up:
             first = self._ledger.pods[candidate.turn[-1]].facts
-            cards = self._cards(candidate) - self._blocked.keys()
+            cards = shelf.cards - self._blocked.keys()
             self._blocked.update(dict.fromkeys(cards, first))
 
 
@@ -210,12 +224,14 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     uids = untold.take(found, _AT_A_TIME)
     pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
     if isinstance(found, Behind):
-        return list(_of_those_behind(account, pods, found))
+        return list(_of_those_behind(ledger, account, pods, found))
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
     return [Refusal(tuple(pods), found.verdict, gang)]
 
 
-def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) -> Iterator[Refusal]:
+def _of_those_behind(
+    ledger: Ledger, account: Account, pods: list[PodRecord], behind: Behind
+) -> Iterator[Refusal]:
     """How many are before those who came. By name only to those of the same namespace, who may see
     that pod.
     """
@@ -225,12 +241,12 @@ def _of_those_behind(account: Account, pods: list[PodRecord], behind: Behind) ->
         groups[record.facts.namespace == first.namespace].append(record)
     for name, those in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
         if those:
-            before = _before(account, card, those[0].turn)
+            before = _before(ledger, account, card, those[0].turn)
             text = messages.behind(account.name, card, before, name)
             yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
 
 
-def _before(account: Account, card: str, turn: Turn) -> int:
+def _before(ledger: Ledger, account: Account, card: str, turn: Turn) -> int:
     """How many wait for a card before a turn and hold up those behind them, at the least.
 
     Of those who can never fit nobody has to wait.
@@ -245,6 +261,8 @@ def _before(account: Account, card: str, turn: Turn) -> int:
         and lane.candidate.shelf
         and lane.candidate.shelf.holds_up
         and card in lane.candidate.shelf.cards
+        and (request := ledger.pods[lane.turns[0][-1]].request)
+        and card in request.cards
     )
     return max(1, number)
 
