@@ -120,7 +120,7 @@ class Candidate:
 class Shelf:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_row", "cards", "holds_up", "needs", "reason", "signature")
+    __slots__ = ("_row", "aside", "cards", "holds_up", "needs", "reason", "signature")
 
     def __init__(self, signature: Hashable, cards: frozenset[str]) -> None:
         self.signature = signature
@@ -131,6 +131,8 @@ class Shelf:
         """What all of them have been told."""
         self.holds_up = True
         """In a fifo queue: whether those behind have to wait."""
+        self.aside = False
+        """Whether it holds up nobody, and has room, but is itself behind somebody."""
         self._row: list[tuple[Turn, Candidate]] = []
 
     def __bool__(self) -> bool:

@@ -16,12 +16,12 @@ from . import messages
 from .account import Account
 from .candidate import Candidate, Shelf, Turn
 from .group_book import GroupBook
+from .kinds import Cards
 from .ledger import Ledger
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .release_judge import Opening, ReleaseJudge
-from .shelves import Cards
 from .untold import Behind, Words
 from .verdict import Outcome, Verdict
 from .vocabulary import Reason
@@ -30,6 +30,9 @@ __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
 _AT_A_TIME: Final = 32
 """Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
+
+_MOVED_AT_A_TIME: Final = 64
+"""Of those who wait in a fifo queue behind others, how many are put aside in one step."""
 
 _MOST_LANES: Final = 1_000
 """Lanes in which it is counted who is before a pod; where there are more, it is one at the least.
@@ -70,15 +73,23 @@ class ReleasePass:
         """To those behind them, by card and uid: many are behind the same one."""
         self._after: Turn | None = None
         """Of the last shelf that was tried."""
-        self._heads: list[tuple[Turn, Cards]] | None = None
-        """In a fifo queue a heap: whose turn it is of those who wait for the same cards."""
+        self._files: list[tuple[Turn, str]] | None = None
+        """In a fifo queue a heap: of the files of choices of cards, who is next in each."""
+        self._heads: list[tuple[Turn, Cards]] = []
+        """And one of the choices that were taken out of them: whose turn it is of each."""
+        self._moved = 0
+        """Choices and shelves that were put elsewhere in this step: that holds in the next pass."""
 
     def __iter__(self) -> Iterator[Opening | None]:
         while True:
             if self._line.refresh(self._ledger.epoch):
                 yield None
                 continue
+            self._moved = 0
             candidate, shelf = self._line.next_awake(), self._next_shelf()
+            if self._moved >= _MOVED_AT_A_TIME:
+                yield None
+                continue
             if shelf is not None and (candidate is None or shelf.turn < candidate.place):
                 self._after = shelf.turn
                 if not shelf.may_fit(self._judge.free):
@@ -102,6 +113,13 @@ class ReleasePass:
         if not self._fifo:
             return shelves.next_with_room(free, self._after)
         without = shelves.next_with_room(free, self._after, of_cards=False)
+        while without is not None and not self._blocked.keys().isdisjoint(without.cards):
+            # It will be looked at again when nobody is before it.
+            shelves.hold(without, holds_up=False, aside=True)
+            self._moved += 1
+            if self._moved >= _MOVED_AT_A_TIME:
+                return None
+            without = shelves.next_with_room(free, self._after, of_cards=False)
         shelf = self._next_in_fifo()
         if shelf is None or without is None:
             return shelf or without
@@ -109,21 +127,53 @@ class ReleasePass:
 
     def _next_in_fifo(self) -> Shelf | None:
         shelves = self._line.shelves
-        if self._heads is None:
-            kinds = ((shelves.first_of(cards, None), cards) for cards in shelves.kinds())
-            self._heads = [(shelf.turn, cards) for shelf, cards in kinds if shelf is not None]
-            heapq.heapify(self._heads)
-        while self._heads:
-            turn, cards = self._heads[0]
+        if self._files is None:
+            self._files = shelves.kinds.fronts()
+            heapq.heapify(self._files)
+        heads = self._heads
+        while self._moved < _MOVED_AT_A_TIME:
+            if self._files and (not heads or self._files[0][0] <= heads[0][0]):
+                self._look_into(self._files)
+                continue
+            if not heads:
+                return None
+            turn, cards = heads[0]
             free = self._blocked.keys().isdisjoint(cards)
-            shelf = shelves.first_of(cards, self._after) if free else None
+            shelf = shelves.kinds.first_of(cards, self._after) if free else None
             if shelf is None:
-                heapq.heappop(self._heads)
-            elif shelf.turn == turn:
-                return shelf
+                heapq.heappop(heads)
+            elif shelf.turn != turn:
+                heapq.heapreplace(heads, (shelf.turn, cards))
+            elif shelf.aside and not shelf.may_fit(self._judge.free):
+                shelves.hold(shelf, holds_up=False)
+                self._moved += 1
             else:
-                heapq.heapreplace(self._heads, (shelf.turn, cards))
+                return shelf
         return None
+
+    def _look_into(self, files: list[tuple[Turn, str]]) -> None:
+        """Take the next choice out of the first file, or put it where it is passed over."""
+        kinds = self._line.shelves.kinds
+        turn, name = files[0]
+        found = kinds.first_in(name, turn) if name not in self._blocked else None
+        if found is None:
+            heapq.heappop(files)
+            return
+        if found[0] != turn:
+            heapq.heapreplace(files, (found[0], name))
+            return
+        following = kinds.first_in(name, turn, beyond=True)
+        if following is None:
+            heapq.heappop(files)
+        else:
+            heapq.heapreplace(files, (following[0], name))
+        cards = found[1]
+        card = next((card for card in cards if card in self._blocked), None)
+        if card is None:
+            heapq.heappush(self._heads, found)
+        else:
+            kinds.file(cards, card)
+            self._moved += 1
 
     # --- one candidate ------------------------------------------------------------------------
 
@@ -199,7 +249,7 @@ class ReleasePass:
         """
         shelf = candidate.shelf
         if shelf is not None and verdict is not None:
-            shelf.holds_up = verdict.outcome is Outcome.WAITS
+            self._line.shelves.hold(shelf, holds_up=verdict.outcome is Outcome.WAITS)
         if self._fifo and shelf is not None and shelf.holds_up:
             first = self._ledger.pods[candidate.turn[-1]].facts
             cards = shelf.cards - self._blocked.keys()

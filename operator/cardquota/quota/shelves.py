@@ -8,11 +8,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Iterator
 
 from .candidate import Candidate, Needs, Shelf, Turn
+from .kinds import Cards, Kinds, Row
 from .vocabulary import Reason
-
-Cards = frozenset[str]
-_Row = list[tuple[Turn, Shelf]]
-"""Sorted."""
 
 
 class Shelves:
@@ -21,13 +18,17 @@ class Shelves:
     What is put and taken costs by the dimensions that its shelf waits for.
     """
 
-    __slots__ = ("_by_cards", "_by_signature", "_with_cards", "_without_cards")
+    __slots__ = ("_by_signature", "_holding_up", "_passed_over", "_without_cards", "kinds")
 
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, Shelf] = {}
-        self._with_cards = _ByNeed()
         self._without_cards = _ByNeed()
-        self._by_cards: dict[Cards, _Row] = {}
+        self._holding_up = _ByNeed()
+        """Those that ask for cards and, in a fifo queue, hold up those behind them."""
+        self._passed_over = _ByNeed()
+        """Those that ask for cards and hold up nobody: of interest only if they have room."""
+        self.kinds = Kinds()
+        """Of all that ask for cards, but those that are passed over."""
 
     def __iter__(self) -> Iterator[Shelf]:
         return iter(list(self._by_signature.values()))
@@ -69,45 +70,50 @@ class Shelves:
         shelf.needs = needs
         self._list(shelf)
 
+    def hold(self, shelf: Shelf, *, holds_up: bool, aside: bool = False) -> None:
+        """Whether those behind a shelf have to wait in a fifo queue. `aside`: though they have not,
+        it stands among those that do, for somebody before it holds it up itself.
+        """
+        if (shelf.holds_up, shelf.aside) != (holds_up, aside):
+            self._unlist(shelf)
+            shelf.holds_up, shelf.aside = holds_up, aside
+            self._list(shelf)
+
     def next_with_room(
         self, free: Callable[[str], int], after: Turn | None, *, of_cards: bool = True
     ) -> Shelf | None:
         """The first shelf after a turn for which there is room enough in some dimension.
 
-        Without `of_cards` only among those that ask for no card. Costs by the dimensions that
-        somebody waits for, and by the different amounts in each for which there is room; not by who
-        waits.
+        Without `of_cards` only among those that ask for no card, or hold up nobody. Costs by the
+        dimensions that somebody waits for, and by the different amounts in each for which there is
+        room; not by who waits.
         """
-        found = self._without_cards.next(free, after)
-        if of_cards:
-            other = self._with_cards.next(free, after)
-            found = min(found, other) if found and other else found or other
+        found: tuple[Turn, Shelf] | None = None
+        for some in (self._without_cards, self._passed_over, self._holding_up):
+            if of_cards or some is not self._holding_up:
+                other = some.next(free, after)
+                found = min(found, other) if found and other else found or other
         return found[1] if found else None
 
-    def kinds(self) -> Iterator[Cards]:
-        """The different choices of cards that somebody waits for."""
-        return iter(self._by_cards)
-
-    def first_of(self, cards: Cards, after: Turn | None) -> Shelf | None:
-        """The first shelf after a turn of those that wait for just these cards."""
-        row = self._by_cards.get(cards, [])
-        place = bisect_right(row, after, key=_turn) if after else 0
-        return row[place][1] if place < len(row) else None
-
     def _list(self, shelf: Shelf) -> None:
-        (self._with_cards if shelf.cards else self._without_cards).add(shelf)
-        if shelf.cards:
-            insort(self._by_cards.setdefault(shelf.cards, []), (shelf.turn, shelf))
+        self._of(shelf).add(shelf)
+        if self._in_line(shelf):
+            self.kinds.add(shelf)
 
     def _unlist(self, shelf: Shelf) -> None:
         if not shelf:
             return
-        (self._with_cards if shelf.cards else self._without_cards).discard(shelf)
-        if shelf.cards:
-            row = self._by_cards[shelf.cards]
-            del row[bisect_left(row, (shelf.turn,))]
-            if not row:
-                del self._by_cards[shelf.cards]
+        self._of(shelf).discard(shelf)
+        if self._in_line(shelf):
+            self.kinds.discard(shelf)
+
+    def _of(self, shelf: Shelf) -> "_ByNeed":
+        if not shelf.cards:
+            return self._without_cards
+        return self._holding_up if self._in_line(shelf) else self._passed_over
+
+    def _in_line(self, shelf: Shelf) -> bool:
+        return bool(shelf.cards) and (shelf.holds_up or shelf.aside)
 
 
 class _ByNeed:
@@ -116,7 +122,7 @@ class _ByNeed:
     __slots__ = ("_amounts", "_rows")
 
     def __init__(self) -> None:
-        self._rows: dict[str, dict[int, _Row]] = {}
+        self._rows: dict[str, dict[int, Row]] = {}
         self._amounts: dict[str, list[int]] = {}
         """By dimension: the keys of `_rows`, sorted."""
 

@@ -14,8 +14,9 @@ from typing import Final
 from .bucket import Bucket
 from .candidate import Candidate, Lane, Needs, Shelf, Turn
 from .gang import Gang
+from .kinds import Cards
 from .pod_record import PodRecord
-from .shelves import Cards, Shelves
+from .shelves import Shelves
 from .untold import Untold
 from .vocabulary import Reason
 

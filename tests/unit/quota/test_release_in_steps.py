@@ -1,7 +1,7 @@
 """A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import release_pass as module
 from cardquota.quota.account import Account
 from cardquota.quota.candidate import Candidate, Shelf
+from cardquota.quota.kinds import Kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release_pass import Opening, Refusal, ReleasePass, next_refusals
@@ -17,7 +18,7 @@ from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from .releasing import GANG, QUEUE, a_cluster, member, names, release, runs, waiting
+from .releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -230,6 +231,103 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     monkeypatch.setattr(Shelf, "may_fit", noted)
     assert release(ledger) == ([], [])
     assert len(looked) == 1
+
+
+def choices(number: int, *, of: int = 9) -> list[str]:
+    """Of so many cards beside H200, which is in all of them."""
+    others = [f"NVIDIA-A{n}" for n in range(of)]
+    found = (some for size in range(1, of) for some in combinations(others, size))
+    return ["|".join((H200, *some)) for some in islice(found, number)]
+
+
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whatever is looked at of those who wait in a fifo queue."""
+    found: list[str] = []
+
+    def counted(owner: type, name: str) -> None:
+        plain: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            found.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    counted(Kinds, "first_of")
+    counted(Kinds, "first_in")
+    counted(Shelf, "may_fit")
+    return found
+
+
+def with_many_choices(number: int) -> Ledger:
+    quota = {H200: 3, H800: 3, **{f"NVIDIA-A{n}": 1 for n in range(9)}}
+    held = waiting("held").stamped("red", {H200: 1})
+    first = waiting("a-first", 3).created(LONG_AGO)
+    line = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
+    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *line)
+
+
+def test_e6_fifo_passes_over_any_number_of_choices_behind_one_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = with_many_choices(400)
+    assert release(ledger)[0] == []
+    found = looks(monkeypatch)
+    for _ in ReleasePass(ledger, red(ledger)):
+        assert len(found) <= 3 * 64
+        found.clear()
+    found.clear()
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 10
+
+
+def test_e6_fifo_with_many_choices_may_be_left_after_any_step() -> None:
+    whole = with_many_choices(200)
+    left = with_many_choices(200)
+    for ledger in (whole, left):
+        assert left_after_every_step(ledger) == []
+        ledger.pod_gone("uid-a-first")
+    opened = [name for names_ in release(whole)[0] for name in names_]
+    anew = with_many_choices(200)
+    anew.pod_gone("uid-a-first")
+    assert [[name] for name in opened] == release(anew)[0]
+    assert left_after_every_step(left) == opened
+
+
+def gangs_that_never_fit(number: int) -> list[Any]:
+    found: list[Any] = []
+    for n in range(number):
+        found.append(a_group(f"g{n}").in_queue("red").of(3))
+        found.append(waiting(f"r{n}", 0).in_group(f"g{n}").stamped("red", {}).on_node("h200-a"))
+        found += [waiting(f"g{n}-{x}", 9).in_group(f"g{n}").with_cpu(x) for x in "12"]
+    return found
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_e6_any_number_of_those_who_hold_up_nobody_is_passed_over(
+    fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = QUEUE.fifo() if fifo else QUEUE
+    ledger = a_cluster(queue, *gangs_that_never_fit(100), waiting("z", 2))
+    assert release(ledger)[0] == [["z"]]
+    found = looks(monkeypatch)
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 5
+
+
+def test_e6_fifo_one_who_holds_up_nobody_is_held_up_itself_until_nobody_is_before_it() -> None:
+    """And however many of them have room: each pass that is left has put some aside."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [GANG, runs("r", 0), member("m-never", 9), later(member("m"))]
+    first = waiting("a-first", 3).created(LONG_AGO)
+    ledger = a_cluster(QUEUE.fifo(), held, *gang, *gangs_that_never_fit(150), first)
+    assert release(ledger)[0] == []
+    see(ledger, held.stamped("red", {H200: 1}).at_revision(2))
+    assert left_after_every_step(ledger) == []
+    ledger.pod_gone("uid-a-first")
+    assert left_after_every_step(ledger) == ["m"]
+    see(ledger, held.stamped("red", {H200: 0}).at_revision(3), later(waiting("z", 2)))
+    assert left_after_every_step(ledger) == ["z"]
 
 
 def test_a_shelf_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
