@@ -511,8 +511,10 @@ def test_e2_somebody_elses_reservation_is_added() -> None:
 
 def test_e2_a_reservation_in_another_queue_covers_nothing() -> None:
     pods, running = members(2), a_request("running", 3).on_node("h200-a")
-    ledger = a_cluster(GANG.reserving("other", {H200: 2}), running, *pods)
-    assert release(ledger, pods[0]).outcome is Outcome.WAITS
+    elsewhere = GANG.reserving("other", {H200: 2})
+    assert not gang(a_cluster(elsewhere, running, *pods), *pods)[0].fits
+    alone = a_cluster(elsewhere.of(1), running, *pods)
+    assert release(alone, pods[0]).outcome is Outcome.WAITS
 
 
 def test_a_gang_waits_until_its_minimum_exists() -> None:
