@@ -30,9 +30,8 @@ _ROUNDS = 20
 class Product(Replica):
     """One replica that leads."""
 
-    def __init__(self, seed: int) -> None:
-        """`seed`: of how its writes are answered."""
-        super().__init__(default_queue="other", writes=Moody(seed))
+    def __init__(self) -> None:
+        super().__init__(default_queue="other", writes=Moody())
         self.longest = 0.0
         """Seconds of processor time of the longest round of the loop since this was set to 0."""
         self.beyond: list[str] = []

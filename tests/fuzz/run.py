@@ -104,7 +104,7 @@ async def fuzz(
     the inputs that were."""
     found = Found()
     with _logged() as log, _spared(), count_paths() as paths:
-        product = Product(seed)
+        product = Product()
         run = _Run(product, found, log, keep, timed=timed)
         run.relist()
         warm_at, warm = int(count * _WARM), 0.0

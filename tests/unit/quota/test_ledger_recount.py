@@ -4,6 +4,7 @@
 """
 
 import json
+from collections import Counter
 from itertools import product
 from typing import Any
 
