@@ -136,7 +136,8 @@ class Together:
         account, request = self._ledger.account(record.queue), record.request
         if account is None or request is None or most == 1:
             return 1
-        if book is not None and book.reservation is not None:
+        reservation = book.reservation if book is not None else None
+        if reservation is not None and reservation.queue == record.queue:
             # What is reserved for others of its group changes with each.
             return 1
         number = most

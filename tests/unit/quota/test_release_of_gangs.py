@@ -518,6 +518,19 @@ def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
     assert (verdict.outcome, cards) == (Outcome.NEVER, [])
 
 
+def test_what_is_left_of_a_reservation_in_another_queue_costs_nothing_for_each_member() -> None:
+    """The group has moved: what was reserved there serves nobody here."""
+    large = QUEUE.with_quota({H200: 500, H800: 500})
+    moved = GANG.of(1_000).reserving("blue", {H200: 1_000})
+    gang = [member(f"m{n:04}", 1, f"{H200}|{H800}") for n in range(1_000)]
+    ledger = a_cluster(large, moved, *gang)
+    with counted_calls() as calls:
+        found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.asked == ((H200, 500), (H800, 500))
+    assert calls["judge"] < 20
+
+
 def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
     """Who takes its place: as many of a kind as fit are found in one go."""
     extras = [member(f"m{n:04}") for n in range(1_000)]
