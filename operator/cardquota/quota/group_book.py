@@ -1,7 +1,7 @@
 """What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import cast
 
 from .account import Account
@@ -28,6 +28,7 @@ class GroupBook:
         "_held_members",
         "_judged",
         "_posted",
+        "_unwritten",
         "assumed",
         "facts",
         "held_back",
@@ -65,6 +66,9 @@ class GroupBook:
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
         self._posted: tuple[str, Charge] = ("", ())
         self._judged: tuple[Reservation, Charge] | None = None
+        self._unwritten: list[Reservation] = []
+        """Charged, and neither known to be written nor taken back: also of a group that is gone,
+        for the members that were to start with it are still charged."""
 
     @property
     def reservation(self) -> Reservation | None:
@@ -98,10 +102,22 @@ class GroupBook:
 
     @property
     def being_reserved(self) -> bool:
-        """Whether its reservation is charged and not known to be written: nothing of it may open
-        that does not wait for that.
+        """Whether members are charged that start when their reservation is written: nothing of it
+        may open that does not wait for that, as if they were through.
         """
-        return self.assumed is not None and not self.settled_revision
+        return bool(self._unwritten)
+
+    @property
+    def unwritten(self) -> Sequence[Reservation]:
+        """Reservations that are charged, of which it is not known yet whether they are written."""
+        return tuple(self._unwritten)
+
+    def decided(self, reservation: Reservation) -> bool:
+        """It is known of one of these whether it is written; whether it was one of these."""
+        left = [one for one in self._unwritten if one is not reservation]
+        found = len(left) < len(self._unwritten)
+        self._unwritten = left
+        return found
 
     @property
     def started(self) -> bool:
@@ -171,6 +187,7 @@ class GroupBook:
         # What nothing limits may be more than an annotation can say, and be read again.
         amounts = canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
         self.assumed = Reservation(queue, term, amounts)
+        self._unwritten.append(self.assumed)
         self._judged = self.assumed, canonical(judged)
         self.lost_place = False
         return self.assumed

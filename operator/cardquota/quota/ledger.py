@@ -154,7 +154,7 @@ class Ledger(LedgerDecisions):
         if facts.revision >= book.settled_revision > 0 or (
             book.assumed is not None and facts.reservation == book.assumed
         ):
-            if book.assumed is not None and book.being_reserved:
+            if book.assumed is not None and book.decided(book.assumed):
                 self._written(book, book.assumed)
             book.assumed, book.settled_revision = None, 0
         self._see_group(book, facts)

@@ -79,10 +79,15 @@ class LedgerDecisions(LedgerCharges):
         """The same, to be iterated over to its end: a step for each pod and group that we decided
         on, none for all others. Events may be taken in between two steps.
         """
-        decided = [(k, book) for k, book in self.groups.items() if book.assumed or book.held_back]
+        decided = [
+            (key, book)
+            for key, book in self.groups.items()
+            if book.assumed or book.unwritten or book.held_back
+        ]
         for key, book in decided:
-            if book.assumed is not None:
-                self.retract_reservation(key, book.assumed)
+            for reservation in (*book.unwritten, book.assumed):
+                if reservation is not None:
+                    self.retract_reservation(key, reservation)
             if book.held_back:
                 book.held_back = False
                 self._stir(book)
@@ -128,19 +133,25 @@ class LedgerDecisions(LedgerCharges):
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
         """The reservation that was charged last was written at `revision`.
 
-        Does nothing if another one was charged since: a group may be made again under its name.
+        Of one that the group has lost since nothing remains: it may be made again under its name.
         """
         book = self.groups.get(key)
-        if book is not None and book.assumed is reservation:
-            book.settled_revision = revision
+        if book is not None and book.decided(reservation):
+            if book.assumed is reservation:
+                book.settled_revision = revision
             self._written(book, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
         """The reservation was not written and cannot be any more; another one is left alone."""
         book = self.groups.get(key)
-        if book is not None and book.assumed is reservation:
+        if book is None:
+            return
+        pending = book.decided(reservation)
+        if book.assumed is reservation:
             book.assumed, book.settled_revision = None, 0
             self._posted_anew(book)
+        elif pending:
+            self._written(book, reservation)
 
     def lose_place(self, key: str) -> None:
         """The time of a gang's reservation is over: those who fit go before it from now on (E8)."""

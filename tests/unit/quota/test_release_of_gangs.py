@@ -531,6 +531,29 @@ def test_what_is_left_of_a_reservation_in_another_queue_costs_nothing_for_each_m
     assert calls["judge"] < 20
 
 
+def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_the_former() -> None:
+    """Their reservation is not written, and never will be: they do not run."""
+    blue = a_queue("blue").with_quota({H200: 8})
+    a, b, c = (member(name).in_queue(None) for name in "abc")
+    ledger = a_cluster(QUEUE, blue, GANG, a, b)
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.reserve("team/gang", "red", "term-1", found.asked)
+    stamps = {record.facts.uid: Stamp("red", cards, "term-1") for record, cards in found.pods}
+    for uid, stamp in stamps.items():
+        ledger.assume(uid, stamp)
+    ledger.group_gone("team/gang")
+    see(ledger, GANG.in_queue("blue").with_uid("another"), c)
+    assert release(ledger, queue="blue")[0] == []
+    for uid, stamp in stamps.items():
+        ledger.retract(uid, stamp)
+    assert release(ledger, queue="blue")[0] == []
+    ledger.news.take_stirred()
+    ledger.retract_reservation("team/gang", reservation)
+    assert "blue" in ledger.news.take_stirred()
+    assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
+
+
 def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
     """Who takes its place: as many of a kind as fit are found in one go."""
     extras = [member(f"m{n:04}") for n in range(1_000)]
