@@ -132,7 +132,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The pods of a gang that start together are too unlike to be judged in one go.",
-        says=say(m.gang_too_unlike, "research/train", 1000, 128),
+        says=say(m.gang_too_unlike, "research/train", 1000, limits.GANG_KINDS.most),
         where=(Where.GANG_EVENT,),
         rule="E2, I5",
         do="Give pods of one role the same requests, node selector and tolerations.",

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from ..loop.turns import Turns
 from . import wire
-from .api_error import ApiError, OutcomeUnknown
+from .api_error import ApiError
 from .known import Known
 from .reflector import Reflector
 
@@ -52,7 +52,7 @@ class OptionalReflector(Reflector[T]):
         self._paths = tuple(paths)
         self._ask_again = ask_again
         self._patience = patience
-        self._failing_since: float | None = None
+        self._trying_since: float | None = None
         self._why_absent = ""
         self._forbidden = False
 
@@ -80,6 +80,8 @@ class OptionalReflector(Reflector[T]):
         refused, self._forbidden = "", False
         for path in self._paths:
             self.path = path
+            if self._trying_since is None:
+                self._trying_since = self._clock()  # an answer alone may take long
             try:
                 await super()._list()
             except ApiError as error:
@@ -88,11 +90,11 @@ class OptionalReflector(Reflector[T]):
                     raise
                 refused = refused or str(error)
                 self._forbidden = self._forbidden or error.status == _FORBIDDEN
-            except OutcomeUnknown:
+            except Exception:
                 self._failed()
                 raise
             else:
-                self._failing_since = None
+                self._trying_since = None
                 return None
         return refused
 
@@ -108,10 +110,8 @@ class OptionalReflector(Reflector[T]):
 
     def _failed(self) -> None:
         """It may pass: who starts without the kind decides as if there was none of it."""
-        now = self._clock()
-        if self._failing_since is None:
-            self._failing_since = now
-        if now - self._failing_since >= self._patience:
+        begun = self._trying_since
+        if begun is not None and self._clock() - begun >= self._patience:
             self._count_as_synced()
 
     def _count_as_synced(self) -> None:

@@ -253,6 +253,7 @@ class Reflector(Generic[T]):
                 return True
             self._cut = False
             self._stream = None if probing else response
+            begun = self._clock()  # to be answered at all may take long, and proves nothing
             try:
                 async for chunk in response.content.iter_any():
                     for line in lines.feed(chunk):
@@ -264,7 +265,7 @@ class Reflector(Generic[T]):
                     raise
             finally:
                 self._stream = None
-                lasted = self._clock() - opened >= 1.0
+                lasted = self._clock() - begun >= 1.0
                 if lasted or self.revision > begun_at:
                     self._streamed = True
                     self._backoff.reset()

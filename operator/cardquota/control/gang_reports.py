@@ -13,6 +13,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.stamp import Reservation
 from ..quota.vocabulary import CPU, MEMORY
+from ..quota.words import logged
 from .references import group_reference
 
 _LOG: Final = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ class GangReports:
     def _tell(self, gang: GroupBook, reason: str, text: str, topic: str = "") -> None:
         if gang.facts is None:
             return
-        _LOG.warning("%s: %s", gang.key, text)
+        _LOG.warning("%s: %s", logged(gang.key), text)
         self._events.record(
             group_reference(gang.facts), type="Warning", reason=reason, message=text, topic=topic
         )

@@ -20,6 +20,7 @@ from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.selector import decode
 from ..quota.stamp import Stamp, allocated_text
+from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 from .pod_patch import pod_path, precondition
 
@@ -110,7 +111,7 @@ class GateOpener:
                 self._refused(facts, error.message)
             return Opened.REFUSED, error.message
         except OutcomeUnknown as error:
-            _LOG.warning("asking about %s/%s: %s", facts.namespace, facts.name, error)
+            _LOG.warning("asking about %s: %s", logged(facts.namespace, facts.name), error)
             return Opened.UNKNOWN, ""
         return Opened.YES, ""
 
@@ -130,7 +131,7 @@ class GateOpener:
         except ApiError as error:
             return self._shut(facts, stamp, error)
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
-            _LOG.warning("opening %s/%s: %s", facts.namespace, facts.name, error)
+            _LOG.warning("opening %s: %s", logged(facts.namespace, facts.name), error)
             return Opened.UNKNOWN
         self._ledger.confirm(facts.uid, stamp, revision)
         return Opened.YES
@@ -188,7 +189,7 @@ class GateOpener:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
         moved = error.status in (404, 409)
         level = logging.DEBUG if moved else logging.WARNING
-        _LOG.log(level, "gate of %s/%s stays shut: %s", facts.namespace, facts.name, error)
+        _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.retract(facts.uid, stamp, hold_back=True)
         if moved:
             return Opened.NO

@@ -18,6 +18,7 @@ from ..quota.group_book import GroupBook
 from ..quota.group_facts import GroupFacts
 from ..quota.ledger import Ledger
 from ..quota.stamp import Reservation, read_reservation, reservation_text
+from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
@@ -58,8 +59,8 @@ class GroupKeeper:
     ) -> bool:
         """Write the reservation that the ledger has charged; whether it stands.
 
-        If it certainly does not, and no write of ours can bring it any more, the ledger's charge
-        is taken back. Cancelled, the charge is left to whoever ends the term.
+        If not, it certainly does not, and no write of ours can bring it any more: then the charge
+        is to be taken back, after those of the members that were to start with it.
 
         While one that was not answered may land yet, it goes on trying, and the charge stays:
         `unsure` is told why it could not be written again.
@@ -80,13 +81,13 @@ class GroupKeeper:
                 if stands:
                     return True
                 if stands is False:
-                    _LOG.info("reservation of %s not written: %s", facts.key, error)
+                    _LOG.info("reservation of %s not written: %s", logged(facts.key), error)
                     break
                 if on_its_way and error.status != 409:
                     unsure(error.message)
                 wait = error.retry_after
             except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
-                _LOG.warning("reservation of %s: %s", facts.key, error)
+                _LOG.warning("reservation of %s: %s", logged(facts.key), error)
                 if on_its_way:
                     unsure(str(error))
                 on_its_way = True
@@ -98,7 +99,6 @@ class GroupKeeper:
                 self._ledger.confirm_reservation(facts.key, reservation, revision)
                 return True
             await asyncio.sleep(backoff.next(wait))
-        self._ledger.retract_reservation(facts.key, reservation)
         return False
 
     async def keep(self, key: str, *, expired: bool = False, opening: bool = False) -> bool:
@@ -126,9 +126,9 @@ class GroupKeeper:
         except ApiError as error:
             if error.status in (404, 409):
                 return True  # its news are on the way
-            _LOG.warning("pod group %s: %s", key, error)
+            _LOG.warning("pod group %s: %s", logged(key), error)
         except (OutcomeUnknown, TooLateError) as error:
-            _LOG.warning("pod group %s: %s", key, error)
+            _LOG.warning("pod group %s: %s", logged(key), error)
         else:
             return True
         return False

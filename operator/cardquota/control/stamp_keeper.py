@@ -14,6 +14,7 @@ from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..quota import vocabulary as v
 from ..quota.ledger import Ledger
 from ..quota.stamp import allocated_text, canonical
+from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 from .pod_patch import pod_path, precondition
 
@@ -50,4 +51,4 @@ class StampKeeper:
         except (ApiError, OutcomeUnknown, TooLateError) as error:
             moved = isinstance(error, ApiError) and error.status in _MOVED
             level = logging.DEBUG if moved else logging.WARNING
-            _LOG.log(level, "stamp of %s/%s: %s", facts.namespace, facts.name, error)
+            _LOG.log(level, "stamp of %s: %s", logged(facts.namespace, facts.name), error)

@@ -15,6 +15,7 @@ from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.account import OUTSIDE
 from ..quota.ledger import Ledger
+from ..quota.words import logged
 from .later import Later, Timer, in_loop_later
 from .references import queue_reference
 
@@ -81,7 +82,7 @@ class UnadmittedReports:
         self._events.forget(account.facts.uid)
         text = messages.unadmitted(queue, len(past_us), _amounts(past_us.held))
         first = self._ledger.pods[next(iter(past_us))].facts
-        _LOG.warning("%s (the first is %s/%s)", text, first.namespace, first.name)
+        _LOG.warning("%s (the first is %s)", text, logged(first.namespace, first.name))
         reference = queue_reference(account.facts)
         self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
 

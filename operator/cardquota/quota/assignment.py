@@ -29,6 +29,9 @@ from .packing import MOST_STEPS, Steps, pack
 from .placements import Placements
 
 K = TypeVar("K", bound=Hashable)
+MOST_EXCHANGES: Final = 64
+"""Tries for one answer to give claims a certain card by moving others; some tenths of a
+millisecond each."""
 _NONE: Final = frozenset[str]()
 
 
@@ -44,6 +47,7 @@ class Assignment:
         "_aside",
         "_cards",
         "_changed",
+        "_exchanges",
         "_placements",
         "_room_of",
         "_rooms",
@@ -65,6 +69,7 @@ class Assignment:
         self._rooms: dict[str, int] = {}
         """What there was room for when it last looked."""
         self._steps = Steps(MOST_STEPS)
+        self._exchanges = MOST_EXCHANGES
         self._sharing = False
 
     def add(self, claim: Claim) -> None:
@@ -90,8 +95,11 @@ class Assignment:
         self.settle()
         return self._put(claim, self._barred()) > 0
 
-    def place_many(self, claim: Claim, most: int) -> int:
-        """Take in for a while as many equal claims as fit, at most `most`; their number."""
+    def place_many(self, claim: Claim, most: int, *, search: bool = True) -> int:
+        """Take in for a while as many equal claims as fit, at most `most`; their number.
+
+        Without `search` there may be more, where amounts are unequal.
+        """
         self.settle()
         barred, taken = self._barred(), 0
         while taken < most:
@@ -101,7 +109,9 @@ class Assignment:
                     self._placements.lay(claim, card, number)
                     taken += number
             # Others that moved once may leave room for many more.
-            moved = self._put(claim, barred, most=most - taken) if taken < most else 0
+            if taken == most:
+                break
+            moved = self._put(claim, barred, search=search, most=most - taken)
             if not moved:
                 break
             taken += moved
@@ -113,7 +123,7 @@ class Assignment:
         if self._sharing:
             yield
             return
-        self._steps.begin()
+        self._begin()
         self._sharing = True
         try:
             yield
@@ -132,7 +142,8 @@ class Assignment:
         """Have as many as possible of equal claims that were taken in for a while, at most `most`,
         use this card and no other, while all others keep one of theirs; how many.
 
-        They are to be given back as claims for that card alone.
+        They are to be given back as claims for that card alone. Of a question only the first
+        `MOST_EXCHANGES` tries move others; beyond them those alone are found who have this card.
         """
         one = Claim((card,), claim.amount)
         fixed = min(most, self._placements.at(card).get(claim, 0))
@@ -140,7 +151,7 @@ class Assignment:
         if fixed:
             self._placements.lift(claim, card, fixed)
         step = most - fixed
-        while step and fixed < most:
+        while step and fixed < most and self._exchanges > 0:
             number = min(step, most - fixed)
             if self._exchange(claim, one, number):
                 fixed += number
@@ -151,7 +162,7 @@ class Assignment:
     def settle(self) -> None:
         """Follow what changed since the last call: room, and claims."""
         if not self._sharing:
-            self._steps.begin()
+            self._begin()
         rooms = {card: self._room_of(card) for card in self._cards}
         if not self._changed and rooms == self._rooms:
             return
@@ -187,14 +198,25 @@ class Assignment:
                 return reached
             reached = self._placements.reached([*reached, *short])
 
+    def _begin(self) -> None:
+        """Another question."""
+        self._steps.begin()
+        self._exchanges = MOST_EXCHANGES
+
     def _exchange(self, claim: Claim, other: Claim, number: int) -> bool:
-        """Take in claims in the place of others if all of them fit; else nothing is changed."""
+        """Take in claims in the place of others if all of them fit; else all that had a card have
+        one, perhaps another.
+        """
+        self._exchanges -= 1
+        before = self._placements.copy()
         self.give_back(claim, number)
-        taken = self.place_many(other, number)
+        taken = self.place_many(other, number, search=False)
         if taken == number:
             return True
         self.give_back(other, taken)
-        self.place_many(claim, number)
+        if self.place_many(claim, number, search=False) < number:
+            # Others have moved, and how all fitted is not found again without a search.
+            self._placements.restore(before)
         return False
 
     # --- finding a place ----------------------------------------------------------------------

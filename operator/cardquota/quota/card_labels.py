@@ -147,9 +147,9 @@ class _UnderKey:
 
     def compared(self, operator: str, bound: int | None) -> int:
         """Those that can show a number above (`Gt`) or below (`Lt`) another one."""
-        found = self.may_lack
         if bound is None:
-            return found
+            return 0  # nothing is above or below what is no number
+        found = self.may_lack
         if self._ranges is None:
             self._ranges = self._numbers()
         for least, most, bits in self._ranges:

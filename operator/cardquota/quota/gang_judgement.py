@@ -252,10 +252,11 @@ def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> 
             placed[kind.claim] += number
             if number < kind.number:
                 return None
-        return [
-            list(_fix(kind, assignment, chances, placed)) if kind.amount else [((), kind.number)]
-            for kind in kinds
-        ]
+        with assignment.one_question():
+            return [
+                [*_fix(kind, assignment, chances, placed)] if kind.amount else [((), kind.number)]
+                for kind in kinds
+            ]
     finally:
         for claim, number in placed.items():
             assignment.give_back(claim, number)

@@ -36,12 +36,15 @@ class Ledger(LedgerDecisions):
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
         record = self.pods.get(facts.uid)
+        if record is not None and facts.revision < record.facts.revision:
+            return
         if facts.state.finished or not facts.concerns_us:
-            self._kept_text.forget(facts.uid)
-            if record is not None and facts.revision >= record.facts.revision:
+            if record is not None:
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
                 self._succeed(facts.uid, facts.group)
+            return
+        if record is not None and facts.revision < record.settled_revision:
             return
         facts = self._kept_text.admit(facts)
         if record is None:
@@ -50,8 +53,6 @@ class Ledger(LedgerDecisions):
             if facts.state is not State.GATED and facts.stamp is None:
                 self.news.meet(facts.uid)
         else:
-            if facts.revision < max(record.facts.revision, record.settled_revision):
-                return
             news = facts.revision > record.facts.revision and record.held_back
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision

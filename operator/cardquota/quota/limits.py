@@ -131,7 +131,7 @@ NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
 
 # --- gangs: beyond it none of the gang is let through, and it is told --------------------------
-GANG_KINDS: Final = Limit("different requests", 128)
+GANG_KINDS: Final = Limit("different requests", 64)
 """Of the members that start together: each is judged, and all of them in one go. Charts have a
 handful: a launcher, workers, a head."""
 

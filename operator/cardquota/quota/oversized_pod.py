@@ -47,12 +47,14 @@ class _Cut:
 
     def containers(self, found: Iterable[Container]) -> tuple[Container, ...]:
         """Those that ask for anything that is read."""
-        cut = ((one, self.resources(one.resources)) for one in found)
-        return tuple(
-            Container(resources=resources, restart_policy=one.restart_policy)
-            for one, resources in cut
-            if resources is not None
-        )
+        kept = []
+        for one in found:
+            if self._containers <= 0 and self._devices <= 0:
+                break
+            resources = self.resources(one.resources)
+            if resources is not None:
+                kept.append(Container(resources=resources, restart_policy=one.restart_policy))
+        return tuple(kept)
 
     def resources(self, found: Resources | None) -> Resources | None:
         """None where nothing is left."""

@@ -65,6 +65,19 @@ class Placements:
         if not placed:
             del self._placed[card], self._held[card]
 
+    def copy(self) -> dict[str, dict[Claim, int]]:
+        """Who is where now, to be restored."""
+        return {card: dict(placed) for card, placed in self._placed.items()}
+
+    def restore(self, before: Mapping[str, Mapping[Claim, int]]) -> None:
+        """Everybody is where he was when that copy was made."""
+        for card in self:
+            for claim, number in list(self.at(card).items()):
+                self.lift(claim, card, number)
+        for card, placed in before.items():
+            for claim, number in placed.items():
+                self.lay(claim, card, number)
+
     def moves(self, card: str, seen: set[Claim]) -> Iterator[tuple[str, Claim]]:
         """To which other cards claims of this one could move, and one of those for each.
 

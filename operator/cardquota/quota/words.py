@@ -54,10 +54,19 @@ def _decimal(amount: int, unit: int) -> str:
     return f"{sign}{head}" + (f".{tail:03}".rstrip("0") if tail else "")
 
 
+_LONGEST_KEY: Final = 2 * 253 + 1
+"""Characters of a namespace and a name."""
+
+
 def show(text: str, *, most: int = 80) -> str:
     """User text fit for a message: printable, and at most so many characters."""
     short = text if len(text) <= most else text[: most - 3] + "..."
     return "".join(c if c.isprintable() else "?" for c in short)
+
+
+def logged(*names: str) -> str:
+    """Names of an object and its namespace for a line of the log, which has a bound."""
+    return show("/".join(names), most=_LONGEST_KEY)
 
 
 def listed(names: Sequence[str], between: str = ", ", *, most: int = MOST_LISTED) -> str:

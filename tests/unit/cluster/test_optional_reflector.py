@@ -62,6 +62,8 @@ class Server:
         self.refused = asyncio.Event()
         """A watch."""
         self.end = asyncio.Event()
+        self.version = "6"
+        """Of its lists."""
         self.watched: Exception | None = None
         """What every watch fails with, whatever is served."""
 
@@ -70,7 +72,8 @@ class Server:
         if (error := self.served[path]) is not None:
             raise error
         item = {"metadata": {"name": "a", "uid": "a", "resourceVersion": "5"}}
-        return json.dumps({"metadata": {"resourceVersion": "6"}, "items": [item]}).encode()
+        meta = {"resourceVersion": self.version}
+        return json.dumps({"metadata": meta, "items": [item]}).encode()
 
     @asynccontextmanager
     async def watch(self, path: str, **_: Any) -> AsyncIterator[Any]:
@@ -200,6 +203,13 @@ async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
     now[0] = 10.0
     await asyncio.wait_for(task, 5)
     assert synced == [10.0]
+
+
+async def test_one_whose_list_cannot_be_read_holds_up_nobody_either() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server.version = "0"
+    async with reflecting(server, sink):
+        assert sink.names == set()
 
 
 async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:

@@ -299,6 +299,23 @@ async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
     assert reflector.relists == 3
 
 
+async def test_to_be_answered_late_is_no_stream_that_lasted() -> None:
+    """Of an API server with too much to do, lists must become rare."""
+    now, backoff = [0.0], Noted()
+
+    class Slow(Scripted):
+        @asynccontextmanager
+        async def watch(self, path: str, *, params: dict[str, str], read_timeout: float) -> Any:
+            async with super().watch(path, params=params, read_timeout=read_timeout) as response:
+                now[0] += 1.2
+                yield response
+
+    client = Slow([5], [[_error(410)] for _ in range(5)])
+    reflector, _, _ = await _play(client, backoff=backoff, clock=lambda: now[0])
+    assert backoff.delays == [1, 2, 4, 8, 16]
+    assert reflector.relists == 5
+
+
 async def test_a_list_from_the_past_is_refused() -> None:
     reflector, sink, client = await _play([5, 3, 0, 8], [_line("ADDED", "a", 6)], [_error(410)])
     assert sink.seen_names == ["a@6", "-a"]

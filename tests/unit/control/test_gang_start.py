@@ -9,6 +9,7 @@ import pytest
 from builders import H200, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api_error import ApiError
+from cardquota.control import gang_start as start_module
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
 
@@ -134,6 +135,33 @@ async def test_a_group_that_moves_meanwhile_gets_no_reservation_in_its_old_queue
         assert reservations(leader)[0].body["metadata"]["resourceVersion"] == "1"
         await until(lambda: no_charge_is_left(leader.ledger))
         assert leader.opened == []
+
+
+async def test_e2_while_a_start_is_taken_back_nothing_else_of_the_gang_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its members are charged for a while yet, though they will not run."""
+    for one in (start_module, module):
+        monkeypatch.setattr(one, "AT_A_TIME", 3)
+    pods = [member(f"p{n:02}") for n in range(12)]
+    world = (a_queue().with_quota({H200: 100}), GANG.of(6), *pods)
+    async with leading(*world, answers=(refused(409),)) as leader:
+        asked: list[int] = []
+
+        def counted(call: Call) -> None:
+            if "/podgroups/" in call.path and call.method == "PATCH":
+                asked.append(len(leader.script.asked))
+
+        leader.script.on_call = counted
+
+        async def stirred() -> None:
+            while not leader.opened:
+                leader.ledger.news.stir("queue")
+                leader.door.wake()
+                await asyncio.sleep(0)
+
+        await asyncio.wait_for(stirred(), 5)
+        assert asked == [6, 12], "all six are asked about each time"
 
 
 async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:

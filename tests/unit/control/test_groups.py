@@ -127,6 +127,13 @@ def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:
     return facts, ledger.reserve(KEY, "queue", TERM, ((H200, 2),))
 
 
+def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
+    """Whether nothing is left once the charge is taken back, and it is there until then."""
+    still = charged(ledger, H200) == 2
+    ledger.retract_reservation(KEY, reservation)
+    return still and charged(ledger, H200) == 0 and no_charge_is_left(ledger)
+
+
 async def test_reserving_confirms_what_was_charged() -> None:
     ledger = world(GANG)
     keep, script = keeper(ledger, stored(5))
@@ -161,9 +168,10 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
     keep, script = keeper(ledger, *answers)
     held: list[int] = []
     script.on_call = lambda _: held.append(charged(ledger, H200))
-    assert not await keep.reserve(*reserved(ledger))
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation)
     assert held == [2] * len(answers)
-    assert no_charge_is_left(ledger)
+    assert taken_back(ledger, reservation)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +183,15 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
         ((), 1.0),
     ],
 )
-async def test_reserving_in_vain_leaves_nothing(answers: tuple[Answer, ...], left: float) -> None:
-    """No gate will open, and the charge is taken back."""
+async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
+    answers: tuple[Answer, ...], left: float
+) -> None:
+    """No gate will open: its members' charges are taken back first."""
     ledger = world(GANG)
     keep, _ = keeper(ledger, *answers, left=left)
-    assert not await keep.reserve(*reserved(ledger))
-    assert charged(ledger, H200) == 0
-    assert no_charge_is_left(ledger)
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation)
+    assert taken_back(ledger, reservation)
 
 
 async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: None) -> None:
@@ -189,10 +199,11 @@ async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: N
     ledger = world(GANG)
     keep, script = keeper(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
     said: list[str] = []
-    assert not await keep.reserve(*reserved(ledger), unsure=said.append)
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation, unsure=said.append)
     assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET", "PATCH", "GET"]
     assert said == ["as the test wants it"]
-    assert no_charge_is_left(ledger)
+    assert taken_back(ledger, reservation)
 
 
 async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> None:

@@ -249,3 +249,58 @@ def test_t3_the_same_as_brute_force_while_room_changes() -> None:
             expected = fits(room, *inside, claim)
             assert take_in(found, claim) == expected
             inside += [claim] if expected else []
+
+
+_FOUND = [
+    (10, 1868),
+    (0, 3586),
+    (10, 5020),
+    (3, 6398),
+    (10, 7627),
+    (40, 2331),
+    (40, 4481),
+    (40, 5515),
+]
+"""Steps and seeds with which claims were lost once."""
+
+
+@pytest.mark.parametrize(("steps", "seed"), [*_FOUND, *((10, seed) for seed in range(300))])
+@pytest.mark.parametrize("exchanges", [0, 2, assignment.MOST_EXCHANGES])
+def test_who_has_a_place_keeps_one_whatever_the_search_does_not_find(
+    steps: int, seed: int, exchanges: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search has an end, with unequal amounts; what had been found before it is not lost."""
+    monkeypatch.setattr(assignment, "MOST_STEPS", steps)
+    monkeypatch.setattr(assignment, "MOST_EXCHANGES", exchanges)
+    dice = random.Random(seed)
+    cards = list("ABCD")[: dice.randint(2, 4)]
+    room = {card: dice.randint(0, 14) for card in cards}
+
+    def any_claim() -> Claim:
+        names = tuple(sorted(dice.sample(cards, dice.randint(1, len(cards)))))
+        return Claim(names, dice.choice([2, 3, 5, 7]))
+
+    found = an_assignment(room)
+    kinds = [(any_claim(), dice.randint(1, 5)) for _ in range(dice.randint(1, 5))]
+    for _ in range(dice.randint(0, 3)):
+        found.add(any_claim())
+    found.settle()
+    before, without = sum(standing(found).values()), dict(found.aside())
+    with found.one_question():
+        placed = [(claim, found.place_many(claim, number)) for claim, number in kinds]
+        asked = sum(claim.amount * number for claim, number in placed)
+        fixed: list[tuple[Claim, int]] = []
+        for claim, left in placed:
+            while left:
+                order = list(claim.cards)
+                dice.shuffle(order)
+                had = ((card, found.fix(claim, card, left)) for card in order)
+                card, number = next((card, number) for card, number in had if number)
+                fixed.append((Claim((card,), claim.amount), number))
+                left -= number
+        assert sum(standing(found).values()) == before + asked
+        assert all(found.free(card) >= 0 for card in cards)
+        for claim, number in fixed:
+            found.give_back(claim, number)
+    assert sum(standing(found).values()) == before
+    assert dict(found.aside()) == without

@@ -26,6 +26,8 @@ def leaves(card: Card, key: str, operator: str, values: Sequence[str]) -> bool:
         return _memory_can(memory, operator, values)
     if shown is None or shown.startswith(NOT):
         barred = shown and shown.removeprefix(NOT)
+        if barred and operator in ("Gt", "Lt"):
+            return bound_of(values) is not None
         return operator != "In" or shown is None or any(value != barred for value in values)
     expression = Expression(key=key, operator=operator, values=tuple(values))
     return Selector(terms=(Term(match_expressions=(expression,)),)).selects("n", {key: shown}.get)
@@ -110,3 +112,11 @@ def test_p8_many_alternatives_and_many_requirements_are_added_and_not_multiplied
     for cards in (products, shares):
         assert steps_of(partial(selector.allowed, cards)) < 15_000
         assert selector.allowed(cards) == []
+
+
+def test_p5_nothing_is_above_or_below_what_is_no_number() -> None:
+    """Not even of a card that nodes without the label may have."""
+    cards = [Card("a", "r", ((SIZE, "7"),)), Card("b", "r", ((SIZE, f"{NOT}7"),))]
+    for values in (("x",), ("1", "2"), ()):
+        term = Term(match_expressions=(Expression(key=SIZE, operator="Gt", values=values),))
+        assert [Selector(terms=(term,)).allows(card) for card in cards] == [False, False]
