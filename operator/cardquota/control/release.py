@@ -13,6 +13,7 @@ from ..cluster.events import EventRecorder
 from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
+from ..quota.group_book import GroupBook
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.release_order import QueueOrder
@@ -28,7 +29,7 @@ from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
 from .stamp_keeper import StampKeeper
-from .suspects import Suspects
+from .suspects import Start, Suspects
 from .time_slice import TimeSlice
 from .upkeep import Upkeep
 
@@ -213,8 +214,7 @@ class ReleaseDoor:
                     return True
                 self._open(found, since)
             elif found.gang is not None:
-                self._ledger.hold_back_gang(found.gang.key)
-                self._held_gangs.failed((queue, found.gang.key))
+                self._hold_back_gang(queue, found.gang)
             else:
                 self._hold_back(found.pods[0][0].facts)
             if not self._slots.free or slice_.beyond(_DECIDING):
@@ -255,8 +255,9 @@ class ReleaseDoor:
                 self._start_opening(key, self._open_one(sending, since))
         else:
             self._held_gangs.worked((opening.queue, key))
-            start = self._gangs.run(opening.gang, opening.gang.facts, reservation, pods, since)
-            self._start_opening(key, start, whole=True)
+            gang, start = opening.gang, self._suspects.start(_namespace(key))
+            work = self._gangs.run(gang, gang.facts, reservation, pods, since, start)
+            self._start_opening(key, work, start)
 
     def _send(self, pod: Chosen, slot: Slot) -> Sending:
         """A patch of it is going to be sent now."""
@@ -269,6 +270,8 @@ class ReleaseDoor:
         if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
             worked = opened is Opened.YES
         self._slots.give_back(sending.slot, worked=worked)
+        if sending.then is not None:
+            sending.then()
         if not self._slots.taken:
             self._events.go_on()
 
@@ -310,6 +313,12 @@ class ReleaseDoor:
         self._ledger.hold_back(facts.uid)
         self._failed(facts)
 
+    def _hold_back_gang(self, queue: str, gang: GroupBook) -> None:
+        self._ledger.hold_back_gang(gang.key)
+        self._held_gangs.failed((queue, gang.key))
+        namespace = _namespace(gang.key)
+        self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
+
     def _failed(self, facts: PodFacts) -> None:
         self._pods.failed((facts.namespace, facts.uid))
 
@@ -342,20 +351,18 @@ class ReleaseDoor:
         self._upkeep.look_again(key)
 
     def _start_opening(
-        self, group: str, work: Coroutine[Any, Any, object], *, whole: bool = False
+        self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
     ) -> None:
-        """`group`: of which gates are opened, by key; empty: of none. `whole`: it starts."""
+        """`group`: of which gates are opened, by key; empty: of none. `start`: that of a whole."""
         task = self._start(work)
         if group:
-            self._timeouts.begin(group, start=whole)
-            if whole:
-                self._suspects.start(_namespace(group))
-            task.add_done_callback(lambda _: self._opened(group, whole=whole))
+            self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, start))
 
-    def _opened(self, group: str, *, whole: bool) -> None:
-        self._timeouts.end(group, start=whole)
-        if whole:
-            self._suspects.started(_namespace(group))
+    def _opened(self, group: str, start: Start | None) -> None:
+        self._timeouts.end(group, start=start is not None)
+        if start is not None:
+            start.end()
         book = self._ledger.groups.get(group)
         if book is not None and book.reservation is not None:
             self._upkeep.look_again(group)  # what was put off meanwhile

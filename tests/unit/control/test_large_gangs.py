@@ -14,7 +14,17 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import Stamp
 
 from .leader import GANG, Leader, leading, reservations, waiting
-from .stage import TERM, Answer, Call, charged, no_charge_is_left, refused, stored, until
+from .stage import (
+    TERM,
+    Answer,
+    Call,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
@@ -305,9 +315,31 @@ async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together
         assert charged(leader.ledger, H200) == NUMBER
         assert sorted(book.held_back for book in leader.ledger.groups.values()) == [0, 1, 1]
         assert not any(record.held_back for record in leader.ledger.pods.values())
+        held_back = [key for key, book in leader.ledger.groups.items() if book.held_back]
+        told = [name for name, reason, _ in leader.told.events if reason == v.GATE_REFUSED]
+        assert sorted(f"team/{name}" for name in told) == sorted(held_back)
         while len(leader.opened) < 3 * NUMBER + 1:
             held.answer(1)
             await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("stuck", ["its gates", "its group"])
+async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_namespace(
+    stuck: str,
+) -> None:
+    """What became of its gates, or of its reservation, may never be known."""
+    pair = [waiting(n).in_group("pair").created("2026-03-01T00:00:00Z") for n in "xy"]
+    path = "/pods/p" if stuck == "its gates" else "/podgroups/gang"
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    async with leading(*world, in_flight=8) as leader:
+        leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
+        tried = leader.script.calls
+        await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
+        await until(lambda: not leader.door._slots.taken)
+        _suspect(leader)
+        leader.see(a_group("pair").in_queue("queue").of(2), *pair)
+        await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
+        assert charged(leader.ledger, H200) == NUMBER + 2
 
 
 async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
