@@ -356,11 +356,11 @@ class ReleaseDoor:
         """`group`: of which gates are opened, by key; empty: of none. `start`: that of a whole."""
         task = self._start(work)
         if group:
-            self._timeouts.begin(group, start=start is not None)
-            task.add_done_callback(lambda _: self._opened(group, start))
+            begun = self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, begun, start))
 
-    def _opened(self, group: str, start: Start | None) -> None:
-        self._timeouts.end(group, start=start is not None)
+    def _opened(self, group: str, begun: int, start: Start | None) -> None:
+        self._timeouts.end(group, begun, start=start is not None)
         if start is not None:
             start.end()
         book = self._ledger.groups.get(group)
