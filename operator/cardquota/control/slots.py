@@ -93,7 +93,10 @@ class Slots:
         """`worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
+        before = self._suspects.suspect(slot.namespace)
         self._suspects.end(slot.namespace, begun=slot.suspect, worked=worked)
+        if not before and self._suspects.suspect(slot.namespace):
+            self._let_others_by(slot.namespace)
         self.wake()
 
     def may_start(self, queue: str) -> bool:
@@ -103,7 +106,7 @@ class Slots:
 
     def claim(self, queue: str, namespace: str, number: int) -> Claim:
         """For a gang that starts."""
-        # One of a suspect namespace may wait for long; others of its queue do not wait for it.
+        # As in `_let_others_by`.
         claim = Claim(self, "" if self._suspects.suspect(namespace) else queue, namespace, number)
         self._claims[claim] = None
         self._claimed[claim.queue] += number
@@ -149,6 +152,15 @@ class Slots:
             self._claims[claim] = None
         if found is not None and not found.done():
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
+
+    def _let_others_by(self, namespace: str) -> None:
+        """Gangs of a suspect one may wait for long; others of their queue do not wait for them."""
+        for claim in self._claims:
+            if claim.namespace == namespace and claim.queue:
+                left = claim.left
+                self._give(claim, left)
+                claim.queue, claim.left = "", left
+                self._claimed[""] += left
 
     def _give(self, claim: Claim, number: int) -> None:
         claim.left -= number
