@@ -102,7 +102,7 @@ class GangStart:
         the reservation is written: what became of a gate that nobody answered for may never be
         known, and other gangs of its namespace do not wait for that.
         """
-        claim = self._claim(reservation, pods)
+        claim = self._claim(reservation, pods, asks=True)
         return self._run(gang, facts, reservation, pods, since, claim, start)
 
     async def _run(
@@ -159,18 +159,24 @@ class GangStart:
                 self._ledger.assume(facts.uid, stamp)
         return True
 
-    def _claim(self, reservation: Reservation, pods: Sequence[Chosen]) -> Claim:
-        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods))
+    def _claim(
+        self, reservation: Reservation, pods: Sequence[Chosen], *, asks: bool = False
+    ) -> Claim:
+        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods), asks=asks)
 
     async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
-        """By dry run: what each says, in the order of the pods. After a no nobody else is asked."""
+        """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
+
+        Nothing, if we drain meanwhile: what is not written ahead by then does not start.
+        """
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
-        while claim.left and not noes:
+        while claim.left and not noes and not self._slots.draining:
             for slot in await claim.some():
                 sending = self._sender.send(pods[len(asked)], slot)
                 asked.append(self._sender.start(self._ask_one(sending, noes)))
-        return list(await asyncio.gather(*asked))
+        answers = await asyncio.gather(*asked)
+        return [] if self._slots.draining else list(answers)
 
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
         opened, words = None, ""

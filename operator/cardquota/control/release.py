@@ -143,11 +143,13 @@ class ReleaseDoor:
             await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
-        """Decide no more; wait until nothing is in flight, at most `timeout` seconds.
+        """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
+        has written nothing yet does not start.
 
         Whether all that was sent is settled: if not, some of it may land yet.
         """
         self._draining = True
+        self._slots.drain()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
         return not self._tasks and self._failure is None

@@ -356,6 +356,28 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
             leader.door._suspects.end("team", begun=begun, worked=None)
 
 
+@pytest.mark.parametrize("asked", [4, NUMBER])
+async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(asked: int) -> None:
+    """However many have been asked: they are taken back, and nothing is left to wait for."""
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == asked)
+        draining = asyncio.create_task(leader.door.drain(5.0))
+        await _turns()
+        held.answer(asked)
+        assert await draining
+        assert (len(leader.script.asked), leader.opened) == (asked, [])
+        assert reservations(leader) == []
+        assert no_charge_is_left(leader.ledger)
+
+
+async def test_a_gang_that_is_written_ahead_goes_on_while_we_drain() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        await until(lambda: reservations(leader))
+        assert await leader.door.drain(5.0)
+        assert len(leader.opened) == NUMBER
+
+
 async def test_patches_are_made_when_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may take a millisecond."""
     made: list[int] = []

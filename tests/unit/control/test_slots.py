@@ -143,6 +143,18 @@ async def test_one_whose_namespace_becomes_suspect_holds_up_nobody_any_more() ->
     assert not stage.slots._claimed
 
 
+async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
+    stage = Stage()
+    asks = stage.slots.claim("queue", "team", 3, asks=True)
+    waits = asyncio.ensure_future(asks.some())
+    opens = await stage.gang(2, "other")
+    stage.slots.drain()
+    await stage.hand_out()
+    assert await asyncio.wait_for(waits, 1.0) == []
+    assert await asyncio.wait_for(asks.some(), 1.0) == []
+    assert (stage.has(opens), stage.slots.taken) == (2, 2)
+
+
 async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     """A patch is made for each of them in the same turn of the loop."""
     stage = Stage(256)
