@@ -81,8 +81,10 @@ class ReleaseDoor:
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._slots = Slots(in_flight, self._suspects, self.wake)
         """Of gates whose first patch is not answered yet."""
-        self._put_off: set[str] = set()
-        """Queues whose next gang waits until those that start have most of their slots."""
+        self._put_off: dict[str, tuple[str, float]] = {}
+        """Queues whose next gang waits until those that start have most of their slots: its key,
+        and when it is judged again though they have not; it need not fit any more.
+        """
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
         self._held_gangs = Retries[tuple[str, str]](
@@ -186,10 +188,7 @@ class ReleaseDoor:
             self._wake.set()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
-        if self._put_off:
-            ready = {queue for queue in self._put_off if self._slots.may_start(queue)}
-            self._put_off -= ready
-            self._order.add(ready)
+        self._look_at_put_off()
         while self._order.place_one():
             if slice_.beyond(_DECIDING):
                 return
@@ -201,18 +200,27 @@ class ReleaseDoor:
                 self._order.add((queue,))
                 return
 
+    def _look_at_put_off(self) -> None:
+        now = self._clock()
+        for queue, (_, again) in list(self._put_off.items()):
+            if now >= again or self._slots.may_start(queue):
+                del self._put_off[queue]
+                self._order.add((queue,))
+
     def _decide_in(self, queue: str, slice_: TimeSlice, since: float) -> bool:
         """Whether all was looked at. Nothing is awaited between what is judged and its charge."""
         account = self._ledger.account(queue)
         if account is None:
             return True
         self._refusals.look(queue)
-        for found in ReleasePass(self._ledger, account):
+        # To judge a gang of thousands takes long, and news of its queue come all the time.
+        put_off, _ = self._put_off.get(queue, ("", 0.0))
+        for found in ReleasePass(self._ledger, account, before=put_off):
             if found is None:
                 pass
             elif self._may_open(found):
                 if found.gang is not None and not self._slots.may_start(queue):
-                    self._put_off.add(queue)
+                    self._put_off[queue] = found.gang.key, self._clock() + _TRY_AGAIN
                     return True
                 self._open(found, since)
             elif found.gang is not None:

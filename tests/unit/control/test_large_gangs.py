@@ -11,6 +11,8 @@ from builders.pod import PodBody
 from cardquota.control import gang_start, gate
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
+from cardquota.quota.group_book import GroupBook
+from cardquota.quota.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
 from .leader import GANG, Leader, leading, reservations, waiting
@@ -290,6 +292,56 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
         while len(leader.opened) < NUMBER + 2:
             held.answer(1)
             await _turns()
+
+
+async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have thousands of members; whoever comes before it is let through meanwhile."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 60.0)
+    judged: list[str] = []
+    judge = ReleaseJudge._judge_gang
+
+    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: GroupBook) -> Any:
+        judged.append(book.key)
+        return judge(self, candidate, first, book)
+
+    monkeypatch.setattr(ReleaseJudge, "_judge_gang", counted)
+    world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)  # so that there is a slot at times
+        for number in range(3):
+            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
+            leader.see(early)
+            held.answer(1)
+            await until(lambda: early.name in leader.opened)  # noqa: B023
+        assert judged.count("team/more") == 1
+        while len(leader.opened) < NUMBER + 5:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
+    """It is judged again after a while."""
+    queue = a_queue().with_quota({H200: 42})
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(queue, GANG.of(40), *members(40), pair, *more, in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)
+        await until(lambda: leader.door._put_off)
+        leader.see(queue.with_quota({H200: 41}).at_revision(9))
+        leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
+        while "late" not in leader.opened:
+            held.answer(1)
+            await asyncio.sleep(0.005)
+        assert len(leader.script.asked) < 40
 
 
 def _suspect(leader: Leader) -> None:
