@@ -58,6 +58,14 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
+        when="There is room for a gang, but gates in its namespace do not open, one after another.",
+        says=say(m.gang_held_back, "vision", 3),
+        where=(Where.GROUP_EVENT,),
+        rule="E2",
+        do="See the events of the pods of that namespace. One gate that opens there ends it.",
+    ),
+    Entry(
+        under=v.GATE_REFUSED,
         when="A pod of a gang is refused though nobody had objected when all of them were asked.",
         says=say(m.gang_in_part, "train-0", 3, 4, 300.0),
         where=(Where.GROUP_EVENT,),

@@ -37,6 +37,11 @@ class GangReports:
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
         self._tell(gang, v.GATE_REFUSED, text)
 
+    def held_back(self, gang: GroupBook, namespace: str, failures: int) -> None:
+        """There is room for it, but gates of its namespace do not open, and others are tried."""
+        text = messages.gang_held_back(namespace, failures)
+        self._tell(gang, v.GATE_REFUSED, text, namespace)
+
     def in_part(self, gang: GroupBook, pod: PodFacts, opened: int) -> None:
         """The same, found out when others had been let through."""
         text = messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)

@@ -22,6 +22,7 @@ from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .reservation_timeouts import ReservationTimeouts
 from .slots import Claim, Slot, Slots
+from .suspects import Start
 
 AT_A_TIME: Final = 100
 """Members that are charged, or whose charge is taken back, before others have a turn."""
@@ -37,6 +38,8 @@ class Sending(NamedTuple):
     stamp: Stamp
     resource: str
     slot: Slot
+    then: Callable[[], None] | None = None
+    """To be called once the slot is given back."""
 
 
 class Sender(NamedTuple):
@@ -84,6 +87,7 @@ class GangStart:
         reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
+        start: Start,
     ) -> Coroutine[Any, Any, None]:
         """Start a gang whose reservation the ledger has charged, with the first `AT_A_TIME` pods.
 
@@ -93,9 +97,13 @@ class GangStart:
         Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
         others running without it for ever. Cancelled, all charges are left to whoever ends the
         term. Slots are claimed at once.
+
+        `start` is ended when the first patches of all are answered, or when nobody knows whether
+        the reservation is written: what became of a gate that nobody answered for may never be
+        known, and other gangs of its namespace do not wait for that.
         """
-        claim = self._claim(reservation, pods)
-        return self._run(gang, facts, reservation, pods, since, claim)
+        claim = self._claim(reservation, pods, asks=True)
+        return self._run(gang, facts, reservation, pods, since, claim, start)
 
     async def _run(
         self,
@@ -105,6 +113,7 @@ class GangStart:
         pods: Sequence[Chosen],
         since: float,
         claim: Claim,
+        start: Start,
     ) -> None:
         answers: list[tuple[Opened, str]] = []
         try:
@@ -117,14 +126,18 @@ class GangStart:
             facts is not None
             and all_may
             and await self._groups.reserve(
-                facts, reservation, unsure=partial(self._reports.unsure, gang, reservation)
+                facts, reservation, unsure=partial(self._unsure, gang, reservation, start)
             )
         )
         if facts is not None and reserved:
             self._events.forget(facts.uid)
-            await self._open(gang, reservation, pods, since)
+            await self._open(gang, reservation, pods, since, start)
         else:
             await self._take_back(gang, reservation, pods, answers)
+
+    def _unsure(self, gang: GroupBook, reservation: Reservation, start: Start, why: str) -> None:
+        start.end()
+        self._reports.unsure(gang, reservation, why)
 
     async def _charge_the_others(
         self, key: str, reservation: Reservation, pods: Sequence[Chosen]
@@ -146,18 +159,24 @@ class GangStart:
                 self._ledger.assume(facts.uid, stamp)
         return True
 
-    def _claim(self, reservation: Reservation, pods: Sequence[Chosen]) -> Claim:
-        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods))
+    def _claim(
+        self, reservation: Reservation, pods: Sequence[Chosen], *, asks: bool = False
+    ) -> Claim:
+        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods), asks=asks)
 
     async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
-        """By dry run: what each says, in the order of the pods. After a no nobody else is asked."""
+        """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
+
+        Nothing, if we drain meanwhile: what is not written ahead by then does not start.
+        """
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
-        while claim.left and not noes:
+        while claim.left and not noes and not self._slots.draining:
             for slot in await claim.some():
                 sending = self._sender.send(pods[len(asked)], slot)
                 asked.append(self._sender.start(self._ask_one(sending, noes)))
-        return list(await asyncio.gather(*asked))
+        answers = await asyncio.gather(*asked)
+        return [] if self._slots.draining else list(answers)
 
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
         opened, words = None, ""
@@ -180,13 +199,23 @@ class GangStart:
         reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
+        start: Start,
     ) -> None:
         claim = self._claim(reservation, pods)
         tasks: list[asyncio.Task[Opened]] = []
+        unanswered = len(pods)
+
+        def answered() -> None:
+            nonlocal unanswered
+            unanswered -= 1
+            if not unanswered:
+                start.end()
+
         try:
             while claim.left:
                 for slot in await claim.some():
                     sending = self._sender.send(pods[len(tasks)], slot)
+                    sending = sending._replace(then=answered)
                     tasks.append(self._sender.start(self._sender.open_one(sending, since)))
         finally:
             claim.close()

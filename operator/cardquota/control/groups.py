@@ -105,8 +105,9 @@ class GroupKeeper:
         """End a reservation that is over and bring the phase up to date, if that is needed.
 
         `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
-        that were judged with it: then it stays, though its group has moved. Returns whether there
-        is nothing left to do until the group or its members change, or that has ended.
+        that were judged with it before its group moved: then it stays though that has. Returns
+        whether there is nothing left to do until the group or its members change, or that has
+        ended.
         """
         book = self._ledger.groups.get(key)
         if book is None or book.facts is None or book.assumed is not None:

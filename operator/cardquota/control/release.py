@@ -13,6 +13,7 @@ from ..cluster.events import EventRecorder
 from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
+from ..quota.group_book import GroupBook
 from ..quota.ledger import Ledger
 from ..quota.pod_facts import PodFacts
 from ..quota.release_order import QueueOrder
@@ -28,7 +29,7 @@ from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
 from .stamp_keeper import StampKeeper
-from .suspects import Suspects
+from .suspects import Start, Suspects
 from .time_slice import TimeSlice
 from .upkeep import Upkeep
 
@@ -80,8 +81,10 @@ class ReleaseDoor:
         self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
         self._slots = Slots(in_flight, self._suspects, self.wake)
         """Of gates whose first patch is not answered yet."""
-        self._put_off: set[str] = set()
-        """Queues whose next gang waits until those that start have most of their slots."""
+        self._put_off: dict[str, tuple[str, float]] = {}
+        """Queues whose next gang waits until those that start have most of their slots: its key,
+        and when it is judged again though they have not; it need not fit any more.
+        """
         self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
         self._held_gangs = Retries[tuple[str, str]](
@@ -142,11 +145,13 @@ class ReleaseDoor:
             await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
-        """Decide no more; wait until nothing is in flight, at most `timeout` seconds.
+        """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
+        has written nothing yet does not start.
 
         Whether all that was sent is settled: if not, some of it may land yet.
         """
         self._draining = True
+        self._slots.drain()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
         return not self._tasks and self._failure is None
@@ -183,10 +188,7 @@ class ReleaseDoor:
             self._wake.set()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
-        if self._put_off:
-            ready = {queue for queue in self._put_off if self._slots.may_start(queue)}
-            self._put_off -= ready
-            self._order.add(ready)
+        self._look_at_put_off()
         while self._order.place_one():
             if slice_.beyond(_DECIDING):
                 return
@@ -198,23 +200,31 @@ class ReleaseDoor:
                 self._order.add((queue,))
                 return
 
+    def _look_at_put_off(self) -> None:
+        now = self._clock()
+        for queue, (_, again) in list(self._put_off.items()):
+            if now >= again or self._slots.may_start(queue):
+                del self._put_off[queue]
+                self._order.add((queue,))
+
     def _decide_in(self, queue: str, slice_: TimeSlice, since: float) -> bool:
         """Whether all was looked at. Nothing is awaited between what is judged and its charge."""
         account = self._ledger.account(queue)
         if account is None:
             return True
         self._refusals.look(queue)
-        for found in ReleasePass(self._ledger, account):
+        # To judge a gang of thousands takes long, and news of its queue come all the time.
+        put_off, _ = self._put_off.get(queue, ("", 0.0))
+        for found in ReleasePass(self._ledger, account, before=put_off):
             if found is None:
                 pass
             elif self._may_open(found):
                 if found.gang is not None and not self._slots.may_start(queue):
-                    self._put_off.add(queue)
+                    self._put_off[queue] = found.gang.key, self._clock() + _TRY_AGAIN
                     return True
                 self._open(found, since)
             elif found.gang is not None:
-                self._ledger.hold_back_gang(found.gang.key)
-                self._held_gangs.failed((queue, found.gang.key))
+                self._hold_back_gang(queue, found.gang)
             else:
                 self._hold_back(found.pods[0][0].facts)
             if not self._slots.free or slice_.beyond(_DECIDING):
@@ -255,8 +265,9 @@ class ReleaseDoor:
                 self._start_opening(key, self._open_one(sending, since))
         else:
             self._held_gangs.worked((opening.queue, key))
-            start = self._gangs.run(opening.gang, opening.gang.facts, reservation, pods, since)
-            self._start_opening(key, start, whole=True)
+            gang, start = opening.gang, self._suspects.start(_namespace(key))
+            work = self._gangs.run(gang, gang.facts, reservation, pods, since, start)
+            self._start_opening(key, work, start)
 
     def _send(self, pod: Chosen, slot: Slot) -> Sending:
         """A patch of it is going to be sent now."""
@@ -269,6 +280,8 @@ class ReleaseDoor:
         if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
             worked = opened is Opened.YES
         self._slots.give_back(sending.slot, worked=worked)
+        if sending.then is not None:
+            sending.then()
         if not self._slots.taken:
             self._events.go_on()
 
@@ -310,6 +323,12 @@ class ReleaseDoor:
         self._ledger.hold_back(facts.uid)
         self._failed(facts)
 
+    def _hold_back_gang(self, queue: str, gang: GroupBook) -> None:
+        self._ledger.hold_back_gang(gang.key)
+        self._held_gangs.failed((queue, gang.key))
+        namespace = _namespace(gang.key)
+        self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
+
     def _failed(self, facts: PodFacts) -> None:
         self._pods.failed((facts.namespace, facts.uid))
 
@@ -342,20 +361,18 @@ class ReleaseDoor:
         self._upkeep.look_again(key)
 
     def _start_opening(
-        self, group: str, work: Coroutine[Any, Any, object], *, whole: bool = False
+        self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
     ) -> None:
-        """`group`: of which gates are opened, by key; empty: of none. `whole`: it starts."""
+        """`group`: of which gates are opened, by key; empty: of none. `start`: that of a whole."""
         task = self._start(work)
         if group:
-            self._timeouts.begin(group, start=whole)
-            if whole:
-                self._suspects.start(_namespace(group))
-            task.add_done_callback(lambda _: self._opened(group, whole=whole))
+            begun = self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, begun, start))
 
-    def _opened(self, group: str, *, whole: bool) -> None:
-        self._timeouts.end(group, start=whole)
-        if whole:
-            self._suspects.started(_namespace(group))
+    def _opened(self, group: str, begun: int, start: Start | None) -> None:
+        self._timeouts.end(group, begun, start=start is not None)
+        if start is not None:
+            start.end()
         book = self._ledger.groups.get(group)
         if book is not None and book.reservation is not None:
             self._upkeep.look_again(group)  # what was put off meanwhile

@@ -2,13 +2,14 @@
 
 Time counts from the end of the gang's start, when its gates are open; of a reservation that this
 leader did not start, from when it first saw it: no clocks of two machines are compared, so a new
-leader begins anew. While gates of the gang are being opened nothing is given back: what is on its
-way was decided on the reservation, and must not land after that is gone.
+leader begins anew. What was on its way when the time was over, or when the group got another queue,
+was decided on the reservation, and is awaited before that is given back. What begins later is not:
+there may always be something, and it is charged for itself by then.
 """
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from ..quota.group_book import GroupBook
@@ -24,6 +25,10 @@ class _Running:
     """None while the gang is being started: its time has not begun."""
     over: bool = False
     told: bool = False
+    moved: bool = False
+    """Whether the group has another queue than the reservation."""
+    waits_for: set[int] = field(default_factory=set)
+    """Openings that had begun when it was over, or when the group moved before that."""
 
 
 class ReservationTimeouts:
@@ -40,8 +45,9 @@ class ReservationTimeouts:
         self._expired = expired
         self._later = later
         self._running: dict[str, _Running] = {}
-        self._opening: Counter[str] = Counter()
-        """Groups of which gates are being opened: how many tasks do that."""
+        self._opening: dict[str, set[int]] = {}
+        """Groups of which gates are being opened: the numbers of the tasks that do that."""
+        self._begun = 0
         self._starting: Counter[str] = Counter()
         """Groups whose gang is being started: how many of these tasks do that."""
         self._stopped = False
@@ -58,42 +64,57 @@ class ReservationTimeouts:
         running = self._running.get(key)
         if running is not None:
             if facts is not None and (running.uid, running.reservation) == (facts.uid, reservation):
+                self._look_where(key, running, moved=book is not None and book.reserved_elsewhere)
                 return
             if running.timer is not None:
                 running.timer.cancel()
             del self._running[key]
         if facts is not None and reservation is not None:
             timer = None if key in self._starting else self._timer(key)
-            self._running[key] = _Running(facts.uid, reservation, timer)
+            running = self._running[key] = _Running(facts.uid, reservation, timer)
+            self._look_where(key, running, moved=book is not None and book.reserved_elsewhere)
 
     def over(self, key: str) -> bool:
         """Whether the time of a group's present reservation is over: it is to be taken away."""
         running = self._running.get(key)
-        return running is not None and running.over and not self.opening(key)
+        return running is not None and running.over and not running.waits_for
 
     def opening(self, key: str) -> bool:
-        """Whether gates of a group are being opened, or it is not known yet what became of them."""
-        return key in self._opening
+        """Whether gates of a group are being opened, or it is not known yet what became of them,
+        that were judged with its present reservation, which is over or stands in another queue.
+        """
+        running = self._running.get(key)
+        return running is not None and bool(running.waits_for)
 
-    def begin(self, key: str, *, start: bool = False) -> None:
-        """Gates of a group are going to be opened; `end` is to be called once for each `begin`.
+    def begin(self, key: str, *, start: bool = False) -> int:
+        """Gates of a group are going to be opened; `end` is to be called with what is returned.
 
         `start`: those of a gang that starts. The time of its reservation begins when that ends.
         """
-        self._opening[key] += 1
+        self._begun += 1
+        self._opening.setdefault(key, set()).add(self._begun)
         if start:
             self._starting[key] += 1
+        return self._begun
 
-    def end(self, key: str, *, start: bool = False) -> None:
+    def end(self, key: str, begun: int, *, start: bool = False) -> None:
         """What became of them is known. What was over meanwhile expires now.
 
         `start`: as `begin` was told. Does nothing after `stop`.
         """
         if self._stopped:
             return
-        _take_one(self._opening, key)
+        opening = self._opening[key]
+        opening.discard(begun)
+        if not opening:
+            del self._opening[key]
+        running = self._running.get(key)
+        if running is not None:
+            running.waits_for.discard(begun)
         if start:
-            _take_one(self._starting, key)
+            self._starting[key] -= 1
+            if not self._starting[key]:
+                del self._starting[key]
             self._begin_anew(key)
         self._expire(key)
 
@@ -102,7 +123,8 @@ class ReservationTimeouts:
         self.look(key, book)
         running = self._running.get(key)
         if running is not None:
-            running.over = running.told = True
+            running.told = True
+            self._is_over(key, running)
 
     def stop(self) -> None:
         """The term is over: nothing expires any more."""
@@ -125,17 +147,24 @@ class ReservationTimeouts:
         return self._later(self._timeout, partial(self._fire, key))
 
     def _fire(self, key: str) -> None:
-        self._running[key].over = True
+        self._is_over(key, self._running[key])
         self._expire(key)
+
+    def _is_over(self, key: str, running: _Running) -> None:
+        if not running.over:
+            running.over = True
+            running.waits_for = set(self._opening.get(key, ()))
+
+    def _look_where(self, key: str, running: _Running, *, moved: bool) -> None:
+        """A group that comes and goes does not prolong what is over."""
+        if moved == running.moved:
+            return
+        running.moved = moved
+        if not running.over:
+            running.waits_for = set(self._opening.get(key, ())) if moved else set()
 
     def _expire(self, key: str) -> None:
         running = self._running.get(key)
         if running is not None and self.over(key) and not running.told:
             running.told = True
             self._expired(key)
-
-
-def _take_one(counter: Counter[str], key: str) -> None:
-    counter[key] -= 1
-    if not counter[key]:
-        del counter[key]

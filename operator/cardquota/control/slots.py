@@ -29,7 +29,11 @@ class Slot(NamedTuple):
 class Claim:
     """The slots that a gang needs for one patch of each of its members. To be closed."""
 
-    def __init__(self, slots: "Slots", queue: str, namespace: str, number: int) -> None:
+    def __init__(
+        self, slots: "Slots", queue: str, namespace: str, number: int, *, asks: bool
+    ) -> None:
+        self.asks = asks
+        """Whether nothing is written with these: then they are refused once we drain."""
         self.queue = queue
         """Empty: one that holds up nobody of its queue."""
         self.namespace = namespace
@@ -40,7 +44,9 @@ class Claim:
         self._slots = slots
 
     async def some(self) -> list[Slot]:
-        """Wait for a turn; at least one, and never more than are left."""
+        """Wait for a turn; at least one, and never more than are left. None: there will be none."""
+        if self.asks and self._slots.draining:
+            return []
         self.found = asyncio.get_running_loop().create_future()
         self._slots.wake()
         return await self.found
@@ -71,6 +77,16 @@ class Slots:
         """Those that want more, in the order of their turns."""
         self._claimed: Counter[str] = Counter()
         """Slots that gangs want, by queue."""
+        self.draining = False
+        """Whether who would only ask gets no more."""
+
+    def drain(self) -> None:
+        """From now on only those get slots whose gangs have been written ahead."""
+        self.draining = True
+        for claim in self._claims:
+            if claim.asks and claim.found is not None and not claim.found.done():
+                claim.found.set_result([])
+                claim.found = None
 
     @property
     def free(self) -> int:
@@ -93,7 +109,10 @@ class Slots:
         """`worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
+        before = self._suspects.suspect(slot.namespace)
         self._suspects.end(slot.namespace, begun=slot.suspect, worked=worked)
+        if not before and self._suspects.suspect(slot.namespace):
+            self._let_others_by(slot.namespace)
         self.wake()
 
     def may_start(self, queue: str) -> bool:
@@ -101,10 +120,11 @@ class Slots:
         claimed = self._claimed[queue]
         return not claimed or claimed < self.free
 
-    def claim(self, queue: str, namespace: str, number: int) -> Claim:
-        """For a gang that starts."""
-        # One of a suspect namespace may wait for long; others of its queue do not wait for it.
-        claim = Claim(self, "" if self._suspects.suspect(namespace) else queue, namespace, number)
+    def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> Claim:
+        """For a gang that starts. `asks`: for dry runs."""
+        # As in `_let_others_by`.
+        queue = "" if self._suspects.suspect(namespace) else queue
+        claim = Claim(self, queue, namespace, number, asks=asks)
         self._claims[claim] = None
         self._claimed[claim.queue] += number
         return claim
@@ -149,6 +169,15 @@ class Slots:
             self._claims[claim] = None
         if found is not None and not found.done():
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
+
+    def _let_others_by(self, namespace: str) -> None:
+        """Gangs of a suspect one may wait for long; others of their queue do not wait for them."""
+        for claim in self._claims:
+            if claim.namespace == namespace and claim.queue:
+                left = claim.left
+                self._give(claim, left)
+                claim.queue, claim.left = "", left
+                self._claimed[""] += left
 
     def _give(self, claim: Claim, number: int) -> None:
         claim.left -= number

@@ -15,6 +15,25 @@ _PRUNE_EVERY: Final = 64
 """Namespaces after which those that are gone are forgotten."""
 
 
+class Start:
+    """A gang of a namespace that is being started."""
+
+    def __init__(self, starts: Counter[str], namespace: str) -> None:
+        self._starts = starts
+        self._namespace = namespace
+        self._ended = False
+        starts[namespace] += 1
+
+    def end(self) -> None:
+        """It needs no more slots now, or does not start; what is said twice counts once."""
+        if self._ended:
+            return
+        self._ended = True
+        self._starts[self._namespace] -= 1
+        if not self._starts[self._namespace]:
+            del self._starts[self._namespace]
+
+
 class Suspects:
     """Counts failures by namespace, and what is being sent to suspect ones."""
 
@@ -34,6 +53,10 @@ class Suspects:
         """Whether its gates do not open."""
         return self._failures.get(namespace, 0) >= _ENOUGH
 
+    def failures(self, namespace: str) -> int:
+        """How many of its gates in a row were not opened."""
+        return self._failures.get(namespace, 0)
+
     def room(self, namespace: str) -> int:
         """How many more patches may go to this namespace now, as far as this is asked."""
         return self._most - self._sending if self.suspect(namespace) else self._slots
@@ -48,15 +71,9 @@ class Suspects:
             return True
         return self.may_send(namespace) and namespace not in self._starts
 
-    def start(self, namespace: str) -> None:
-        """A gang starts; `started` is to be called when that has ended."""
-        self._starts[namespace] += 1
-
-    def started(self, namespace: str) -> None:
-        """It has started, or does not."""
-        self._starts[namespace] -= 1
-        if not self._starts[namespace]:
-            del self._starts[namespace]
+    def start(self, namespace: str) -> Start:
+        """A gang starts; what is returned is to be ended, at the latest when that has ended."""
+        return Start(self._starts, namespace)
 
     def begin(self, namespace: str) -> bool:
         """A patch is sent; what is returned is to be given to `end`."""

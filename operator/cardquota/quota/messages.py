@@ -221,6 +221,16 @@ def gang_refused(pod: str, answer: str) -> str:
     )
 
 
+def gang_held_back(namespace: str, failures: int) -> str:
+    """Of a gang for which there is room: gates of its namespace do not open, so it has to wait."""
+    return (
+        f"the last <{failures}> changes of pods of namespace <{show(namespace)}> were refused or "
+        "not answered, so its groups start one at a time, with few changes at once; no pod of this "
+        "group is started yet and nothing is held for it; it is tried again, ever less often: see "
+        "the events of the pods of that namespace whose gates were not opened"
+    )
+
+
 def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
     """The same, found out when others of the gang had been let through."""
     return (

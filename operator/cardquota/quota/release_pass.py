@@ -61,7 +61,11 @@ class ReleasePass:
     with `next_refusals`.
     """
 
-    def __init__(self, ledger: Ledger, account: Account) -> None:
+    def __init__(self, ledger: Ledger, account: Account, *, before: str = "") -> None:
+        """`before`: a gang, by key. If it comes to its turn, that ends the pass: it is not judged,
+        and nobody behind it is.
+        """
+        self._before = before
         self._ledger = ledger
         self._account = account
         self._line = account.waiting
@@ -91,19 +95,24 @@ class ReleasePass:
                 yield None
                 continue
             if shelf is not None and (candidate is None or shelf.turn < candidate.place):
+                if self._ends_before(shelf.first):
+                    return
                 self._after = shelf.turn
                 if not shelf.may_fit(self._judge.free):
                     # No step of its own: a pass that is left must have come further than the last.
                     self._block(shelf.first)
                     continue
                 found = self._try_shelf(shelf)
-            elif candidate is not None:
+            elif candidate is not None and not self._ends_before(candidate):
                 found = self._try_awake(candidate)
             else:
                 return
             yield found
             if found is not None and found.pods[0][0].releasable and not _held_back(found):
                 return
+
+    def _ends_before(self, candidate: Candidate) -> bool:
+        return candidate.whole is not None and candidate.whole.key == self._before
 
     def _next_shelf(self) -> Shelf | None:
         """The next in which there may be room; in a fifo queue of those that ask for cards the

@@ -11,10 +11,22 @@ from builders.pod import PodBody
 from cardquota.control import gang_start, gate
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
+from cardquota.quota.group_book import GroupBook
+from cardquota.quota.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
 from .leader import GANG, Leader, leading, reservations, waiting
-from .stage import TERM, Answer, Call, charged, no_charge_is_left, refused, stored, until
+from .stage import (
+    TERM,
+    Answer,
+    Call,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
@@ -282,6 +294,56 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
             await _turns()
 
 
+async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have thousands of members; whoever comes before it is let through meanwhile."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 60.0)
+    judged: list[str] = []
+    judge = ReleaseJudge._judge_gang
+
+    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: GroupBook) -> Any:
+        judged.append(book.key)
+        return judge(self, candidate, first, book)
+
+    monkeypatch.setattr(ReleaseJudge, "_judge_gang", counted)
+    world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)  # so that there is a slot at times
+        for number in range(3):
+            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
+            leader.see(early)
+            held.answer(1)
+            await until(lambda: early.name in leader.opened)  # noqa: B023
+        assert judged.count("team/more") == 1
+        while len(leader.opened) < NUMBER + 5:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
+    """It is judged again after a while."""
+    queue = a_queue().with_quota({H200: 42})
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(queue, GANG.of(40), *members(40), pair, *more, in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)
+        await until(lambda: leader.door._put_off)
+        leader.see(queue.with_quota({H200: 41}).at_revision(9))
+        leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
+        while "late" not in leader.opened:
+            held.answer(1)
+            await asyncio.sleep(0.005)
+        assert len(leader.script.asked) < 40
+
+
 def _suspect(leader: Leader) -> None:
     suspects = leader.door._suspects
     for _ in range(3):
@@ -305,9 +367,31 @@ async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together
         assert charged(leader.ledger, H200) == NUMBER
         assert sorted(book.held_back for book in leader.ledger.groups.values()) == [0, 1, 1]
         assert not any(record.held_back for record in leader.ledger.pods.values())
+        held_back = [key for key, book in leader.ledger.groups.items() if book.held_back]
+        told = [name for name, reason, _ in leader.told.events if reason == v.GATE_REFUSED]
+        assert sorted(f"team/{name}" for name in told) == sorted(held_back)
         while len(leader.opened) < 3 * NUMBER + 1:
             held.answer(1)
             await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("stuck", ["its gates", "its group"])
+async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_namespace(
+    stuck: str,
+) -> None:
+    """What became of its gates, or of its reservation, may never be known."""
+    pair = [waiting(n).in_group("pair").created("2026-03-01T00:00:00Z") for n in "xy"]
+    path = "/pods/p" if stuck == "its gates" else "/podgroups/gang"
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    async with leading(*world, in_flight=8) as leader:
+        leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
+        tried = leader.script.calls
+        await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
+        await until(lambda: not leader.door._slots.taken)
+        _suspect(leader)
+        leader.see(a_group("pair").in_queue("queue").of(2), *pair)
+        await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
+        assert charged(leader.ledger, H200) == NUMBER + 2
 
 
 async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
@@ -322,6 +406,28 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
         await until(lambda: not leader.door._held_gangs)
         for begun in slots:
             leader.door._suspects.end("team", begun=begun, worked=None)
+
+
+@pytest.mark.parametrize("asked", [4, NUMBER])
+async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(asked: int) -> None:
+    """However many have been asked: they are taken back, and nothing is left to wait for."""
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == asked)
+        draining = asyncio.create_task(leader.door.drain(5.0))
+        await _turns()
+        held.answer(asked)
+        assert await draining
+        assert (len(leader.script.asked), leader.opened) == (asked, [])
+        assert reservations(leader) == []
+        assert no_charge_is_left(leader.ledger)
+
+
+async def test_a_gang_that_is_written_ahead_goes_on_while_we_drain() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        await until(lambda: reservations(leader))
+        assert await leader.door.drain(5.0)
+        assert len(leader.opened) == NUMBER
 
 
 async def test_patches_are_made_when_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,32 @@ async def test_one_of_a_suspect_namespace_holds_up_nobody_of_its_queue() -> None
     assert stage.slots.may_start("queue")
 
 
+async def test_one_whose_namespace_becomes_suspect_holds_up_nobody_any_more() -> None:
+    stage = Stage()
+    bad, good = await stage.gang(12, namespace="bad"), await stage.gang(9, "other")
+    await stage.hand_out()
+    stage.answer(bad, 2, worked=False)
+    assert not stage.slots.may_start("queue")
+    stage.answer(bad, 1, worked=False)
+    assert stage.slots.may_start("queue")
+    assert not stage.slots.may_start("other")
+    bad.close()
+    good.close()
+    assert not stage.slots._claimed
+
+
+async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
+    stage = Stage()
+    asks = stage.slots.claim("queue", "team", 3, asks=True)
+    waits = asyncio.ensure_future(asks.some())
+    opens = await stage.gang(2, "other")
+    stage.slots.drain()
+    await stage.hand_out()
+    assert await asyncio.wait_for(waits, 1.0) == []
+    assert await asyncio.wait_for(asks.some(), 1.0) == []
+    assert (stage.has(opens), stage.slots.taken) == (2, 2)
+
+
 async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     """A patch is made for each of them in the same turn of the loop."""
     stage = Stage(256)

@@ -54,14 +54,23 @@ def test_namespaces_that_are_gone_are_forgotten() -> None:
 
 def test_of_a_suspect_namespace_one_gang_starts_at_a_time() -> None:
     found = suspects()
-    found.start("a")
+    start = found.start("a")
     assert found.may_start("a")
     fails(found, "a")
     fails(found, "b")
     assert not found.may_start("a")
     assert found.may_start("b")
-    found.started("a")
+    start.end()
     assert found.may_start("a")
     found.begin("b")
     found.begin("b")
+    assert not found.may_start("a")
+
+
+def test_a_start_that_is_ended_twice_ends_no_other() -> None:
+    found = suspects()
+    fails(found, "a")
+    start, _ = found.start("a"), found.start("a")
+    start.end()
+    start.end()
     assert not found.may_start("a")

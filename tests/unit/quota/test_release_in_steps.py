@@ -119,6 +119,35 @@ def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
     assert charge(ledger, steps[4][1]) == ["p000"]
 
 
+@pytest.mark.parametrize("shelved", [False, True])
+def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
+    shelved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who comes before it is opened; nobody behind it is."""
+    judged: list[str] = []
+    judge = ReleaseJudge._judge_gang
+
+    def noted(self: ReleaseJudge, candidate: Candidate, *args: Any) -> Opening | Wait:
+        judged.append(args[-1].key)
+        return judge(self, candidate, *args)
+
+    ledger = a_cluster(
+        waiting("first").created(LONG_AGO), GANG, member("m1"), member("m2"), later(waiting("last"))
+    )
+    if shelved:
+        see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
+        assert release(ledger)[0] == []
+        ledger.pod_gone("uid-large")
+    monkeypatch.setattr(ReleaseJudge, "_judge_gang", noted)
+    opened = [
+        name
+        for step in ReleasePass(ledger, red(ledger), before="team/gang")
+        for name in charge(ledger, step)
+    ]
+    assert (opened, judged) == (["first"], [])
+    assert release(ledger)[0] == [["m1", "m2"]]
+
+
 def steps_of(ledger: Ledger, number: int) -> list[str]:
     """A pass that is left after so many steps."""
     found = islice(ReleasePass(ledger, red(ledger)), number)
