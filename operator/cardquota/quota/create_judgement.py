@@ -22,6 +22,7 @@ from .ledger import Ledger
 from .on_the_way import NOBODY, OnTheWay
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
+from .pod_request import PodRequest
 from .room_together import room_together
 from .verdict import Verdict
 from .vocabulary import Mode
@@ -65,9 +66,9 @@ def on_the_way(
     together = _Asked()
     of_groups: dict[str, _Asked] = {}
     for record, number in _that_could_go(ledger, account, but):
-        if number > 0:
+        if number > 0 and record.request is not None:
             key = _reserved_for(ledger, record)
-            (of_groups.setdefault(key, _Asked()) if key else together).add(record, number)
+            (of_groups.setdefault(key, _Asked()) if key else together).add(record.request, number)
     spare: dict[str, int] = {}
     for key, asked in of_groups.items():
         spare.update(together.add_beyond(ledger.groups[key], account.name, asked))
@@ -86,11 +87,8 @@ class _Asked:
         self.amounts = Counter[str]()
         self.claims = Counter[Claim]()
 
-    def add(self, record: PodRecord, number: int) -> None:
+    def add(self, request: PodRequest, number: int) -> None:
         """So many more that ask for the same."""
-        request = record.request
-        if request is None:
-            return
         for dimension, amount in request.cpu_memory:
             self.amounts[dimension] += amount * number
         if len(request.cards) > 1 and request.amount:

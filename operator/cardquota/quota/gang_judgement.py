@@ -132,13 +132,8 @@ class Together:
 
         A card that is short stays so, and where a node has none free, none becomes free.
         """
-        book = self._ledger.groups.get(record.facts.group) if record.facts.group else None
         account, request = self._ledger.account(record.queue), record.request
         if account is None or request is None or most == 1:
-            return 1
-        reservation = book.reservation if book is not None else None
-        if reservation is not None and reservation.queue == record.queue:
-            # What is reserved for others of its group changes with each.
             return 1
         number = most
         for dimension, amount in request.cpu_memory:

@@ -165,17 +165,10 @@ class ReleasePass:
         kinds = self._line.shelves.kinds
         turn, name = files[0]
         found = kinds.first_in(name, turn) if name not in self._blocked else None
-        if found is None:
-            heapq.heappop(files)
+        if found is None or found[0] != turn:
+            _go_on(files, name, found)
             return
-        if found[0] != turn:
-            heapq.heapreplace(files, (found[0], name))
-            return
-        following = kinds.first_in(name, turn, beyond=True)
-        if following is None:
-            heapq.heappop(files)
-        else:
-            heapq.heapreplace(files, (following[0], name))
+        _go_on(files, name, kinds.first_in(name, turn, beyond=True))
         cards = found[1]
         card = next((card for card in cards if card in self._blocked), None)
         if card is None:
@@ -263,6 +256,14 @@ class ReleasePass:
             first = self._ledger.pods[candidate.turn[-1]].facts
             cards = shelf.cards - self._blocked.keys()
             self._blocked.update(dict.fromkeys(cards, first))
+
+
+def _go_on(files: list[tuple[Turn, str]], name: str, found: tuple[Turn, Cards] | None) -> None:
+    """The first file has this next, or no more."""
+    if found is None:
+        heapq.heappop(files)
+    else:
+        heapq.heapreplace(files, (found[0], name))
 
 
 def _held_back(opening: Opening) -> bool:

@@ -29,10 +29,10 @@ class RoomTogether:
         Costs one judgement. Of a group without a reservation in this queue.
         """
         request = record.request
-        if not most or not judge(self._ledger, record.facts, record.queue).fits:
+        if request is None or not most:
             return 0
-        if request is None:
-            return most
+        if not judge(self._ledger, record.facts, record.queue).fits:
+            return 0
         number = most
         for dimension, amount in request.cpu_memory:
             limit = self._account.limit(dimension)

@@ -120,3 +120,11 @@ def test_p5_nothing_is_above_or_below_what_is_no_number() -> None:
     for values in (("x",), ("1", "2"), ()):
         term = Term(match_expressions=(Expression(key=SIZE, operator="Gt", values=values),))
         assert [Selector(terms=(term,)).allows(card) for card in cards] == [False, False]
+
+
+def test_p5_a_card_whose_nodes_write_its_memory_in_several_ways_is_left_by_one_of_them() -> None:
+    memory = MemoryLabel(SIZE, 80, MemoryUnit.WRITTEN, ("80Gi", "81920"))
+    card = Card("a", "gpu", ((PRODUCT, "a"),), memory)
+    for values, left in ((("81920",), True), (("81920", "80Gi"), False)):
+        term = Term(match_expressions=(Expression(key=SIZE, operator="NotIn", values=values),))
+        assert Selector(terms=(term,)).allows(card) is left

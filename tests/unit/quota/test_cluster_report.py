@@ -116,3 +116,11 @@ def test_a_change_of_policy_moves_all_that_the_queue_has() -> None:
 def test_cpu_and_memory_are_no_cards() -> None:
     pod = a_pod().in_queue("red").with_cpu("1").with_memory("1Gi").on_node("a")
     assert cluster_report(a_ledger(a_queue("red").limited_to(cpu="2"), pod)) == {}
+
+
+def test_p8_names_that_pods_made_up_are_no_cards_of_the_cluster_until_one_runs_on_them() -> None:
+    waiting = a_pod("waits").in_queue("queue").naming("MADE-UP").asking_for(1).gated()
+    runs = a_pod("runs").in_queue("queue").naming("MADE-UP-2").asking_for(2).on_node("not-seen")
+    found = cluster_report(a_ledger(a_queue("queue").with_quota({H200: 3}), waiting, runs))
+    assert set(found) == {H200, "MADE-UP-2"}
+    assert found["MADE-UP-2"].allocated == 2

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
+from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import kept_text, limits
 from cardquota.quota import vocabulary as v
@@ -20,8 +20,9 @@ from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
 from cardquota.quota.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
-from cardquota.quota.objects.pod import Pod
+from cardquota.quota.objects.pod import Container, Pod, PodSpec, Resources
 from cardquota.quota.objects.taints import Taint
+from cardquota.quota.oversized_pod import oversized_totals
 from cardquota.quota.pod_facts import pod_facts
 from cardquota.quota.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.release_pass import Opening, Refusal, openings
@@ -485,3 +486,10 @@ def test_a_stamp_of_more_cards_than_a_pod_can_ask_for_is_none_of_ours() -> None:
     assert read_allocated("{" + ",".join(f'"A{n}":1' for n in range(64)) + "}") is not None
     assert read_allocated("{" + ",".join(f'"A{n}":1' for n in range(65)) + "}") is None
     assert STOCK.stamped("q" * 254, {H200: 1}).facts().stamp is None
+
+
+def test_p8_of_a_pod_of_very_many_containers_no_more_is_read_than_a_node_could_serve() -> None:
+    one = Container(resources=Resources(limits={GPU: 1, "cpu": "1"}))
+    found = oversized_totals(PodSpec(containers=(one,) * 3_000))
+    assert found.devices == ((GPU, 1_024),)
+    assert found.cpu == 1_024_000

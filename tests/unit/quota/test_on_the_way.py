@@ -16,6 +16,7 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
+from cardquota.quota.claim import Claim
 from cardquota.quota.create_judgement import (
     MOST_KINDS,
     MOST_LANES,
@@ -24,6 +25,7 @@ from cardquota.quota.create_judgement import (
     on_the_way,
 )
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.on_the_way import OnTheWay
 from cardquota.quota.verdict import Outcome, Shortfall
 
 from .counting import counted_calls
@@ -286,3 +288,10 @@ def test_under_policy_gate_nobody_is_on_the_way() -> None:
 
 def test_where_there_is_no_such_queue_nobody_is_on_the_way() -> None:
     assert on_the_way(a_cluster(), None).amounts == {}
+
+
+def test_at_first_those_with_a_choice_use_what_is_reserved_for_them() -> None:
+    """An estimate: the first of their cards for the others."""
+    claim = Claim((H200, H800, "own"), 2)
+    way = OnTheWay({"cpu": 1_000}, ((claim, 3),), {"own": 5})
+    assert way.at_first() == {"cpu": 1_000, H200: 2}

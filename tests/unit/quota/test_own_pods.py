@@ -225,3 +225,11 @@ def test_i5_of_very_many_a_few_questions_find_it(monkeypatch: pytest.MonkeyPatch
     ledger = a_cluster(queue, *(held(f"p{n}") for n in range(1_500)))
     assert first(ledger, a_member("new", 1_100)) == 1_100
     assert len(asked) < 16
+
+
+def test_of_pods_that_are_gone_nothing_is_kept() -> None:
+    pod = a_pod("p").in_queue("red").naming(H200).asking_for(1).owned_by("ReplicaSet")
+    ledger = a_ledger(a_queue("red").with_quota({H200: 1}), pod)
+    assert ledger.made_pods.number_in("red", "team") == 1
+    ledger.pod_gone(pod.uid)
+    assert ledger.made_pods.number_in("red", "team") == 0

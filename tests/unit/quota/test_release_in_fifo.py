@@ -4,6 +4,8 @@ import pytest
 
 from builders import H200, H800, see
 from cardquota.quota import release_pass
+from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
 from .releasing import (
@@ -149,3 +151,44 @@ def test_fifo_counts_in_so_many_lanes_and_no_more(
     ledger = a_cluster(QUEUE.fifo(), held, *line)
     texts = [refusal.verdict.text for refusal in release(ledger)[1]]
     assert said == "".join(text.partition("at least <")[2].partition(">")[0] for text in texts[1:])
+
+
+@pytest.mark.parametrize("at_a_time", [1, 64])
+def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody(
+    at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A member of a gang that runs, and asks for more than there is: another may take its place."""
+    monkeypatch.setattr(release_pass, "_MOVED_AT_A_TIME", at_a_time)
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    ledger = a_cluster(QUEUE.fifo(), GANG, runs("r", 1), held, member("m", 5))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("urgent", 3).with_priority(9))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 2).stamped("red", {H200: 1}).at_revision(2))
+    assert release(ledger)[0] == [], "there is room for one, and the first of all needs three"
+    see(ledger, waiting("more", 1).stamped("red", {H200: 1}))
+    ledger.pod_gone("uid-urgent")
+    assert release(ledger)[0] == []
+    see(ledger, waiting("young"))
+    ledger.pod_gone("uid-more")
+    assert release(ledger)[0] == [["young"]]
+
+
+def test_fifo_a_pass_goes_on_though_the_first_of_a_card_is_gone_meanwhile() -> None:
+    held = [waiting("h2", 3).stamped("red", {H200: 3}), waiting("h8", 3).stamped("red", {H800: 3})]
+    line = [waiting("a"), waiting("y", 2, H800), waiting("z", 2, H800)]
+    ledger = a_cluster(QUEUE.fifo(), *held, *line)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-h2")
+    account = ledger.account("red")
+    assert account is not None
+    opened = []
+    for found in ReleasePass(ledger, account):
+        if found is not None:
+            (record, cards) = found.pods[0]
+            opened.append(record.facts.name)
+            ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+            ledger.pod_gone("uid-y")
+    assert opened == ["a"]
+    ledger.pod_gone("uid-h8")
+    assert release(ledger)[0] == [["z"]]

@@ -7,6 +7,7 @@ from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release_pass import Opening, ReleasePass, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
@@ -635,3 +636,19 @@ def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
     ledger.hold_back_gang("team/gang")
     ledger.end_term()
     assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() -> None:
+    """Its line has yet to hear of that."""
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    account = ledger.account("red")
+    assert account is not None
+    while account.waiting.refresh(ledger.epoch):
+        pass
+    candidate = account.waiting.next_awake()
+    assert candidate is not None
+    reservation = ledger.reserve("team/gang", "red", "term-1", ((H200, 2),))
+    ledger.confirm_reservation("team/gang", reservation, 9)
+    found = ReleaseJudge(ledger, account).judge(candidate)
+    assert isinstance(found, Wait)
+    assert found.verdict.outcome is Outcome.UNSEEN

@@ -9,6 +9,7 @@ from cardquota.quota.words import (
     counted,
     first_of,
     listed,
+    logged,
     memory_text,
     show,
 )
@@ -70,3 +71,9 @@ def test_texts_that_are_fit_to_show_are_cut_alike() -> None:
     assert first_of(["a", "b"], "; ") == "a; b"
     assert first_of(list("abcdefg"), "; ") == "a; b; c; d; e and 2 more"
     assert first_of([], "; ") == ""
+
+
+def test_names_in_a_line_of_the_log_have_a_bound() -> None:
+    assert logged("team", "gang") == "team/gang"
+    assert logged("n" * 253, "p" * 253) == f"{'n' * 253}/{'p' * 253}"
+    assert len(logged("n" * 10_000, "gang")) == 507
