@@ -17,7 +17,7 @@ from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 4})
 STOCK = a_pod("p").in_queue("red").asking_for(1).gated("other.io/gate")
-LARGE = STOCK.requiring(*[[]] * 2 * ELEMENTS.most).with_spec(tolerations=[{}] * 9)
+LARGE = STOCK.requiring(*[[]] * (ELEMENTS.most + 1)).with_spec(tolerations=[{}] * 9)
 
 
 def told(ledger: Ledger, pod: PodBody) -> None:
@@ -61,7 +61,7 @@ def test_p8_it_waits_and_is_told_and_goes_on_once_it_is_corrected() -> None:
 
 @pytest.mark.parametrize("many", ["terms", "tolerations"])
 def test_i3_one_that_came_past_us_is_charged(many: str) -> None:
-    pod = LARGE if many == "terms" else STOCK.with_spec(tolerations=[{}] * 2 * ELEMENTS.most)
+    pod = LARGE if many == "terms" else STOCK.with_spec(tolerations=[{}] * (ELEMENTS.most + 1))
     ledger = a_ledger(*CARDS, RED)
     told(ledger, pod.ungated().on_node("h200-a"))
     account = ledger.account("red")
