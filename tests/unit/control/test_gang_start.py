@@ -27,11 +27,7 @@ from .stage import (
     until,
 )
 
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed is tried again soon."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+pytestmark = pytest.mark.usefixtures("soon")
 
 
 def member(name: str, cards: int = 1) -> PodBody:

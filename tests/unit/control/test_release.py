@@ -11,11 +11,7 @@ from cardquota.quota import vocabulary as v
 from .leader import GANG, THREE, Leader, leading, waiting
 from .stage import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed is tried again soon."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+pytestmark = pytest.mark.usefixtures("soon")
 
 
 async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:

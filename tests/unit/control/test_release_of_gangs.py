@@ -6,7 +6,6 @@ import pytest
 
 from builders import H200, a_group, a_queue
 from cardquota.control import groups
-from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
@@ -24,11 +23,7 @@ from .stage import (
     until,
 )
 
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed is tried again soon."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+pytestmark = pytest.mark.usefixtures("soon")
 
 
 async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
