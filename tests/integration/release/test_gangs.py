@@ -216,7 +216,9 @@ def test_i1_a_group_that_changes_its_queue_takes_nothing_reserved_along(team: Te
     team.until_bound("a", "b")
     victim = team.queue_name("victim")
     assert team.patch(gang, {"spec": {"queue": victim, "minMember": 3}}).ok
-    assert team.create(team.a_pod("c", queue="victim").in_group("gang")).ok
+    further = team.a_pod("c", queue="victim").in_group("gang")
+    # Admission knows the group's new queue a moment later, and until then the two disagree.
+    team.until(lambda: team.create(further).ok, "a member for the group's new queue")
     team.until_open("c")
     assert team.create(team.a_pod("other", 3, T1000, "victim")).ok
     team.until_open("other")
