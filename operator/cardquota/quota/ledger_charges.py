@@ -189,6 +189,8 @@ class LedgerCharges(LedgerView):
 
         To be asked before something is decided on them: what they were judged by may not hold.
         """
+        if not self._overdue and not self._overdue_stamped:
+            return True
         found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
         left = inf if self._at_once is None else self._at_once
         for uid in found:
