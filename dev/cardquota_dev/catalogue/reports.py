@@ -74,6 +74,17 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
+        when="Somebody does not let what a gang needs be reserved on its PodGroup.",
+        says=say(
+            m.gang_not_reserved,
+            'admission webhook "groups.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="T2",
+        do="See whose the refusal is; the gang starts as soon as its PodGroup can be written.",
+    ),
+    Entry(
+        under=v.GATE_REFUSED,
         when="The PodGroup of a gang cannot be written, and an earlier try was not answered.",
         says=say(
             m.gang_undecided,

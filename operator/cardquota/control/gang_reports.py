@@ -32,6 +32,10 @@ class GangReports:
         """Somebody does not let the gate of one of its pods be opened: none of them is."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
 
+    def not_reserved(self, gang: GroupBook, answer: str) -> None:
+        """Somebody does not let the group's reservation be written: no pod of it is started."""
+        self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer))
+
     def unsure(self, gang: GroupBook, reservation: Reservation, answer: str) -> None:
         """Nobody knows whether its reservation was written, and it cannot be written again."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)

@@ -126,7 +126,10 @@ class GangStart:
             facts is not None
             and all_may
             and await self._groups.reserve(
-                facts, reservation, unsure=partial(self._unsure, gang, reservation, start)
+                facts,
+                reservation,
+                unsure=partial(self._unsure, gang, reservation, start),
+                objected=partial(self._reports.not_reserved, gang),
             )
         )
         if facts is not None and reserved:

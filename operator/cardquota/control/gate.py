@@ -42,6 +42,7 @@ class Opened(StrEnum):
 
 
 class _Meta(msgspec.Struct, rename="camel"):
+    uid: str = ""
     resource_version: str = "0"
     annotations: dict[str, str] | None = None
 
@@ -148,12 +149,12 @@ class GateOpener:
                 body = {"metadata": {**precondition(facts), **note}}
                 await self._settler.patch(pod_path(facts), body)
             except ApiError as error:
-                if error.status == 409:
+                if error.status == 404:
+                    return self._shut(facts, stamp, error)
+                if error.status in (409, 422):
                     found = await self._read(facts, stamp)
                     if found is not None:
                         return found
-                elif error.status in (404, 422):
-                    return self._shut(facts, stamp, error)
                 wait = error.retry_after
             except OutcomeUnknown as error:
                 wait = error.retry_after
@@ -167,7 +168,7 @@ class GateOpener:
     async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
         """Once the pod moved on, nothing under the old version lands any more: did ours?
 
-        None: nobody knows, or it has not moved on, and the 409 was somebody else's.
+        None: nobody knows, or it has not moved on, and somebody else refused what should settle it.
         """
         try:
             pod = _POD.decode(await self._settler.get(pod_path(facts)))
@@ -179,7 +180,8 @@ class GateOpener:
         if revision == facts.revision:
             return None
         gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
-        if v.GATE not in gates and (pod.metadata.annotations or {}).get(v.TERM) == stamp.term:
+        by_this_term = (pod.metadata.annotations or {}).get(v.TERM) == stamp.term
+        if pod.metadata.uid == facts.uid and v.GATE not in gates and by_this_term:
             self._ledger.confirm(facts.uid, stamp, revision)
             return Opened.YES
         self._ledger.retract(facts.uid, stamp, hold_back=True)

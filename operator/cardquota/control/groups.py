@@ -22,11 +22,12 @@ from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
-_GONE: Final = (404, 422)
-"""The group is another one: nothing under its old version lands any more."""
+_PASSING: Final = (404, 429)
+"""The group is gone, or the API server has too much to do: nobody objects."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
+    uid: str = ""
     resource_version: str = "0"
     annotations: dict[str, str] | None = None
 
@@ -56,11 +57,13 @@ class GroupKeeper:
         reservation: Reservation,
         *,
         unsure: Callable[[str], None] = lambda _: None,
+        objected: Callable[[str], None] = lambda _: None,
     ) -> bool:
         """Write the reservation that the ledger has charged; whether it stands.
 
         If not, it certainly does not, and no write of ours can bring it any more: then the charge
-        is to be taken back, after those of the members that were to start with it.
+        is to be taken back, after those of the members that were to start with it. `objected` is
+        told why, if the group is as it was and somebody does not let it be written.
 
         While one that was not answered may land yet, it goes on trying, and the charge stays:
         `unsure` is told why it could not be written again.
@@ -75,15 +78,15 @@ class GroupKeeper:
                 answer = await self._writer.patch(_path(facts), body)
                 revision = int(_DECODER.decode(answer).metadata.resource_version)
             except ApiError as error:
-                stands: bool | None = False
-                if error.status == 409 or (on_its_way and error.status not in _GONE):
-                    stands = await self._stands(facts, reservation)
-                if stands:
-                    return True
-                if stands is False:
+                if not on_its_way:
                     _LOG.info("reservation of %s not written: %s", logged(facts.key), error)
+                    if await self._as_it_was(facts, error):
+                        objected(error.message)
                     break
-                if on_its_way and error.status != 409:
+                stands = await self._stands(facts, reservation, error)
+                if stands is not None:
+                    return stands
+                if error.status != 409:
                     unsure(error.message)
                 wait = error.retry_after
             except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
@@ -153,23 +156,42 @@ class GroupKeeper:
             body["status"] = {"phase": phase, "running": running}
         return body
 
-    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
-        """Whether an earlier try of ours landed after all.
-
-        None: it could not be read, or the group has not moved on, and the 409 was somebody else's.
-        """
+    async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
+        """Whether the group has not changed since it was judged: then somebody else refuses."""
+        if error.status in _PASSING:
+            return False
         try:
-            group = _DECODER.decode(await self._writer.get(_path(facts)))
-            revision = int(group.metadata.resource_version)
-        except ApiError as error:
-            return False if error.status == 404 else None
+            return (await self._read(facts)).resource_version == str(facts.revision)
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
+            return False
+
+    async def _stands(
+        self, facts: GroupFacts, reservation: Reservation, error: ApiError
+    ) -> bool | None:
+        """Whether an earlier try of ours landed after all; `error`: what the last one met.
+
+        None: it could not be read, or the group has not moved on, and somebody else refuses.
+        """
+        if error.status == 404:
+            return False
+        try:
+            meta = await self._read(facts)
+            revision = int(meta.resource_version)
+        except ApiError as unread:
+            return False if unread.status == 404 else None
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
             return None
-        text = (group.metadata.annotations or {}).get(v.RESERVATION)
+        if meta.uid != facts.uid:
+            return False
+        text = (meta.annotations or {}).get(v.RESERVATION)
         if text is None or read_reservation(text) != reservation:
             return None if revision == facts.revision else False
         self._ledger.confirm_reservation(facts.key, reservation, revision)
         return True
+
+    async def _read(self, facts: GroupFacts) -> _Meta:
+        """The group of that name as it is stored. Raises what reading may raise."""
+        return _DECODER.decode(await self._writer.get(_path(facts))).metadata
 
 
 def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:

@@ -241,6 +241,15 @@ def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
     )
 
 
+def gang_not_reserved(answer: str) -> str:
+    """Of a gang: somebody does not let what it needs be reserved on its PodGroup."""
+    return (
+        f"the PodGroup cannot be written: {show(answer, most=300)}; so no pod of the group is "
+        "started and nothing is held for it; it is tried again, ever less often: correct what is "
+        "named there"
+    )
+
+
 def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
     """Of a gang: nobody knows whether what is held for it was written, and it cannot be again."""
     amounts = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"

@@ -246,6 +246,24 @@ def test_e2_a_gang_of_which_one_gate_may_not_be_opened_does_not_start(team: Team
     team.until_bound("full", "b")
 
 
+def test_t2_a_gang_for_which_nothing_can_be_reserved_does_not_start(team: Team) -> None:
+    """No room is left on its PodGroup for our annotation, so the API server refuses that."""
+    team.has_queue({T1000: 2})
+    gang = team.a_gang("gang", 2).annotated("example.com/long", "x" * 262_100)
+    assert team.create(gang).ok
+    for name in ("a", "b"):
+        assert team.create(member(team, name)).ok
+    told = team.until_told("gang", v.GATE_REFUSED)
+    assert "the PodGroup cannot be written: " in told["message"]
+    assert "Too long" in told["message"]
+    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
+    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
+
+    assert team.annotate(gang, "example.com/long", None).ok
+
+    team.until_bound("a", "b")
+
+
 def test_whose_group_does_not_exist_is_in_nobodys_way(team: Team) -> None:
     """It waits for something else than quota: the others are judged as if it were not there."""
     team.has_queue({T1000: 4})

@@ -155,9 +155,9 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     "answers",
     [
         (lost(), refused(403), refused(429), refused(409), stored(9)),
-        (refused(409), lost(), refused(409), refused(404)),
         (lost(), refused(409), lost(), refused(409), stored(9)),
         (lost(), refused(409), stored(1), refused(409), stored(9)),
+        (lost(), refused(422), stored(1), refused(422), stored(1, metadata={"uid": "another"})),
     ],
 )
 async def test_a_reservation_that_may_land_yet_keeps_its_charge(
@@ -191,6 +191,34 @@ async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
     keep, _ = keeper(ledger, *answers, left=left)
     facts, reservation = reserved(ledger)
     assert not await keep.reserve(facts, reservation)
+    assert taken_back(ledger, reservation)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ((refused(409), stored(1)), ["as the test wants it"]),
+        ((refused(403), stored(1)), ["as the test wants it"]),
+        ((refused(422), stored(1)), ["as the test wants it"]),
+        ((refused(409), stored(9)), []),
+        ((refused(422), stored(9)), []),
+        ((refused(403), lost()), []),
+        ((refused(403), refused(404)), []),
+        ((refused(404),), []),
+        ((refused(429),), []),
+    ],
+)
+async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_was(
+    answers: tuple[Answer, ...], said: list[str]
+) -> None:
+    """And it is over at once, also with a conflict that somebody made up: nothing is on its way."""
+    ledger = world(GANG)
+    keep, script = keeper(ledger, *answers)
+    heard: list[str] = []
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation, objected=heard.append)
+    assert heard == said
+    assert len(script.calls) == len(answers)
     assert taken_back(ledger, reservation)
 
 

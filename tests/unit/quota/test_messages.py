@@ -240,6 +240,8 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert held_back.startswith("the last <3> changes of pods of namespace <team> were refused")
     assert "<3> of the <4> pods" in messages.gang_in_part("train-0", 3, 4, 300.0)
     rest = [(H200, 1), ("cpu", 4_000)]
+    unreserved = messages.gang_not_reserved("not today")
+    assert unreserved.startswith("the PodGroup cannot be written: not today; so no pod of the")
     undecided = messages.gang_undecided("red", [("cpu", 500)], "not today")
     assert "cannot be written: not today; " in undecided
     assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
