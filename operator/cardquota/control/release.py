@@ -75,6 +75,8 @@ class ReleaseDoor:
         """Queues that are to be looked at."""
         self._wake = asyncio.Event()
         self._woken_at = clock()
+        self._later: asyncio.TimerHandle | None = None
+        """Wakes us while it is not worth deciding anything."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._draining = False
@@ -142,6 +144,8 @@ class ReleaseDoor:
             self._held_gangs.stop()
             self._upkeep.stop()
             self._refusals.stop()
+            if self._later is not None:
+                self._later.cancel()
             await self._take_back()
 
     async def drain(self, timeout: float) -> bool:
@@ -171,9 +175,10 @@ class ReleaseDoor:
             more = self._slots.hand_out(others_wait=False)
             if more:
                 self._wake.set()
-            elif not self._draining:
+            elif not self._draining and self._later is None:
                 # The API server does not answer our renewals: it will soon, or the term ends.
-                asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
+                loop = asyncio.get_running_loop()
+                self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
             return
         slice_ = TimeSlice(self._clock)
         self._upkeep.go_on()
@@ -186,6 +191,10 @@ class ReleaseDoor:
         self._order.add(self._ledger.news.take_stirred())
         if more or (self._order and self._slots.free):
             self._wake.set()
+
+    def _wake_later(self) -> None:
+        self._later = None
+        self.wake()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
         self._look_at_put_off()
