@@ -6,7 +6,9 @@ than it was let through for, the stamp is put right.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from ..cluster.events import EventRecorder
@@ -37,6 +39,8 @@ _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""
 _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
+_PUTTING_BACK: Final = 0.25
+"""Part of a time slice in which what failed is put back, so that it may be tried again."""
 _DECIDING: Final = 0.75
 """Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
 
@@ -87,8 +91,10 @@ class ReleaseDoor:
         """Queues whose next gang waits until those that start have most of their slots: its key,
         and when it is judged again though they have not; it need not fit any more.
         """
-        self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
+        self._pods = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
+        self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Pods that are to be put back."""
         self._held_gangs = Retries[tuple[str, str]](
             self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
         )
@@ -140,13 +146,11 @@ class ReleaseDoor:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            self._pods.stop()
-            self._held_gangs.stop()
-            self._upkeep.stop()
+            retries = chain(self._pods.stop(), self._held_gangs.stop(), self._upkeep.stop())
             self._refusals.stop()
             if self._later is not None:
                 self._later.cancel()
-            await self._take_back()
+            await self._in_slices(chain(self._ledger.end_term_in_steps(), retries))
 
     async def drain(self, timeout: float) -> bool:
         """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
@@ -160,10 +164,10 @@ class ReleaseDoor:
             await asyncio.wait(self._tasks, timeout=timeout)
         return not self._tasks and self._failure is None
 
-    async def _take_back(self) -> None:
-        """What was decided and is not seen yet counts no more."""
+    async def _in_slices(self, steps: Iterator[None]) -> None:
+        await asyncio.sleep(0)
         slice_ = TimeSlice(self._clock)
-        for _ in self._ledger.end_term_in_steps():
+        for _ in steps:
             if slice_.over:
                 await asyncio.sleep(0)
                 slice_ = TimeSlice(self._clock)
@@ -182,6 +186,7 @@ class ReleaseDoor:
             return
         slice_ = TimeSlice(self._clock)
         self._upkeep.go_on()
+        left = self._put_back(slice_)
         self._order.add(self._ledger.news.take_stirred())
         more = self._slots.hand_out(others_wait=bool(self._order))
         self._decide(slice_, since)
@@ -189,7 +194,7 @@ class ReleaseDoor:
             more = self._slots.hand_out(others_wait=False)
         more = self._refusals.go_on(slice_) or more
         self._order.add(self._ledger.news.take_stirred())
-        if more or (self._order and self._slots.free):
+        if more or left or (self._order and self._slots.free):
             self._wake.set()
 
     def _wake_later(self) -> None:
@@ -339,15 +344,25 @@ class ReleaseDoor:
         self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
 
     def _failed(self, facts: PodFacts) -> None:
-        self._pods.failed((facts.namespace, facts.uid))
+        pod = facts.namespace, facts.uid
+        self._due.pop(pod, None)
+        self._pods.failed(pod)
 
-    def _put_back(self, pod: tuple[str, str]) -> None:
-        _, uid = pod
-        if uid not in self._ledger.pods:
-            self._pods.worked(pod)
-            return
-        self._ledger.put_back(uid)
+    def _is_due(self, pod: tuple[str, str]) -> None:
+        self._due[pod] = None
         self.wake()
+
+    def _put_back(self, slice_: TimeSlice) -> bool:
+        """Some of those who are due; whether there are more. A large gang may fail as a whole."""
+        while self._due:
+            if slice_.beyond(_PUTTING_BACK):
+                return True
+            pod, _ = self._due.popitem(last=False)
+            if pod[1] in self._ledger.pods:
+                self._ledger.put_back(pod[1])
+            else:
+                self._pods.worked(pod)
+        return False
 
     def _put_back_gang(self, gang: tuple[str, str]) -> None:
         queue, key = gang
