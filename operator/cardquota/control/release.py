@@ -8,7 +8,7 @@ than it was let through for, the stamp is put right.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from ..cluster.events import EventRecorder
@@ -22,7 +22,7 @@ from ..quota.release_order import QueueOrder
 from ..quota.release_pass import Opening, ReleasePass
 from ..quota.stamp import Stamp
 from .gang_reports import GangReports
-from .gang_start import AT_A_TIME, Chosen, GangStart, Sender, Sending
+from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .references import pod_reference
@@ -266,11 +266,9 @@ class ReleaseDoor:
             reservation = self._ledger.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )
-        pods: list[Chosen] = []
-        for record, cards in opening.pods:
-            resource = record.request.resource if record.request else ""
-            pods.append((record.facts, Stamp(opening.queue, cards, self._term), resource))
-        for facts, stamp, _ in pods[:AT_A_TIME]:
+        others = self._chosen(opening)
+        pods = list(islice(others, AT_A_TIME))
+        for facts, stamp, _ in pods:
             self._ledger.assume(facts.uid, stamp)
         key = pods[0][0].group
         if opening.gang is None or reservation is None:
@@ -280,8 +278,18 @@ class ReleaseDoor:
         else:
             self._held_gangs.worked((opening.queue, key))
             gang, start = opening.gang, self._suspects.start(_namespace(key))
-            work = self._gangs.run(gang, gang.facts, reservation, pods, since, start)
+            members = Members(pods, others, len(opening.pods))
+            work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
             self._start_opening(key, work, start)
+
+    def _chosen(self, opening: Opening) -> Iterator[Chosen]:
+        """What is to be charged, each made when it is asked for, of what was judged just now."""
+        judged = [record.facts for record, _ in opening.pods]
+        requests = [record.request for record, _ in opening.pods]
+        return (
+            (facts, Stamp(opening.queue, cards, self._term), request.resource if request else "")
+            for facts, request, (_, cards) in zip(judged, requests, opening.pods, strict=True)
+        )
 
     def _send(self, pod: Chosen, slot: Slot) -> Sending:
         """A patch of it is going to be sent now."""
