@@ -172,6 +172,16 @@ class Settings(BaseSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _late_patches_end(self) -> Self:
+        """A patch is sent before the renew deadline, perhaps just so, and then has its time-out."""
+        if self.leader_election.settle < self.release.patch_timeout + ANSWER_MARGIN:
+            raise ValueError(
+                f"leaderElection.settle must be at least release.patchTimeout + {ANSWER_MARGIN:g}, "
+                "or what one leader sent last could land while the next one decides already"
+            )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,

@@ -9,7 +9,8 @@ become free.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..cluster.events import EventRecorder
 from ..quota.group_book import GroupBook
@@ -24,11 +25,24 @@ from .reservation_timeouts import ReservationTimeouts
 from .slots import Claim, Slot, Slots
 from .suspects import Start
 
+T = TypeVar("T")
+
 AT_A_TIME: Final = 100
 """Members that are charged, or whose charge is taken back, before others have a turn."""
 
 Chosen = tuple[PodFacts, Stamp, str]
 """A pod as it was judged, what it is charged, and the resource name behind its cards."""
+
+
+class Members(NamedTuple):
+    """Those of a gang that start, as they were judged."""
+
+    charged: list[Chosen]
+    """The first of them; it grows."""
+    others: Iterator[Chosen]
+    """Those who are not charged yet: each is made when it is asked for."""
+    number: int
+    """Of all."""
 
 
 class Sending(NamedTuple):
@@ -85,11 +99,11 @@ class GangStart:
         gang: GroupBook,
         facts: GroupFacts | None,
         reservation: Reservation,
-        pods: Sequence[Chosen],
+        members: Members,
         since: float,
         start: Start,
     ) -> Coroutine[Any, Any, None]:
-        """Start a gang whose reservation the ledger has charged, with the first `AT_A_TIME` pods.
+        """Start a gang whose reservation the ledger has charged, and the first of its members.
 
         `facts`: the group as it was judged. If it is another one by the time at which the
         reservation is to be written, in another queue perhaps, that is refused.
@@ -102,22 +116,22 @@ class GangStart:
         the reservation is written: what became of a gate that nobody answered for may never be
         known, and other gangs of its namespace do not wait for that.
         """
-        claim = self._claim(reservation, pods, asks=True)
-        return self._run(gang, facts, reservation, pods, since, claim, start)
+        claim = self._claim(reservation, members.charged, members.number, asks=True)
+        return self._run(gang, facts, reservation, members, since, claim, start)
 
     async def _run(
         self,
         gang: GroupBook,
         facts: GroupFacts | None,
         reservation: Reservation,
-        pods: Sequence[Chosen],
+        members: Members,
         since: float,
         claim: Claim,
         start: Start,
     ) -> None:
-        answers: list[tuple[Opened, str]] = []
+        pods, answers = members.charged, list[tuple[Opened, str]]()
         try:
-            if await self._charge_the_others(gang.key, reservation, pods):
+            if await self._charge_the_others(gang.key, reservation, members):
                 answers = await self._ask(claim, pods)
         finally:
             claim.close()
@@ -143,29 +157,31 @@ class GangStart:
         self._reports.unsure(gang, reservation, why)
 
     async def _charge_the_others(
-        self, key: str, reservation: Reservation, pods: Sequence[Chosen]
+        self, key: str, reservation: Reservation, members: Members
     ) -> bool:
         """Whether all are as they were judged, and the reservation holds their room: one that is
         not may ask for something else, and of a group that is gone others may have the room.
         """
-        for piece in list(_pieces(pods))[1:]:
+        while len(members.charged) < members.number:
             await asyncio.sleep(0)
             book = self._ledger.groups.get(key)
             if book is None or book.reservation is not reservation:
                 return False
-            for facts, stamp, _ in piece:
+            for pod in islice(members.others, AT_A_TIME):
+                facts, stamp, _ = pod
                 record = self._ledger.pods.get(facts.uid)
                 if record is None or record.facts is not facts or not record.releasable:
                     return False
                 if not self._ledger.read_first((facts.uid,)):
                     return False
                 self._ledger.assume(facts.uid, stamp)
+                members.charged.append(pod)
         return True
 
     def _claim(
-        self, reservation: Reservation, pods: Sequence[Chosen], *, asks: bool = False
+        self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
     ) -> Claim:
-        return self._slots.claim(reservation.queue, pods[0][0].namespace, len(pods), asks=asks)
+        return self._slots.claim(reservation.queue, pods[0][0].namespace, number, asks=asks)
 
     async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
         """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
@@ -178,8 +194,8 @@ class GangStart:
             for slot in await claim.some():
                 sending = self._sender.send(pods[len(asked)], slot)
                 asked.append(self._sender.start(self._ask_one(sending, noes)))
-        answers = await asyncio.gather(*asked)
-        return [] if self._slots.draining else list(answers)
+        answers = await _results(asked)
+        return [] if self._slots.draining else answers
 
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
         opened, words = None, ""
@@ -204,7 +220,7 @@ class GangStart:
         since: float,
         start: Start,
     ) -> None:
-        claim = self._claim(reservation, pods)
+        claim = self._claim(reservation, pods, len(pods))
         tasks: list[asyncio.Task[Opened]] = []
         unanswered = len(pods)
 
@@ -222,7 +238,7 @@ class GangStart:
                     tasks.append(self._sender.start(self._sender.open_one(sending, since)))
         finally:
             claim.close()
-        opened = await asyncio.gather(*tasks)
+        opened = await _results(tasks)
         # Somebody may have refused a gate after all.
         number = opened.count(Opened.YES)
         shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
@@ -255,5 +271,11 @@ class GangStart:
                 break
 
 
-def _pieces(pods: Sequence[Chosen]) -> Iterator[Sequence[Chosen]]:
-    return (pods[begin : begin + AT_A_TIME] for begin in range(0, len(pods), AT_A_TIME))
+async def _results(tasks: Sequence[asyncio.Task[T]]) -> list[T]:
+    """Of all, in order. Most are done by then: to gather thousands would be one long step."""
+    results: list[T] = []
+    for number, task in enumerate(tasks, 1):
+        results.append(await task)
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+    return results

@@ -224,9 +224,9 @@ class Leadership:
         if self._reports is None:
             return
         strangers_left = report_strangers(self._ledger, self._events)
-        if strangers_left or not report_nodes(self._ledger, self._events):
+        told = not strangers_left and report_nodes(self._ledger, self._events)
+        if not (told and self._namespaces.look()):
             self._flush_later()
-        self._namespaces.look()
         changed = self._ledger.news.take_changed()
         self._unadmitted.look(changed)
         self._reports.changed(changed)

@@ -5,6 +5,7 @@ installation, in audit mode, or while the policy was missing.
 """
 
 import logging
+from typing import Final
 
 from ..cluster.events import EventRecorder
 from ..quota import messages
@@ -13,6 +14,8 @@ from ..quota.ledger import Ledger
 from .references import namespace_reference
 
 _LOG = logging.getLogger(__name__)
+_AT_A_TIME: Final = 100
+"""Namespaces that are told in one go: where all have such a label, that would hold up the loop."""
 
 
 class NamespaceReports:
@@ -24,14 +27,20 @@ class NamespaceReports:
         self._told: dict[str, str] = {}
         """By namespace the value that was told; those without are left out."""
 
-    def look(self) -> None:
-        """Tell what is new. Costs in proportion to such namespaces, of which there is none."""
+    def look(self) -> bool:
+        """Tell what is new, of some namespaces; whether of all. Costs in proportion to such
+        namespaces, of which there is none.
+        """
+        left = _AT_A_TIME
         found = self._ledger.unknown_modes
         for name in self._told.keys() - found.keys():
             del self._told[name]
         for name, facts in found.items():
             if self._told.get(name) == facts.unknown_mode:
                 continue
+            if not left:
+                return False
+            left -= 1
             self._told[name] = facts.unknown_mode
             text = messages.namespace_mode_unknown(name, facts.unknown_mode)
             _LOG.warning("%s", text)
@@ -39,6 +48,7 @@ class NamespaceReports:
             self._events.record(
                 namespace_reference(facts), type="Warning", reason=v.MODE_UNKNOWN, message=text
             )
+        return True
 
     def stop(self) -> None:
         """The term is over: remember nothing of it."""

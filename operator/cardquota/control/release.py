@@ -6,7 +6,9 @@ than it was let through for, the stamp is put right.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterator
+from itertools import chain, islice
 from typing import Any, Final
 
 from ..cluster.events import EventRecorder
@@ -20,7 +22,7 @@ from ..quota.release_order import QueueOrder
 from ..quota.release_pass import Opening, ReleasePass
 from ..quota.stamp import Stamp
 from .gang_reports import GangReports
-from .gang_start import AT_A_TIME, Chosen, GangStart, Sender, Sending
+from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
 from .references import pod_reference
@@ -37,6 +39,8 @@ _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""
 _AT_MOST: Final = 60.0
 """Seconds between two tries of what fails again and again."""
+_PUTTING_BACK: Final = 0.25
+"""Part of a time slice in which what failed is put back, so that it may be tried again."""
 _DECIDING: Final = 0.75
 """Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
 
@@ -75,6 +79,8 @@ class ReleaseDoor:
         """Queues that are to be looked at."""
         self._wake = asyncio.Event()
         self._woken_at = clock()
+        self._later: asyncio.TimerHandle | None = None
+        """Wakes us while it is not worth deciding anything."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._draining = False
@@ -85,8 +91,10 @@ class ReleaseDoor:
         """Queues whose next gang waits until those that start have most of their slots: its key,
         and when it is judged again though they have not; it need not fit any more.
         """
-        self._pods = Retries[tuple[str, str]](self._put_back, first=_TRY_AGAIN, cap=_AT_MOST)
+        self._pods = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
+        self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Pods that are to be put back."""
         self._held_gangs = Retries[tuple[str, str]](
             self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
         )
@@ -138,11 +146,11 @@ class ReleaseDoor:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            self._pods.stop()
-            self._held_gangs.stop()
-            self._upkeep.stop()
+            retries = chain(self._pods.stop(), self._held_gangs.stop(), self._upkeep.stop())
             self._refusals.stop()
-            await self._take_back()
+            if self._later is not None:
+                self._later.cancel()
+            await self._in_slices(chain(self._ledger.end_term_in_steps(), retries))
 
     async def drain(self, timeout: float) -> bool:
         """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
@@ -156,10 +164,10 @@ class ReleaseDoor:
             await asyncio.wait(self._tasks, timeout=timeout)
         return not self._tasks and self._failure is None
 
-    async def _take_back(self) -> None:
-        """What was decided and is not seen yet counts no more."""
+    async def _in_slices(self, steps: Iterator[None]) -> None:
+        await asyncio.sleep(0)
         slice_ = TimeSlice(self._clock)
-        for _ in self._ledger.end_term_in_steps():
+        for _ in steps:
             if slice_.over:
                 await asyncio.sleep(0)
                 slice_ = TimeSlice(self._clock)
@@ -171,12 +179,14 @@ class ReleaseDoor:
             more = self._slots.hand_out(others_wait=False)
             if more:
                 self._wake.set()
-            elif not self._draining:
+            elif not self._draining and self._later is None:
                 # The API server does not answer our renewals: it will soon, or the term ends.
-                asyncio.get_running_loop().call_later(_TRY_AGAIN, self.wake)
+                loop = asyncio.get_running_loop()
+                self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
             return
         slice_ = TimeSlice(self._clock)
         self._upkeep.go_on()
+        left = self._put_back(slice_)
         self._order.add(self._ledger.news.take_stirred())
         more = self._slots.hand_out(others_wait=bool(self._order))
         self._decide(slice_, since)
@@ -184,8 +194,12 @@ class ReleaseDoor:
             more = self._slots.hand_out(others_wait=False)
         more = self._refusals.go_on(slice_) or more
         self._order.add(self._ledger.news.take_stirred())
-        if more or (self._order and self._slots.free):
+        if more or left or (self._order and self._slots.free):
             self._wake.set()
+
+    def _wake_later(self) -> None:
+        self._later = None
+        self.wake()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
         self._look_at_put_off()
@@ -252,11 +266,9 @@ class ReleaseDoor:
             reservation = self._ledger.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )
-        pods: list[Chosen] = []
-        for record, cards in opening.pods:
-            resource = record.request.resource if record.request else ""
-            pods.append((record.facts, Stamp(opening.queue, cards, self._term), resource))
-        for facts, stamp, _ in pods[:AT_A_TIME]:
+        others = self._chosen(opening)
+        pods = list(islice(others, AT_A_TIME))
+        for facts, stamp, _ in pods:
             self._ledger.assume(facts.uid, stamp)
         key = pods[0][0].group
         if opening.gang is None or reservation is None:
@@ -266,8 +278,18 @@ class ReleaseDoor:
         else:
             self._held_gangs.worked((opening.queue, key))
             gang, start = opening.gang, self._suspects.start(_namespace(key))
-            work = self._gangs.run(gang, gang.facts, reservation, pods, since, start)
+            members = Members(pods, others, len(opening.pods))
+            work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
             self._start_opening(key, work, start)
+
+    def _chosen(self, opening: Opening) -> Iterator[Chosen]:
+        """What is to be charged, each made when it is asked for, of what was judged just now."""
+        judged = [record.facts for record, _ in opening.pods]
+        requests = [record.request for record, _ in opening.pods]
+        return (
+            (facts, Stamp(opening.queue, cards, self._term), request.resource if request else "")
+            for facts, request, (_, cards) in zip(judged, requests, opening.pods, strict=True)
+        )
 
     def _send(self, pod: Chosen, slot: Slot) -> Sending:
         """A patch of it is going to be sent now."""
@@ -330,15 +352,25 @@ class ReleaseDoor:
         self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
 
     def _failed(self, facts: PodFacts) -> None:
-        self._pods.failed((facts.namespace, facts.uid))
+        pod = facts.namespace, facts.uid
+        self._due.pop(pod, None)
+        self._pods.failed(pod)
 
-    def _put_back(self, pod: tuple[str, str]) -> None:
-        _, uid = pod
-        if uid not in self._ledger.pods:
-            self._pods.worked(pod)
-            return
-        self._ledger.put_back(uid)
+    def _is_due(self, pod: tuple[str, str]) -> None:
+        self._due[pod] = None
         self.wake()
+
+    def _put_back(self, slice_: TimeSlice) -> bool:
+        """Some of those who are due; whether there are more. A large gang may fail as a whole."""
+        while self._due:
+            if slice_.beyond(_PUTTING_BACK):
+                return True
+            pod, _ = self._due.popitem(last=False)
+            if pod[1] in self._ledger.pods:
+                self._ledger.put_back(pod[1])
+            else:
+                self._pods.worked(pod)
+        return False
 
     def _put_back_gang(self, gang: tuple[str, str]) -> None:
         queue, key = gang

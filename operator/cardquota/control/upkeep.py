@@ -3,7 +3,8 @@ right. A few at a time, however many there are when a term begins.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from itertools import chain
 from typing import Any
 
 from ..quota.ledger import Ledger
@@ -77,10 +78,11 @@ class Upkeep:
                 self._writing += 1
                 self._start(self._correct(uid))
 
-    def stop(self) -> None:
-        """The term is over: nothing is tried again any more."""
-        self._keeps.stop()
-        self._corrections.stop()
+    def stop(self) -> Iterator[None]:
+        """The term is over: nothing is tried again any more, from now on. What is returned is to be
+        iterated over: what is remembered is forgotten step by step.
+        """
+        return chain(self._keeps.stop(), self._corrections.stop())
 
     async def _keep(self, key: str) -> None:
         try:

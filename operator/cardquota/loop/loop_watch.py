@@ -5,7 +5,6 @@ import logging
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final, NamedTuple
@@ -24,6 +23,8 @@ _LONG: Final = 0.02
 """Seconds after which a stretch that runs may become one over the bound: where it is, is noted."""
 _QUIET: Final = 10.0
 """Seconds between two lines in the log, however many stretches are over the bound."""
+_COLLECTIONS: Final = 16
+"""Of the garbage collector, that are remembered."""
 
 
 class _Seen(NamedTuple):
@@ -63,8 +64,9 @@ class LoopWatch:
         long."""
         self._seen = _Seen(-1.0, "")
         self._collecting = 0.0
-        self._collected: deque[tuple[float, float]] = deque(maxlen=16)
-        """The last collections that took a while: when they ended, and seconds."""
+        self._collected: tuple[tuple[float, float], ...] = ()
+        """The last collections that took a while: when they ended, and seconds. Never changed, but
+        replaced: that happens in any thread, at any step of the loop's that reads it."""
         self._told_at = float("-inf")
         self._untold = 0
         self._stopped = False
@@ -130,7 +132,8 @@ class LoopWatch:
         if phase == "start":
             self._collecting = now
         elif now - self._collecting >= LEAST:
-            self._collected.append((now, now - self._collecting))
+            before = self._collected[1 - _COLLECTIONS :]
+            self._collected = (*before, (now, now - self._collecting))
 
 
 def _processor_time_of(thread: int) -> Callable[[], float] | None:

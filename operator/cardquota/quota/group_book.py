@@ -181,7 +181,8 @@ class GroupBook:
         for (name, dimension), amount in self._held.items():
             if name == queue:
                 total[dimension] = total.get(dimension, 0) + amount
-        for record in self.members.values():
+        # Of a gang that starts nobody holds anything, and it may be thousands.
+        for record in self.members.values() if self._held_members else ():
             for dimension, amount in record.charge if record.held and record.queue == queue else ():
                 judged[dimension] = judged.get(dimension, 0) + amount
         # What nothing limits may be more than an annotation can say, and be read again.

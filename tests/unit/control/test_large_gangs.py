@@ -107,6 +107,42 @@ async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
             assert len(leader.script.asked) == NUMBER
 
 
+async def test_what_a_member_is_charged_is_made_when_it_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody else has a turn from when the gang is judged until its reservation is charged."""
+    made: list[str] = []
+
+    def counted(*args: Any) -> Stamp:
+        made.append(args[0])
+        return Stamp(*args)
+
+    monkeypatch.setattr(module, "Stamp", counted)
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+        begun: list[int] = []
+        happened = _while_it_is_charged(monkeypatch, lambda: begun.append(len(made)))
+        await until(lambda: happened and len(leader.opened) == NUMBER)
+        assert begun == [3]
+        assert len(made) == NUMBER
+
+
+async def test_what_became_of_all_is_looked_at_some_at_a_time() -> None:
+    """When the last of thousands is answered, all others have been."""
+
+    async def one(number: int) -> int:
+        return number
+
+    tasks = [asyncio.create_task(one(n)) for n in range(NUMBER)]
+    await asyncio.wait(tasks)
+    looking = asyncio.create_task(gang_start._results(tasks))
+    turns = 0
+    while not looking.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert looking.result() == list(range(NUMBER))
+    assert turns > NUMBER // 3
+
+
 def _while_it_is_charged(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> list[Any]:
     """Something happens, once, when some of a gang are charged and the others are not."""
     start = gang_start.GangStart._charge_the_others

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_pod, a_queue, see
+from builders import H200, a_namespace, a_pod, a_queue, see
 from cardquota.cluster.pulse import Pulse
 from cardquota.cluster.takeover import LeadershipLost
 from cardquota.control import leadership as module
@@ -50,6 +50,7 @@ class Replica:
     def __init__(self) -> None:
         self.ledger = a_world(a_queue().with_quota({H200: 3}), POD.gated())
         self.script = Script()
+        self.told = Told()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
         self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
@@ -59,7 +60,7 @@ class Replica:
             self.script,  # type: ignore[arg-type]
             self.elector,  # type: ignore[arg-type]
             [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
-            Told(),  # type: ignore[arg-type]
+            self.told,  # type: ignore[arg-type]
             self.metrics,
             self.pulse,
             Settings(),
@@ -157,6 +158,16 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
     await until(lambda: replica.failures)
     assert "term is still ours" in str(replica.failures[0])
     assert not (await replica.leadership.stop(1.0)).settled
+
+
+async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_STATUS_EVERY", 0.001)
+    see(replica.ledger, *(a_namespace(f"n{n}").in_mode("enforce") for n in range(250)))
+    replica.leadership.acquired("term")
+    await until(lambda: sum(one[0].startswith("n") for one in replica.told.events) == 250)
+    await replica.leadership.stop(1.0)
 
 
 async def test_a_term_that_is_lost_ends_nothing_else(

@@ -49,6 +49,20 @@ async def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
     assert await shown(ledger) == 0
 
 
+def test_of_very_many_some_are_told_at_a_time_and_each_once() -> None:
+    """As when a term begins, and somebody has labelled them all by a script."""
+    bad = [a_namespace(f"n{n}").in_mode("enforce") for n in range(250)]
+    ledger, told = a_ledger(*bad), Told()
+    reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
+    looks = list[int]()
+    for _ in range(4):
+        done, before = reports.look(), sum(looks)
+        looks.append(len(told.events) - before)
+        assert done == (len(looks) >= 3)
+    assert looks == [100, 100, 50, 0]
+    assert sorted(name for name, *_ in told.events) == sorted(f"n{n}" for n in range(250))
+
+
 def test_the_next_leader_tells_it_again() -> None:
     ledger, told = a_ledger(a_namespace("bad").in_mode("Enforced")), Told()
     reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]

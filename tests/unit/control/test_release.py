@@ -1,6 +1,8 @@
 """The release door over a real ledger: charge, write ahead, send; tell those who wait."""
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -142,6 +144,31 @@ async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
         assert leader.script.calls == []
         leader.left = 60.0
         await until(lambda: leader.opened == ["a"])
+
+
+async def test_one_timer_waits_for_the_renewals_however_many_news_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or each of them had a timer of its own, which makes another when it fires, for ever."""
+    loop, made = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_later = loop.call_later
+
+    async with leading(THREE, waiting("a"), left=2.0) as leader:
+
+        def counted(delay: float, call: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
+            timer = call_later(delay, call, *args)
+            if getattr(call, "__self__", None) is leader.door:
+                made.append(timer)
+            return timer
+
+        monkeypatch.setattr(loop, "call_later", counted)
+        for _ in range(50):
+            leader.door.wake()
+            await asyncio.sleep(0)
+        assert len(made) == 1
+        await until(lambda: len(made) == 2)
+        assert not made[1].cancelled()
+    assert made[1].cancelled()
 
 
 async def test_a_term_that_ends_leaves_no_charge() -> None:

@@ -12,7 +12,7 @@ from cardquota.control.time_slice import SLICE, TimeSlice
 from cardquota.quota.release_judge import ReleaseJudge
 
 from .leader import Leader, leading, waiting
-from .stage import charged, no_charge_is_left, until
+from .stage import charged, no_charge_is_left, refused, until
 
 
 def test_a_slice_is_over_after_20_ms() -> None:
@@ -137,6 +137,45 @@ async def test_a_group_that_changes_while_it_is_kept_is_kept_again() -> None:
         leader.script.hold.set()
         await until(lambda: len(leader.script.patches) >= 2)
         assert leader.script.patches[-1].body["status"]["running"] == 1
+
+
+async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "TimeSlice", Short)
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+    pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]
+    world = (a_queue().with_quota({H200: 100}), a_group().in_queue("queue").of(100), *pods)
+    async with leading(*world, answers=(refused(409),)) as leader:
+        loop, put_back, number = asyncio.get_running_loop(), leader.ledger.put_back, [0]
+
+        def counted(uid: str) -> None:
+            number[0] += 1
+            put_back(uid)
+
+        monkeypatch.setattr(leader.ledger, "put_back", counted)
+        await until(lambda: len(leader.door._pods) == 100)
+        due = loop.time() + 0.06
+        while loop.time() < due:  # all of them, while nobody has a turn
+            pass
+        most = 0
+        while number[0] < 100:
+            before = number[0]
+            await asyncio.sleep(0)
+            most = max(most, number[0] - before)
+        assert most == 0.25 * Short.asks
+        await until(lambda: len(leader.opened) == 100)
+    assert len(leader.door._pods) == 0
+
+
+async def test_who_fails_again_before_he_is_put_back_waits_anew() -> None:
+    async with leading(a_queue(), waiting("a"), left=0.0) as leader:
+        facts = leader.ledger.pods["uid-a"].facts
+        leader.door._is_due((facts.namespace, facts.uid))
+        await asyncio.sleep(0)
+        assert leader.door._due
+        leader.door._failed(facts)
+        assert not leader.door._due
 
 
 async def test_the_end_of_a_term_gives_way_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,6 +151,47 @@ def test_the_garbage_collector_is_told_apart(
     assert "collector, garbage collector 60 ms" in caplog.messages[0]
 
 
+def test_what_another_thread_collects_meanwhile_does_no_harm(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error here would end the loop, which calls this while it asks what is ready."""
+    others: list[threading.Thread] = []
+
+    def collect() -> None:
+        watched.watch._collector("start", {})
+        watched.clock.pass_by(0.01)
+        watched.clock.now = GivesWay(watched.clock.now)
+        watched.watch._collector("stop", {})
+
+    class GivesWay(float):
+        """A time: whoever compares it lets another thread run, as Python may at any step."""
+
+        def __gt__(self, other: float) -> bool:
+            others.append(threading.Thread(target=collect))
+            others[-1].start()
+            others[-1].join()
+            return super().__gt__(other)
+
+    def held_up() -> None:
+        for _ in range(3):
+            collect()
+        watched.clock.pass_by(0.06)
+
+    watched.run(held_up)
+    assert len(others) == 3
+    assert len(watched.watch._collected) == 6
+    assert caplog.messages[0].endswith("for 90 ms, work, garbage collector 30 ms")
+
+
+def test_no_more_collections_are_remembered_than_are_needed(watched: Watched) -> None:
+    for _ in range(100):
+        watched.watch._collector("start", {})
+        watched.clock.pass_by(0.002)
+        watched.watch._collector("stop", {})
+    assert len(watched.watch._collected) == 16
+    assert watched.watch._collected[-1][0] == watched.clock()
+
+
 def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:
     """Its timer was due and another thread had the interpreter: the time before counts too."""
     select = selectors.DefaultSelector.select
