@@ -149,9 +149,7 @@ class GateOpener:
                 body = {"metadata": {**precondition(facts), **note}}
                 await self._settler.patch(pod_path(facts), body)
             except ApiError as error:
-                if error.status == 404:
-                    return self._shut(facts, stamp, error)
-                if error.status in (409, 422):
+                if error.status in (404, 409, 422):
                     found = await self._read(facts, stamp)
                     if found is not None:
                         return found

@@ -83,7 +83,7 @@ class GroupKeeper:
                     if await self._as_it_was(facts, error):
                         objected(error.message)
                     break
-                stands = await self._stands(facts, reservation, error)
+                stands = await self._stands(facts, reservation)
                 if stands is not None:
                     return stands
                 if error.status != 409:
@@ -165,15 +165,12 @@ class GroupKeeper:
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
             return False
 
-    async def _stands(
-        self, facts: GroupFacts, reservation: Reservation, error: ApiError
-    ) -> bool | None:
-        """Whether an earlier try of ours landed after all; `error`: what the last one met.
+    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
+        """Whether an earlier try of ours landed after all.
 
-        None: it could not be read, or the group has not moved on, and somebody else refuses.
+        None: it could not be read, or the group has not moved on, and somebody else refuses. That
+        it is gone is believed if reading it says so: a webhook may refuse a write with 404.
         """
-        if error.status == 404:
-            return False
         try:
             meta = await self._read(facts)
             revision = int(meta.resource_version)

@@ -27,6 +27,7 @@ from .stage import (
     a_writer,
     assumed,
     charged,
+    denied,
     lost,
     refused,
     stored,
@@ -290,10 +291,10 @@ async def test_settling_goes_on_until_somebody_knows() -> None:
     assert charged(ledger, H200) == 0
 
 
-@pytest.mark.parametrize("status", [409, 422])
+@pytest.mark.parametrize("status", [404, 409, 422])
 async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> None:
     """The pod is at the version of the lost patch: a webhook answered so, not the store."""
-    how, _, script = await opened(lost(), refused(status), theirs(7), refused(status), theirs(9))
+    how, _, script = await opened(lost(), denied(status), theirs(7), denied(status), theirs(9))
     assert how is Opened.NO
     assert len([call for call in script.patches if call.settles]) == 2
 
@@ -301,7 +302,7 @@ async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> 
 @pytest.mark.parametrize(
     "answers",
     [
-        (refused(404),),
+        (refused(404), refused(404)),
         (refused(409), refused(404)),
         (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
     ],

@@ -20,6 +20,7 @@ from .stage import (
     a_world,
     a_writer,
     charged,
+    denied,
     lost,
     no_charge_is_left,
     refused,
@@ -158,6 +159,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (lost(), refused(409), lost(), refused(409), stored(9)),
         (lost(), refused(409), stored(1), refused(409), stored(9)),
         (lost(), refused(422), stored(1), refused(422), stored(1, metadata={"uid": "another"})),
+        (lost(), denied(404), stored(1), refused(404), refused(404)),
     ],
 )
 async def test_a_reservation_that_may_land_yet_keeps_its_charge(
@@ -246,6 +248,6 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> N
 async def test_what_is_lost_again_and_again_is_told(at_once: None) -> None:
     ledger = world(GANG)
     said: list[str] = []
-    keep, _ = keeper(ledger, lost(), lost(), refused(404))
+    keep, _ = keeper(ledger, lost(), lost(), refused(404), refused(404))
     assert not await keep.reserve(*reserved(ledger), unsure=said.append)
     assert said == ["no answer"]
