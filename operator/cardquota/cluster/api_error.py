@@ -54,6 +54,13 @@ class ApiError(Exception):
         """
         return _is_denial(self.message)
 
+    @property
+    def moved(self) -> bool:
+        """Of a write on an object as it was seen: it changed or is gone, and its news are on the
+        way. Not if a webhook says so.
+        """
+        return self.status in (404, 409) and not self.denied
+
 
 class OutcomeUnknown(Exception):  # noqa: N818 - a state of knowledge, perhaps no error at all
     """No definite answer: a write may have happened, may happen yet, or never will.

@@ -106,7 +106,7 @@ class GateOpener:
         except TooLateError:
             return Opened.TOO_LATE, ""
         except ApiError as error:
-            if error.status in (404, 409):
+            if error.moved:
                 return Opened.NO, ""
             if error.status != 429:
                 self._refused(facts, error.message)
@@ -187,11 +187,10 @@ class GateOpener:
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
-        moved = error.status in (404, 409)
-        level = logging.DEBUG if moved else logging.WARNING
+        level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.retract(facts.uid, stamp, hold_back=True)
-        if moved:
+        if error.moved:
             return Opened.NO
         if error.status != 429:
             self._refused(facts, error.message)

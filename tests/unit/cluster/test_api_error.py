@@ -66,6 +66,7 @@ def test_a_denial_is_definite_whatever_its_status(status: int, said: str) -> Non
         error = read_failure(status, {}, _status(reason, said))
         assert isinstance(error, ApiError)
         assert error.denied
+        assert not error.moved
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,7 @@ def test_what_the_store_says_is_no_denial(status: int, said: str) -> None:
     error = read_failure(status, {}, _status("InternalError", said))
     assert isinstance(error, ApiError)
     assert not error.denied
+    assert error.moved is (status in (404, 409))
 
 
 def test_who_quotes_a_denial_does_not_make_one() -> None:

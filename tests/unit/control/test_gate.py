@@ -11,6 +11,7 @@ import pytest
 
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.cluster.api_error import ApiError
 from cardquota.control import gate as module
 from cardquota.control.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
@@ -198,20 +199,33 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"), [(403, True), (422, True), (404, False), (409, False), (429, False)]
+    ("answer", "told"),
+    [
+        (refused(403), True),
+        (refused(422), True),
+        (refused(404), False),
+        (refused(409), False),
+        (refused(429), False),
+        (denied(404), True),
+        (denied(409), True),
+        (denied(500), True),
+    ],
 )
-async def test_who_is_not_let_through_by_somebody_else_is_told(status: int, *, told: bool) -> None:
+async def test_who_is_not_let_through_by_somebody_else_is_told(
+    answer: ApiError, *, told: bool
+) -> None:
     """Not where the pod moved on, or the API server is busy."""
-    ledger, script, heard = a_world(QUEUE, POD), Script(refused(status)), list[tuple[str, str]]()
+    ledger, script, heard = a_world(QUEUE, POD), Script(answer), list[tuple[str, str]]()
+    script.would_answer = lambda _: answer
     facts, stamp = assumed(ledger, POD, {H200: 2})
     writer = a_writer(script)
     gate = GateOpener(
         ledger, writer, writer, refused=lambda pod, text: heard.append((pod.name, text))
     )
-    await gate.open(facts, stamp, GPU)
-    assert bool(heard) is told
-    if told:
-        assert heard[0][0] == "pod"
+    asked, _ = await gate.would_open(facts, stamp, GPU)
+    how = await gate.open(facts, stamp, GPU)
+    assert asked is how is (Opened.NO if answer.moved else Opened.REFUSED)
+    assert heard == [("pod", answer.message)] * (2 * told)
 
 
 @pytest.mark.parametrize("status", [403, 404, 409, 422, 429])
