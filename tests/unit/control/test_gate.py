@@ -296,7 +296,12 @@ async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
 async def test_settling_goes_on_until_somebody_knows() -> None:
     """With a fresh value each time: a write that changes nothing moves nothing."""
     how, ledger, script = await opened(
-        lost(), lost(), refused(429), refused(403), lost(), refused(409), lost(), theirs()
+        lost(),
+        *(lost(), refused(429)),
+        *(refused(403), theirs(7)),
+        *(lost(), lost()),
+        *(refused(409), lost()),
+        theirs(),
     )
     assert how is Opened.NO
     settling = [call for call in script.patches if call.settles]
@@ -326,6 +331,50 @@ async def test_a_pod_that_went_away_while_it_was_settled(answers: tuple[Answer, 
     how, ledger, _ = await opened(lost(), *answers)
     assert how is Opened.NO
     assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize("answer", [refused(403), denied(403), denied(409), denied(500), lost()])
+async def test_a_pod_that_moved_on_settles_it_whatever_the_answer(answer: Answer) -> None:
+    """A webhook is asked before it is seen that the write is too late, and may never answer."""
+    how, ledger, script = await opened(lost(), lost(), answer, ours())
+    assert how is Opened.YES
+    assert [call.method for call in script.calls] == ["PATCH"] * 3 + ["GET"]
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ((denied(403), theirs(7)) * 3, [denied(403).message]),
+        ((denied(404), theirs(7), denied(429), lost()), [denied(404).message]),
+        (
+            (refused(422), lost(), denied(403), lost()),
+            ["as the test wants it", denied(403).message],
+        ),
+        ((lost(), lost(), theirs(7), lost(), theirs(7)), ["no answer"]),
+        ((lost(),), []),
+        ((refused(429),), []),
+        ((refused(409), lost()), []),
+    ],
+)
+async def test_who_does_not_let_it_be_settled_is_told_once(
+    caplog: pytest.LogCaptureFixture, answers: tuple[Answer, ...], said: list[str]
+) -> None:
+    """The pod holds its room meanwhile. Not where it may be a moment's trouble."""
+    ledger, script = a_world(QUEUE, POD), Script(*answers)
+    heard: list[tuple[int, str]] = []
+    gate = GateOpener(
+        ledger,
+        a_writer(script),
+        a_writer(script),
+        unsure=lambda _, __, text: heard.append((charged(ledger, H200), text)),
+    )
+    assert await asyncio.wait_for(gate.settle(*assumed(ledger, POD, {H200: 2})), 2) is Opened.NO
+    assert heard == [(2, text) for text in said]
+    assert [text for text in caplog.messages if text.startswith("settling")] == [
+        f"settling team/pod: {text}" for text in said
+    ]
+    assert script.answers == []
 
 
 async def test_while_nobody_knows_the_charge_stays() -> None:
