@@ -17,6 +17,8 @@ from ..quota.words import logged
 from .references import group_reference
 
 _LOG: Final = logging.getLogger(__name__)
+_UNDECIDED: Final = "is undecided"
+"""What such an event is about: something is held for the group. No pod is called like this."""
 
 
 class GangReports:
@@ -39,7 +41,7 @@ class GangReports:
     def unsure(self, gang: GroupBook, reservation: Reservation, answer: str) -> None:
         """Nobody knows whether its reservation was written, and it cannot be written again."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
-        self._tell(gang, v.GATE_REFUSED, text)
+        self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
     def held_back(self, gang: GroupBook, namespace: str, failures: int) -> None:
         """There is room for it, but gates of its namespace do not open, and others are tried."""

@@ -10,7 +10,7 @@ from ..quota.pod_facts import PodFacts
 from ..quota.stamp import Stamp
 from .references import pod_reference
 
-_UNDECIDED: Final = "undecided"
+_UNDECIDED: Final = "is undecided"
 """What such an event is about: the pod is charged, while one that was refused is not."""
 
 

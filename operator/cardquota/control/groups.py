@@ -66,7 +66,7 @@ class GroupKeeper:
         told why, if the group is as it was and somebody does not let it be written.
 
         While one that was not answered may land yet, it goes on trying, and the charge stays:
-        `unsure` is told why it could not be written again.
+        `unsure` is told why it could not be written again. Any change of the group ends it.
         """
         backoff = Backoff(cap=10.0)
         body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
@@ -77,24 +77,21 @@ class GroupKeeper:
                 # After a lost one the same write again, under the same version: one of them wins.
                 answer = await self._writer.patch(_path(facts), body)
                 revision = int(_DECODER.decode(answer).metadata.resource_version)
-            except ApiError as error:
-                if not on_its_way:
-                    _LOG.info("reservation of %s not written: %s", logged(facts.key), error)
+            except (ApiError, OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
+                level = logging.INFO if isinstance(error, ApiError) else logging.WARNING
+                _LOG.log(level, "reservation of %s: %s", logged(facts.key), error)
+                if on_its_way:
+                    # Somebody else may refuse it before it is seen that the group moved on.
+                    stands = await self._stands(facts, reservation)
+                    if stands is not None:
+                        return stands
+                    _tell(error, unsure)
+                elif isinstance(error, ApiError):
                     if await self._as_it_was(facts, error):
                         objected(error.message)
                     break
-                stands = await self._stands(facts, reservation)
-                if stands is not None:
-                    return stands
-                if error.status != 409:
-                    unsure(error.message)
-                wait = error.retry_after
-            except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
-                _LOG.warning("reservation of %s: %s", logged(facts.key), error)
-                if on_its_way:
-                    unsure(str(error))
                 on_its_way = True
-                wait = error.retry_after if isinstance(error, OutcomeUnknown) else None
+                wait = error.retry_after if isinstance(error, ApiError | OutcomeUnknown) else None
             except TooLateError:
                 if not on_its_way:
                     break
@@ -158,7 +155,7 @@ class GroupKeeper:
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
         """Whether the group has not changed since it was judged: then somebody else refuses."""
-        if error.status in _PASSING:
+        if error.status in _PASSING and not error.denied:
             return False
         try:
             return (await self._read(facts)).resource_version == str(facts.revision)
@@ -189,6 +186,14 @@ class GroupKeeper:
     async def _read(self, facts: GroupFacts) -> _Meta:
         """The group of that name as it is stored. Raises what reading may raise."""
         return _DECODER.decode(await self._writer.get(_path(facts))).metadata
+
+
+def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
+    """Why a group could not be written. A conflict is no reason, unless somebody made it up."""
+    if not isinstance(error, ApiError):
+        unsure(str(error))
+    elif error.status != 409 or error.denied:
+        unsure(error.message)
 
 
 def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:

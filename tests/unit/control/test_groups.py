@@ -208,6 +208,9 @@ async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
         ((refused(403), refused(404)), []),
         ((refused(404),), []),
         ((refused(429),), []),
+        ((denied(404), stored(1)), [denied(404).message]),
+        ((denied(409), stored(1)), [denied(409).message]),
+        ((denied(404), refused(404)), []),
     ],
 )
 async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_was(
@@ -245,9 +248,28 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> N
     assert charged(ledger, H200) == 2
 
 
-async def test_what_is_lost_again_and_again_is_told(at_once: None) -> None:
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lost(), "no answer"),
+        (refused(403), "as the test wants it"),
+        (denied(404), denied(404).message),
+        (denied(409), denied(409).message),
+        (denied(500), denied(500).message),
+    ],
+)
+async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
+    at_once: None, answer: Answer, said: str
+) -> None:
+    """A conflict is no reason, unless somebody's webhook made it up."""
     ledger = world(GANG)
-    said: list[str] = []
-    keep, _ = keeper(ledger, lost(), lost(), refused(404), refused(404))
-    assert not await keep.reserve(*reserved(ledger), unsure=said.append)
-    assert said == ["no answer"]
+    heard: list[str] = []
+    keep, _ = keeper(
+        ledger,
+        *(lost(), refused(409), stored(1)),
+        *(answer, stored(1)),
+        *(answer, lost()),
+        *(answer, stored(9)),
+    )
+    assert not await keep.reserve(*reserved(ledger), unsure=heard.append)
+    assert heard == [said, said]
