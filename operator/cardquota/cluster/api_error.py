@@ -61,6 +61,11 @@ class ApiError(Exception):
         """
         return self.status in (404, 409) and not self.denied
 
+    @property
+    def busy(self) -> bool:
+        """The API server has too much to do now: nobody objects. Not if a webhook says so."""
+        return self.status == 429 and not self.denied
+
 
 class OutcomeUnknown(Exception):  # noqa: N818 - a state of knowledge, perhaps no error at all
     """No definite answer: a write may have happened, may happen yet, or never will.

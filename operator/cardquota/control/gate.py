@@ -111,7 +111,7 @@ class GateOpener:
         except ApiError as error:
             if error.moved:
                 return Opened.NO, ""
-            if error.status != 429:
+            if not error.busy:
                 self._refused(facts, error.message)
             return Opened.REFUSED, error.message
         except OutcomeUnknown as error:
@@ -156,7 +156,7 @@ class GateOpener:
                 body = {"metadata": {**precondition(facts), **note}}
                 await self._settler.patch(pod_path(facts), body)
             except ApiError as error:
-                read = error.status != 429 or error.denied
+                read = not error.busy
                 if read and not error.moved:
                     why = error.message
                 wait = error.retry_after
@@ -209,7 +209,7 @@ class GateOpener:
         self._ledger.retract(facts.uid, stamp, hold_back=True)
         if error.moved:
             return Opened.NO
-        if error.status != 429:
+        if not error.busy:
             self._refused(facts, error.message)
         return Opened.REFUSED
 

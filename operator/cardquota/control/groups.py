@@ -7,7 +7,7 @@ Volcano's and is left alone.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -22,8 +22,6 @@ from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
-_PASSING: Final = (404, 429)
-"""The group is gone, or the API server has too much to do: nobody objects."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -155,7 +153,7 @@ class GroupKeeper:
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
         """Whether the group has not changed since it was judged: then somebody else refuses."""
-        if error.status in _PASSING and not error.denied:
+        if error.busy or (error.moved and error.status == 404):
             return False
         try:
             return (await self._read(facts)).resource_version == str(facts.revision)

@@ -67,6 +67,7 @@ def test_a_denial_is_definite_whatever_its_status(status: int, said: str) -> Non
         assert isinstance(error, ApiError)
         assert error.denied
         assert not error.moved
+        assert not error.busy
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_a_denial_is_definite_whatever_its_status(status: int, said: str) -> Non
     [
         (404, 'pods "a" not found'),
         (409, 'Operation cannot be fulfilled on pods "a": the object has been modified'),
+        (429, "the server has received too many requests"),
         (422, f'Pod "a" is invalid: metadata.annotations: Invalid value: "{WEBHOOK}"'),
         (500, 'Internal error occurred: failed calling webhook "x": connection refused'),
         (403, 'pods "a" is forbidden: User "system:serviceaccount:a:b" cannot patch resource'),
@@ -85,6 +87,7 @@ def test_what_the_store_says_is_no_denial(status: int, said: str) -> None:
     assert isinstance(error, ApiError)
     assert not error.denied
     assert error.moved is (status in (404, 409))
+    assert error.busy is (status == 429)
 
 
 def test_who_quotes_a_denial_does_not_make_one() -> None:

@@ -208,6 +208,7 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
         (refused(429), False),
         (denied(404), True),
         (denied(409), True),
+        (denied(429), True),
         (denied(500), True),
     ],
 )
