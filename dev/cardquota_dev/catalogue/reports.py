@@ -119,6 +119,19 @@ EVENTS: Final = (
         do="Find out why the missing members are not there, or find no node.",
     ),
     Entry(
+        under=v.RESERVATION_EXPIRED,
+        when="A reservation is over, and somebody does not let it be taken off the PodGroup.",
+        says=say(
+            m.reservation_kept,
+            _QUEUE,
+            [(_H200, 1), (v.CPU, 4_000)],
+            'admission webhook "groups.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="T2, E8",
+        do="See whose the refusal is: until the PodGroup can be written, the room is taken.",
+    ),
+    Entry(
         under=v.NOT_COUNTED,
         when="Labels or amounts of a node cannot be read, or contradict another node.",
         says=say(

@@ -99,13 +99,20 @@ class GroupKeeper:
             await asyncio.sleep(backoff.next(wait))
         return False
 
-    async def keep(self, key: str, *, expired: bool = False, opening: bool = False) -> bool:
+    async def keep(
+        self,
+        key: str,
+        *,
+        expired: bool = False,
+        opening: bool = False,
+        objected: Callable[[str], None] = lambda _: None,
+    ) -> bool:
         """End a reservation that is over and bring the phase up to date, if that is needed.
 
         `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
         that were judged with it before its group moved: then it stays though that has. Returns
         whether there is nothing left to do until the group or its members change, or that has
-        ended.
+        ended. `objected` is told why, if somebody does not let a reservation be taken away.
         """
         book = self._ledger.groups.get(key)
         if book is None or book.facts is None or book.assumed is not None:
@@ -123,9 +130,11 @@ class GroupKeeper:
         try:
             await self._later.patch(_path(facts), body)
         except ApiError as error:
-            if error.status in (404, 409):
+            if error.moved:
                 return True  # its news are on the way
             _LOG.warning("pod group %s: %s", logged(key), error)
+            if over and not error.busy:
+                objected(error.message)
         except (OutcomeUnknown, TooLateError) as error:
             _LOG.warning("pod group %s: %s", logged(key), error)
         else:

@@ -278,12 +278,21 @@ def reservation_expired(
     queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[tuple[str, int]]
 ) -> str:
     """E8: the minimum of a gang did not run in time."""
-    given_back = _held(rest) if rest else "nothing more"
+    left = _held(rest) if rest else "nothing more"
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
-        f"<{seconds:g}> s after their start; what was still reserved is given back: "
-        f"{given_back}. Pods that were let through stay charged. The others wait anew, behind "
+        f"<{seconds:g}> s after their start; what is still reserved is to be given back: "
+        f"{left}. Pods that were let through stay charged. The others wait anew, behind "
         "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
+    )
+
+
+def reservation_kept(queue: str, rest: Sequence[tuple[str, int]], answer: str) -> str:
+    """A reservation is over, and somebody does not let it be taken off the PodGroup."""
+    return (
+        f"the PodGroup cannot be written: {show(answer, most=300)}; so what is still reserved is "
+        f"not given back, though the reservation is over: Queue <{show(queue)}> holds for the "
+        f"group: {_held(rest)}; it is tried again, ever less often: correct what is named there"
     )
 
 

@@ -106,12 +106,48 @@ async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "done"),
-    [(refused(409), True), (refused(404), True), (refused(403), False), (lost(), False)],
+    [
+        (refused(409), True),
+        (refused(404), True),
+        (refused(403), False),
+        (denied(409), False),
+        (denied(404), False),
+        (lost(), False),
+    ],
 )
 async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
-    """A conflict brings its own news; anything else does not."""
+    """A conflict brings its own news, unless a webhook made it up; anything else does not."""
     keep, _ = keeper(world(GANG), answer)
     assert await keep.keep(KEY) is done
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (refused(403), [refused(403).message]),
+        (denied(409), [denied(409).message]),
+        (denied(404), [denied(404).message]),
+        (refused(409), []),
+        (refused(429), []),
+        (lost(), []),
+    ],
+)
+async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
+    answer: Answer, said: list[str]
+) -> None:
+    heard: list[str] = []
+    keep, _ = keeper(world(GANG.reserving("queue", {H200: 2})), answer)
+    await keep.keep(KEY, objected=heard.append)
+    assert heard == said
+
+
+async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
+    """Nothing is held by it."""
+    heard: list[str] = []
+    keep, script = keeper(world(GANG, runs("a"), runs("b")), denied(403))
+    assert not await keep.keep(KEY, objected=heard.append)
+    assert len(script.calls) == 1
+    assert heard == []
 
 
 async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:

@@ -251,4 +251,7 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <2> of the <3> pods")
     assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
+    kept = messages.reservation_kept("red", rest, "not today")
+    assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
+    assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
     assert "given back: nothing more." in messages.reservation_expired("red", 2, 3, 300.0, [])
