@@ -81,7 +81,8 @@ class Call:
 
     @property
     def settles(self) -> bool:
-        return v.SETTLE in self.body["metadata"].get("annotations", {})
+        written = self.body["metadata"] if self.method == "PATCH" else {}
+        return v.SETTLE in written.get("annotations", {})
 
 
 class Script:
