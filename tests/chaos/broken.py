@@ -121,7 +121,12 @@ def _charged_after(breaker: Breaker) -> None:
 
 def _no_write_ahead(breaker: Breaker) -> None:
     async def reserve(
-        self: Any, facts: GroupFacts, reservation: Reservation, *, unsure: object = None
+        self: Any,
+        facts: GroupFacts,
+        reservation: Reservation,
+        *,
+        unsure: object = None,
+        objected: object = None,
     ) -> bool:
         return True
 

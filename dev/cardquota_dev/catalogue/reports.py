@@ -58,6 +58,20 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
+        when="An earlier change of the pod was not answered, and a later one, which would tell "
+        "what became of it, is refused or not answered either.",
+        says=say(
+            m.gate_undecided,
+            _QUEUE,
+            [(_H200, 2), (v.CPU, 4_000)],
+            'admission webhook "pods.example.com" denied the request: not today',
+        ),
+        where=(Where.EVENT,),
+        rule="I1",
+        do="See whose the refusal is; or change a label of the pod.",
+    ),
+    Entry(
+        under=v.GATE_REFUSED,
         when="There is room for a gang, but gates in its namespace do not open, one after another.",
         says=say(m.gang_held_back, "vision", 3),
         where=(Where.GROUP_EVENT,),
@@ -103,6 +117,19 @@ EVENTS: Final = (
         where=(Where.GROUP_EVENT,),
         rule="E8",
         do="Find out why the missing members are not there, or find no node.",
+    ),
+    Entry(
+        under=v.RESERVATION_EXPIRED,
+        when="A reservation is over, and somebody does not let it be taken off the PodGroup.",
+        says=say(
+            m.reservation_kept,
+            _QUEUE,
+            [(_H200, 1), (v.CPU, 4_000)],
+            'admission webhook "groups.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="T2, E8",
+        do="See whose the refusal is: until the PodGroup can be written, the room is taken.",
     ),
     Entry(
         under=v.NOT_COUNTED,

@@ -1,5 +1,6 @@
 """What an answer that is not 2xx means: refused for certain, or nobody knows."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,6 +15,14 @@ _REFUSED_TEXTS: Final = (
     "admission plugin",
 )
 """An admission failure comes as 500 InternalError, but before anything is stored."""
+_DENIAL: Final = re.compile(
+    r'admission webhook "[^"]*" denied the request'
+    r'|(?:[^ ]+ "[^"]*" is forbidden: )?(?:ValidatingAdmissionP|p)olicy '
+    r"""(?:'[^']*'|"[^"]*") (?:with binding '[^']*' )?denied request"""
+)
+"""How the API server begins what a webhook or a policy says. Status and reason are theirs, and may
+be any: a webhook that fails in itself denies with 500, without a reason.
+"""
 
 
 class ApiError(Exception):
@@ -38,11 +47,30 @@ class ApiError(Exception):
         """Seconds the API server asks to wait, if it does."""
         self.body = body
 
+    @property
+    def denied(self) -> bool:
+        """Whether somebody's webhook or policy said this, before anything was stored: then the
+        status says nothing about the object, not even 404 or 409.
+        """
+        return _is_denial(self.message)
+
+    @property
+    def moved(self) -> bool:
+        """Of a write on an object as it was seen: it changed or is gone, and its news are on the
+        way. Not if a webhook says so.
+        """
+        return self.status in (404, 409) and not self.denied
+
+    @property
+    def busy(self) -> bool:
+        """The API server has too much to do now: nobody objects. Not if a webhook says so."""
+        return self.status == 429 and not self.denied
+
 
 class OutcomeUnknown(Exception):  # noqa: N818 - a state of knowledge, perhaps no error at all
     """No definite answer: a write may have happened, may happen yet, or never will.
 
-    A time-out, a lost connection, a 504, and any 5xx that does not say the write was refused.
+    A time-out, a lost connection, and a 408 or 5xx that does not say the write was refused.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -82,7 +110,13 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> ApiErr
     return OutcomeUnknown(f"{status} {told.reason}: {told.message}", retry_after=retry_after)
 
 
+def _is_denial(message: str) -> bool:
+    return _DENIAL.match(message) is not None
+
+
 def _is_definite(status: int, told: _Status) -> bool:
+    if _is_denial(told.message):
+        return True
     if status < 500:
         return status != _UNKNOWN_4XX
     if status in _REFUSED_5XX:

@@ -17,6 +17,9 @@ from ..quota.words import logged
 from .references import group_reference
 
 _LOG: Final = logging.getLogger(__name__)
+_UNDECIDED: Final = "is undecided"
+"""What such an event is about: something is held for the group. No pod is called like this."""
+_KEPT: Final = "is kept"
 
 
 class GangReports:
@@ -39,7 +42,7 @@ class GangReports:
     def unsure(self, gang: GroupBook, reservation: Reservation, answer: str) -> None:
         """Nobody knows whether its reservation was written, and it cannot be written again."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
-        self._tell(gang, v.GATE_REFUSED, text)
+        self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
     def held_back(self, gang: GroupBook, namespace: str, failures: int) -> None:
         """There is room for it, but gates of its namespace do not open, and others are tried."""
@@ -57,13 +60,22 @@ class GangReports:
         if gang is None or gang.reservation is None:
             return
         queue = gang.reservation.queue
-        rest = [(d, n) for d, _ in gang.reservation.amounts if (n := gang.outstanding(d))]
-        rest.sort(key=lambda row: (row[0] in (CPU, MEMORY), row[0]))
+        rest = _outstanding(gang, gang.reservation)
         running = gang.bound + len(gang.succeeded)
         text = messages.reservation_expired(queue, running, gang.minimum, self._timeout, rest)
         if gang.facts is not None:
             self._events.forget(gang.facts.uid)  # each time is news
         self._tell(gang, v.RESERVATION_EXPIRED, text)
+
+    def not_given_back(self, key: str, answer: str) -> None:
+        """Somebody does not let a reservation that is over be taken away."""
+        gang = self._ledger.groups.get(key)
+        if gang is None or gang.reservation is None:
+            return
+        rest = _outstanding(gang, gang.reservation)
+        if rest:
+            text = messages.reservation_kept(gang.reservation.queue, rest, answer)
+            self._tell(gang, v.RESERVATION_EXPIRED, text, _KEPT)
 
     def _tell(self, gang: GroupBook, reason: str, text: str, topic: str = "") -> None:
         if gang.facts is None:
@@ -72,3 +84,9 @@ class GangReports:
         self._events.record(
             group_reference(gang.facts), type="Warning", reason=reason, message=text, topic=topic
         )
+
+
+def _outstanding(gang: GroupBook, reservation: Reservation) -> list[tuple[str, int]]:
+    """What is still reserved beyond what its members hold, cards first."""
+    rest = [(d, n) for d, _ in reservation.amounts if (n := gang.outstanding(d))]
+    return sorted(rest, key=lambda row: (row[0] in (CPU, MEMORY), row[0]))

@@ -79,15 +79,18 @@ class GateOpener:
         settler: FencedWriter,
         *,
         refused: Callable[[PodFacts, str], None] = lambda _, __: None,
+        unsure: Callable[[PodFacts, Stamp, str], None] = lambda _, __, ___: None,
         fresh: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
         """`settler` sends what settles, beside `writer`. `refused` is told of a gate that somebody
-        does not let be opened, and why. `fresh`: a value never used before.
+        does not let be opened, and why; `unsure` of one of which nobody knows, and why it cannot be
+        settled. `fresh`: a value never used before.
         """
         self._ledger = ledger
         self._writer = writer
         self._settler = settler
         self._refused = refused
+        self._unsure = unsure
         self._fresh = fresh
 
     def in_time(self) -> bool:
@@ -106,9 +109,9 @@ class GateOpener:
         except TooLateError:
             return Opened.TOO_LATE, ""
         except ApiError as error:
-            if error.status in (404, 409):
+            if error.moved:
                 return Opened.NO, ""
-            if error.status != 429:
+            if not error.busy:
                 self._refused(facts, error.message)
             return Opened.REFUSED, error.message
         except OutcomeUnknown as error:
@@ -140,29 +143,41 @@ class GateOpener:
     async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
         """Write something else under the same resourceVersion until one of the two has won.
 
-        Reading alone proves nothing: a patch may land long after its time-out. Never UNKNOWN.
+        Reading alone proves nothing: a patch may land long after its time-out. Never UNKNOWN. Any
+        change of the pod ends it. While it cannot be written, and not just for a moment, `unsure`
+        is told why.
         """
         backoff = Backoff(cap=2.0)
+        lost, said = False, ""
         while True:
+            read, why = False, ""
             note = {"annotations": {v.SETTLE: self._fresh()}}
             try:
                 body = {"metadata": {**precondition(facts), **note}}
                 await self._settler.patch(pod_path(facts), body)
             except ApiError as error:
-                if error.status == 404:
-                    return self._shut(facts, stamp, error)
-                if error.status in (409, 422):
-                    found = await self._read(facts, stamp)
-                    if found is not None:
-                        return found
+                read = not error.busy
+                if read and not error.moved:
+                    why = error.message
                 wait = error.retry_after
             except OutcomeUnknown as error:
-                wait = error.retry_after
+                if lost:
+                    read, why = True, str(error)
+                lost, wait = True, error.retry_after
             except TooLateError:
                 wait = None
             else:
                 self._ledger.retract(facts.uid, stamp, hold_back=True)
                 return Opened.NO
+            if read:
+                # Somebody else may refuse it before it is seen that the pod moved on.
+                found = await self._read(facts, stamp)
+                if found is not None:
+                    return found
+            if why not in ("", said):
+                said = why
+                _LOG.warning("settling %s: %s", logged(facts.namespace, facts.name), why)
+                self._unsure(facts, stamp, why)
             await asyncio.sleep(backoff.next(wait))
 
     async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
@@ -189,13 +204,12 @@ class GateOpener:
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
-        moved = error.status in (404, 409)
-        level = logging.DEBUG if moved else logging.WARNING
+        level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.retract(facts.uid, stamp, hold_back=True)
-        if moved:
+        if error.moved:
             return Opened.NO
-        if error.status != 429:
+        if not error.busy:
             self._refused(facts, error.message)
         return Opened.REFUSED
 

@@ -7,7 +7,7 @@ Volcano's and is left alone.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -22,8 +22,6 @@ from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
 
 _LOG = logging.getLogger(__name__)
-_PASSING: Final = (404, 429)
-"""The group is gone, or the API server has too much to do: nobody objects."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -66,7 +64,7 @@ class GroupKeeper:
         told why, if the group is as it was and somebody does not let it be written.
 
         While one that was not answered may land yet, it goes on trying, and the charge stays:
-        `unsure` is told why it could not be written again.
+        `unsure` is told why it could not be written again. Any change of the group ends it.
         """
         backoff = Backoff(cap=10.0)
         body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
@@ -77,24 +75,21 @@ class GroupKeeper:
                 # After a lost one the same write again, under the same version: one of them wins.
                 answer = await self._writer.patch(_path(facts), body)
                 revision = int(_DECODER.decode(answer).metadata.resource_version)
-            except ApiError as error:
-                if not on_its_way:
-                    _LOG.info("reservation of %s not written: %s", logged(facts.key), error)
+            except (ApiError, OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
+                level = logging.INFO if isinstance(error, ApiError) else logging.WARNING
+                _LOG.log(level, "reservation of %s: %s", logged(facts.key), error)
+                if on_its_way:
+                    # Somebody else may refuse it before it is seen that the group moved on.
+                    stands = await self._stands(facts, reservation)
+                    if stands is not None:
+                        return stands
+                    _tell(error, unsure)
+                elif isinstance(error, ApiError):
                     if await self._as_it_was(facts, error):
                         objected(error.message)
                     break
-                stands = await self._stands(facts, reservation, error)
-                if stands is not None:
-                    return stands
-                if error.status != 409:
-                    unsure(error.message)
-                wait = error.retry_after
-            except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
-                _LOG.warning("reservation of %s: %s", logged(facts.key), error)
-                if on_its_way:
-                    unsure(str(error))
                 on_its_way = True
-                wait = error.retry_after if isinstance(error, OutcomeUnknown) else None
+                wait = error.retry_after if isinstance(error, ApiError | OutcomeUnknown) else None
             except TooLateError:
                 if not on_its_way:
                     break
@@ -104,13 +99,20 @@ class GroupKeeper:
             await asyncio.sleep(backoff.next(wait))
         return False
 
-    async def keep(self, key: str, *, expired: bool = False, opening: bool = False) -> bool:
+    async def keep(
+        self,
+        key: str,
+        *,
+        expired: bool = False,
+        opening: bool = False,
+        objected: Callable[[str], None] = lambda _: None,
+    ) -> bool:
         """End a reservation that is over and bring the phase up to date, if that is needed.
 
         `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
         that were judged with it before its group moved: then it stays though that has. Returns
         whether there is nothing left to do until the group or its members change, or that has
-        ended.
+        ended. `objected` is told why, if somebody does not let a reservation be taken away.
         """
         book = self._ledger.groups.get(key)
         if book is None or book.facts is None or book.assumed is not None:
@@ -128,9 +130,11 @@ class GroupKeeper:
         try:
             await self._later.patch(_path(facts), body)
         except ApiError as error:
-            if error.status in (404, 409):
+            if error.moved:
                 return True  # its news are on the way
             _LOG.warning("pod group %s: %s", logged(key), error)
+            if over and not error.busy:
+                objected(error.message)
         except (OutcomeUnknown, TooLateError) as error:
             _LOG.warning("pod group %s: %s", logged(key), error)
         else:
@@ -158,22 +162,19 @@ class GroupKeeper:
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
         """Whether the group has not changed since it was judged: then somebody else refuses."""
-        if error.status in _PASSING:
+        if error.busy or (error.moved and error.status == 404):
             return False
         try:
             return (await self._read(facts)).resource_version == str(facts.revision)
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
             return False
 
-    async def _stands(
-        self, facts: GroupFacts, reservation: Reservation, error: ApiError
-    ) -> bool | None:
-        """Whether an earlier try of ours landed after all; `error`: what the last one met.
+    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
+        """Whether an earlier try of ours landed after all.
 
-        None: it could not be read, or the group has not moved on, and somebody else refuses.
+        None: it could not be read, or the group has not moved on, and somebody else refuses. That
+        it is gone is believed if reading it says so: a webhook may refuse a write with 404.
         """
-        if error.status == 404:
-            return False
         try:
             meta = await self._read(facts)
             revision = int(meta.resource_version)
@@ -192,6 +193,14 @@ class GroupKeeper:
     async def _read(self, facts: GroupFacts) -> _Meta:
         """The group of that name as it is stored. Raises what reading may raise."""
         return _DECODER.decode(await self._writer.get(_path(facts))).metadata
+
+
+def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
+    """Why a group could not be written. A conflict is no reason, unless somebody made it up."""
+    if not isinstance(error, ApiError):
+        unsure(str(error))
+    elif error.status != 409 or error.denied:
+        unsure(error.message)
 
 
 def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:

@@ -17,20 +17,17 @@ from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..cluster.takeover import LeadershipLost, settle_and_catch_up
 from ..metrics import Metrics
-from ..quota import messages
-from ..quota import vocabulary as v
 from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
 from ..settings import Settings
 from .audit import report_strangers
 from .fenced_writer import FencedWriter
 from .gate import GateOpener
+from .gate_reports import GateReports
 from .groups import GroupKeeper
 from .namespace_reports import NamespaceReports
 from .node_reports import report_nodes
 from .queue_operator import QueueOperator
 from .queue_reports import QueueReports
-from .references import pod_reference
 from .release import ReleaseDoor
 from .stamp_keeper import StampKeeper
 from .unadmitted import UnadmittedReports
@@ -179,7 +176,10 @@ class Leadership:
                 at_a_time=release.in_flight,
             )
 
-        gate = GateOpener(self._ledger, writer(), writer(), refused=self._gate_refused)
+        told = GateReports(self._ledger, self._events)
+        gate = GateOpener(
+            self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
+        )
         groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
         return ReleaseDoor(
             self._ledger,
@@ -192,17 +192,6 @@ class Leadership:
             in_flight=release.in_flight,
             reservation_timeout=self._settings.reservation_timeout,
             clock=self._clock,
-        )
-
-    def _gate_refused(self, facts: PodFacts, answer: str) -> None:
-        record = self._ledger.pods.get(facts.uid)
-        if record is not None:
-            record.told = None  # if it waits again, that is news
-        self._events.record(
-            pod_reference(facts),
-            type="Warning",
-            reason=v.GATE_REFUSED,
-            message=messages.gate_refused(answer),
         )
 
     def _beat(self) -> None:

@@ -8,6 +8,7 @@ than it was let through for, the stamp is put right.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -384,7 +385,8 @@ class ReleaseDoor:
         """Bring a group up to date; whether there is nothing left to do."""
         self._timeouts.look(key, self._ledger.groups.get(key))
         over, opening = self._timeouts.over(key), self._timeouts.opening(key)
-        return await self._groups.keep(key, expired=over, opening=opening)
+        objected = partial(self._reports.not_given_back, key)
+        return await self._groups.keep(key, expired=over, opening=opening, objected=objected)
 
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""

@@ -8,7 +8,6 @@
 """
 
 import logging
-from typing import Final
 
 from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..quota import vocabulary as v
@@ -19,8 +18,6 @@ from .fenced_writer import FencedWriter, TooLateError
 from .pod_patch import pod_path, precondition
 
 _LOG = logging.getLogger(__name__)
-_MOVED: Final = (404, 409)
-"""The pod changed or is gone: its news are on the way."""
 
 
 class StampKeeper:
@@ -49,6 +46,6 @@ class StampKeeper:
         try:
             await self._writer.patch(pod_path(facts), body)
         except (ApiError, OutcomeUnknown, TooLateError) as error:
-            moved = isinstance(error, ApiError) and error.status in _MOVED
+            moved = isinstance(error, ApiError) and error.moved
             level = logging.DEBUG if moved else logging.WARNING
             _LOG.log(level, "stamp of %s: %s", logged(facts.namespace, facts.name), error)

@@ -187,7 +187,7 @@ class StatusWriter:
             await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
             self._failed(entry, error.retry_after)
-            if error.status not in (404, 409):
+            if not error.moved:
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
         except OutcomeUnknown as error:
             self._failed(entry, error.retry_after)

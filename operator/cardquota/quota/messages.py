@@ -212,6 +212,16 @@ def gate_refused(answer: str) -> str:
     )
 
 
+def gate_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
+    """Nobody knows whether a gate opens yet, and the pod cannot be changed to settle it."""
+    return (
+        f"the pod cannot be changed: {show(answer, most=300)}; an earlier try to open its gate was "
+        f"not answered and may come yet, so Queue <{show(queue)}> holds for the pod: "
+        f"{_held(held)}; it is tried again: correct what is named there, or change anything of the "
+        "pod, which ends this try"
+    )
+
+
 def gang_refused(pod: str, answer: str) -> str:
     """Of a gang that starts whole: somebody does not let the gate of one of its pods be opened."""
     return (
@@ -252,25 +262,37 @@ def gang_not_reserved(answer: str) -> str:
 
 def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
     """Of a gang: nobody knows whether what is held for it was written, and it cannot be again."""
-    amounts = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; an earlier try was not "
-        f"answered and may come yet, so Queue <{show(queue)}> holds for the group: {amounts}, and "
-        "no pod of it is started; it is tried again: correct what is named there, or change "
+        f"answered and may come yet, so Queue <{show(queue)}> holds for the group: {_held(held)}, "
+        "and no pod of it is started; it is tried again: correct what is named there, or change "
         "anything of the PodGroup, which ends this try"
     )
+
+
+def _held(held: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"
 
 
 def reservation_expired(
     queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[tuple[str, int]]
 ) -> str:
     """E8: the minimum of a gang did not run in time."""
-    given_back = ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in rest) or "nothing more"
+    left = _held(rest) if rest else "nothing more"
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
-        f"<{seconds:g}> s after their start; what was still reserved is given back: "
-        f"{given_back}. Pods that were let through stay charged. The others wait anew, behind "
+        f"<{seconds:g}> s after their start; what is still reserved is to be given back: "
+        f"{left}. Pods that were let through stay charged. The others wait anew, behind "
         "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
+    )
+
+
+def reservation_kept(queue: str, rest: Sequence[tuple[str, int]], answer: str) -> str:
+    """A reservation is over, and somebody does not let it be taken off the PodGroup."""
+    return (
+        f"the PodGroup cannot be written: {show(answer, most=300)}; so what is still reserved is "
+        f"not given back, though the reservation is over: Queue <{show(queue)}> holds for the "
+        f"group: {_held(rest)}; it is tried again, ever less often: correct what is named there"
     )
 
 

@@ -8,6 +8,7 @@ from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.control.gate import GateOpener
+from cardquota.control.gate_reports import GateReports
 from cardquota.control.groups import GroupKeeper
 from cardquota.control.release import ReleaseDoor
 from cardquota.control.stamp_keeper import StampKeeper
@@ -47,9 +48,12 @@ class Leader:
             return a_writer(self.script, left, at_a_time=in_flight)
 
         loop = asyncio.get_running_loop()
+        reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
         self.door = ReleaseDoor(
             self.ledger,
-            GateOpener(self.ledger, writer(), writer()),
+            GateOpener(
+                self.ledger, writer(), writer(), refused=reports.refused, unsure=reports.unsure
+            ),
             GroupKeeper(self.ledger, writer(), writer(), phases=phases),
             StampKeeper(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]

@@ -31,6 +31,12 @@ def refused(status: int, reason: str = "") -> ApiError:
     return ApiError(status, reason, "as the test wants it")
 
 
+def denied(status: int) -> ApiError:
+    """By somebody's webhook: the object may be as it was, whatever the status."""
+    said = 'admission webhook "x.example.com" denied the request: as the test wants it'
+    return ApiError(status, "", said)
+
+
 def lost() -> OutcomeUnknown:
     return OutcomeUnknown("no answer")
 
@@ -75,7 +81,8 @@ class Call:
 
     @property
     def settles(self) -> bool:
-        return v.SETTLE in self.body["metadata"].get("annotations", {})
+        written = self.body["metadata"] if self.method == "PATCH" else {}
+        return v.SETTLE in written.get("annotations", {})
 
 
 class Script:

@@ -20,6 +20,7 @@ from .stage import (
     Call,
     account,
     charged,
+    denied,
     lost,
     no_charge_is_left,
     refused,
@@ -225,9 +226,30 @@ async def test_e8_in_time_nobody_hears_anything() -> None:
 
 async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
     world = (THREE, TWO, running("a"))
-    async with leading(*world, answers=(refused(500), lost()), reservation_timeout=0.05) as leader:
-        await until(lambda: len(_group_writes(leader)) == 3)
-        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
+    answers = (denied(409), denied(404), refused(500), lost())
+    async with leading(*world, answers=answers, reservation_timeout=0.05) as leader:
+        await until(lambda: len(_group_writes(leader)) == 5)
+        assert leader.tells("gang") == [v.RESERVATION_EXPIRED] * 2
+
+
+async def test_e8_who_does_not_let_it_be_taken_away_is_told_once_with_what_stays_reserved() -> None:
+    """What was told before was meant, and has not come about."""
+    async with leading(THREE, TWO, running("a"), reservation_timeout=0.05) as leader:
+        leader.script.answer_to = lambda _: denied(403)
+        await until(lambda: len(_group_writes(leader)) >= 4)
+        expired, kept = (text for who, _, text in leader.told.events if who == "gang")
+        assert "what is still reserved is to be given back: <NVIDIA-H200> <1>." in expired
+        assert denied(403).message in kept
+        assert "Queue <queue> holds for the group: <NVIDIA-H200> <1>;" in kept
+        assert account(leader.ledger).row(H200).inqueue == 1
+
+
+async def test_where_nothing_is_left_of_it_nobody_hears_that_it_cannot_be_taken_away() -> None:
+    """The whole gang runs: the annotation stands on, and holds nothing."""
+    async with leading(THREE, TWO, running("a"), running("b")) as leader:
+        leader.script.answer_to = lambda _: denied(403)
+        await until(lambda: len(_group_writes(leader)) >= 2)
+        assert leader.tells("gang") == []
 
 
 def _pod_writes_wait(leader: Leader) -> asyncio.Event:

@@ -11,6 +11,7 @@ import pytest
 
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.cluster.api_error import ApiError
 from cardquota.control import gate as module
 from cardquota.control.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
@@ -27,6 +28,7 @@ from .stage import (
     a_writer,
     assumed,
     charged,
+    denied,
     lost,
     refused,
     stored,
@@ -197,20 +199,34 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"), [(403, True), (422, True), (404, False), (409, False), (429, False)]
+    ("answer", "told"),
+    [
+        (refused(403), True),
+        (refused(422), True),
+        (refused(404), False),
+        (refused(409), False),
+        (refused(429), False),
+        (denied(404), True),
+        (denied(409), True),
+        (denied(429), True),
+        (denied(500), True),
+    ],
 )
-async def test_who_is_not_let_through_by_somebody_else_is_told(status: int, *, told: bool) -> None:
+async def test_who_is_not_let_through_by_somebody_else_is_told(
+    answer: ApiError, *, told: bool
+) -> None:
     """Not where the pod moved on, or the API server is busy."""
-    ledger, script, heard = a_world(QUEUE, POD), Script(refused(status)), list[tuple[str, str]]()
+    ledger, script, heard = a_world(QUEUE, POD), Script(answer), list[tuple[str, str]]()
+    script.would_answer = lambda _: answer
     facts, stamp = assumed(ledger, POD, {H200: 2})
     writer = a_writer(script)
     gate = GateOpener(
         ledger, writer, writer, refused=lambda pod, text: heard.append((pod.name, text))
     )
-    await gate.open(facts, stamp, GPU)
-    assert bool(heard) is told
-    if told:
-        assert heard[0][0] == "pod"
+    asked, _ = await gate.would_open(facts, stamp, GPU)
+    how = await gate.open(facts, stamp, GPU)
+    assert asked is how is (Opened.NO if answer.moved else Opened.REFUSED)
+    assert heard == [("pod", answer.message)] * (2 * told)
 
 
 @pytest.mark.parametrize("status", [403, 404, 409, 422, 429])
@@ -281,7 +297,12 @@ async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
 async def test_settling_goes_on_until_somebody_knows() -> None:
     """With a fresh value each time: a write that changes nothing moves nothing."""
     how, ledger, script = await opened(
-        lost(), lost(), refused(429), refused(403), lost(), refused(409), lost(), theirs()
+        lost(),
+        *(lost(), refused(429)),
+        *(refused(403), theirs(7)),
+        *(lost(), lost()),
+        *(refused(409), lost()),
+        theirs(),
     )
     assert how is Opened.NO
     settling = [call for call in script.patches if call.settles]
@@ -290,10 +311,10 @@ async def test_settling_goes_on_until_somebody_knows() -> None:
     assert charged(ledger, H200) == 0
 
 
-@pytest.mark.parametrize("status", [409, 422])
+@pytest.mark.parametrize("status", [404, 409, 422])
 async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> None:
     """The pod is at the version of the lost patch: a webhook answered so, not the store."""
-    how, _, script = await opened(lost(), refused(status), theirs(7), refused(status), theirs(9))
+    how, _, script = await opened(lost(), denied(status), theirs(7), denied(status), theirs(9))
     assert how is Opened.NO
     assert len([call for call in script.patches if call.settles]) == 2
 
@@ -301,7 +322,7 @@ async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> 
 @pytest.mark.parametrize(
     "answers",
     [
-        (refused(404),),
+        (refused(404), refused(404)),
         (refused(409), refused(404)),
         (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
     ],
@@ -311,6 +332,50 @@ async def test_a_pod_that_went_away_while_it_was_settled(answers: tuple[Answer, 
     how, ledger, _ = await opened(lost(), *answers)
     assert how is Opened.NO
     assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize("answer", [refused(403), denied(403), denied(409), denied(500), lost()])
+async def test_a_pod_that_moved_on_settles_it_whatever_the_answer(answer: Answer) -> None:
+    """A webhook is asked before it is seen that the write is too late, and may never answer."""
+    how, ledger, script = await opened(lost(), lost(), answer, ours())
+    assert how is Opened.YES
+    assert [call.method for call in script.calls] == ["PATCH"] * 3 + ["GET"]
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ((denied(403), theirs(7)) * 3, [denied(403).message]),
+        ((denied(404), theirs(7), denied(429), lost()), [denied(404).message]),
+        (
+            (refused(422), lost(), denied(403), lost()),
+            ["as the test wants it", denied(403).message],
+        ),
+        ((lost(), lost(), theirs(7), lost(), theirs(7)), ["no answer"]),
+        ((lost(),), []),
+        ((refused(429),), []),
+        ((refused(409), lost()), []),
+    ],
+)
+async def test_who_does_not_let_it_be_settled_is_told_once(
+    caplog: pytest.LogCaptureFixture, answers: tuple[Answer, ...], said: list[str]
+) -> None:
+    """The pod holds its room meanwhile. Not where it may be a moment's trouble."""
+    ledger, script = a_world(QUEUE, POD), Script(*answers)
+    heard: list[tuple[int, str]] = []
+    gate = GateOpener(
+        ledger,
+        a_writer(script),
+        a_writer(script),
+        unsure=lambda _, __, text: heard.append((charged(ledger, H200), text)),
+    )
+    assert await asyncio.wait_for(gate.settle(*assumed(ledger, POD, {H200: 2})), 2) is Opened.NO
+    assert heard == [(2, text) for text in said]
+    assert [text for text in caplog.messages if text.startswith("settling")] == [
+        f"settling team/pod: {text}" for text in said
+    ]
+    assert script.answers == []
 
 
 async def test_while_nobody_knows_the_charge_stays() -> None:

@@ -20,6 +20,7 @@ from .stage import (
     a_world,
     a_writer,
     charged,
+    denied,
     lost,
     no_charge_is_left,
     refused,
@@ -105,12 +106,48 @@ async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "done"),
-    [(refused(409), True), (refused(404), True), (refused(403), False), (lost(), False)],
+    [
+        (refused(409), True),
+        (refused(404), True),
+        (refused(403), False),
+        (denied(409), False),
+        (denied(404), False),
+        (lost(), False),
+    ],
 )
 async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
-    """A conflict brings its own news; anything else does not."""
+    """A conflict brings its own news, unless a webhook made it up; anything else does not."""
     keep, _ = keeper(world(GANG), answer)
     assert await keep.keep(KEY) is done
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (refused(403), [refused(403).message]),
+        (denied(409), [denied(409).message]),
+        (denied(404), [denied(404).message]),
+        (refused(409), []),
+        (refused(429), []),
+        (lost(), []),
+    ],
+)
+async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
+    answer: Answer, said: list[str]
+) -> None:
+    heard: list[str] = []
+    keep, _ = keeper(world(GANG.reserving("queue", {H200: 2})), answer)
+    await keep.keep(KEY, objected=heard.append)
+    assert heard == said
+
+
+async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
+    """Nothing is held by it."""
+    heard: list[str] = []
+    keep, script = keeper(world(GANG, runs("a"), runs("b")), denied(403))
+    assert not await keep.keep(KEY, objected=heard.append)
+    assert len(script.calls) == 1
+    assert heard == []
 
 
 async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
@@ -158,6 +195,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (lost(), refused(409), lost(), refused(409), stored(9)),
         (lost(), refused(409), stored(1), refused(409), stored(9)),
         (lost(), refused(422), stored(1), refused(422), stored(1, metadata={"uid": "another"})),
+        (lost(), denied(404), stored(1), refused(404), refused(404)),
     ],
 )
 async def test_a_reservation_that_may_land_yet_keeps_its_charge(
@@ -206,6 +244,9 @@ async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
         ((refused(403), refused(404)), []),
         ((refused(404),), []),
         ((refused(429),), []),
+        ((denied(404), stored(1)), [denied(404).message]),
+        ((denied(409), stored(1)), [denied(409).message]),
+        ((denied(404), refused(404)), []),
     ],
 )
 async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_was(
@@ -243,9 +284,28 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> N
     assert charged(ledger, H200) == 2
 
 
-async def test_what_is_lost_again_and_again_is_told(at_once: None) -> None:
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lost(), "no answer"),
+        (refused(403), "as the test wants it"),
+        (denied(404), denied(404).message),
+        (denied(409), denied(409).message),
+        (denied(500), denied(500).message),
+    ],
+)
+async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
+    at_once: None, answer: Answer, said: str
+) -> None:
+    """A conflict is no reason, unless somebody's webhook made it up."""
     ledger = world(GANG)
-    said: list[str] = []
-    keep, _ = keeper(ledger, lost(), lost(), refused(404))
-    assert not await keep.reserve(*reserved(ledger), unsure=said.append)
-    assert said == ["no answer"]
+    heard: list[str] = []
+    keep, _ = keeper(
+        ledger,
+        *(lost(), refused(409), stored(1)),
+        *(answer, stored(1)),
+        *(answer, lost()),
+        *(answer, stored(9)),
+    )
+    assert not await keep.reserve(*reserved(ledger), unsure=heard.append)
+    assert heard == [said, said]

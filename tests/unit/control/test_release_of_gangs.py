@@ -144,6 +144,27 @@ async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_
         assert leader.opened == []
 
 
+async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A first try is refused, a later one lost: the event that stands is no longer true."""
+    monkeypatch.setattr(groups, "Backoff", Soon)
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    tries: list[Answer] = [refused(403), lost()]
+
+    def answer(call: Call) -> Answer:
+        if "/podgroups/" not in call.path or call.method == "GET":
+            return stored(1)
+        return tries.pop(0) if tries else refused(403)
+
+    async with leading(THREE, GANG, *gang) as leader:
+        leader.script.answer_to = answer
+        await until(lambda: len(leader.tells("gang")) == 2)
+        first, second = (text for who, _, text in leader.told.events if who == "gang")
+        assert "nothing is held for it" in first
+        assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in second
+
+
 class Soon:
     """Tries again at once."""
 

@@ -10,11 +10,12 @@ import pytest
 from builders import H200, H800, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.control import release as module
+from cardquota.control import stamp_keeper
 from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.quota import vocabulary as v
 
 from .leader import THREE, Leader, leading
-from .stage import TERM, Call, Script, a_world, a_writer, charged, lost, refused, until
+from .stage import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 
 STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)
@@ -168,3 +169,17 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
                 == {pod.uid for pod in pods}
             )
         )
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"), [(refused(409), "DEBUG"), (denied(409), "WARNING"), (lost(), "WARNING")]
+)
+async def test_who_does_not_let_it_be_written_is_in_the_log(
+    caplog: pytest.LogCaptureFixture, answer: Exception, level: str
+) -> None:
+    """A conflict brings its own news, unless somebody's webhook made it up."""
+    caplog.set_level("DEBUG")
+    ledger, script = a_world(THREE, ELSEWHERE), Script(answer)
+    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
+    (record,) = [one for one in caplog.records if one.name == stamp_keeper.__name__]
+    assert record.levelname == level

@@ -15,7 +15,7 @@ from cardquota.control.status_writer import StatusWriter
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.queue_report import QueueReport, report
 
-from .stage import a_world, lost, refused, until
+from .stage import a_world, denied, lost, refused, until
 
 INTERVAL = 0.1
 """Seconds between two writes of a queue, here."""
@@ -246,15 +246,26 @@ async def test_what_others_write_beside_ours_is_left_alone(
     assert len(server.writes) == 1
 
 
-@pytest.mark.parametrize("failure", [refused(409), refused(403), lost()])
+@pytest.mark.parametrize(
+    ("failure", "logged"),
+    [(refused(409), False), (denied(409), True), (refused(403), True), (lost(), True)],
+)
 async def test_a_write_that_failed_is_tried_again(
-    writer: StatusWriter, server: Server, ledger: Ledger, failure: Exception
+    writer: StatusWriter,
+    server: Server,
+    ledger: Ledger,
+    caplog: pytest.LogCaptureFixture,
+    failure: Exception,
+    *,
+    logged: bool,
 ) -> None:
+    """And is in the log, unless somebody else's write was faster."""
     server.answers = [failure]
     writer.see("queue", {})
     writer.want(numbers(ledger))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][0] - server.writes[0][0] >= INTERVAL * 0.95
+    assert ("status of queue" in caplog.text) is logged
 
 
 async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(

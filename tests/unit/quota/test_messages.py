@@ -242,10 +242,16 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     rest = [(H200, 1), ("cpu", 4_000)]
     unreserved = messages.gang_not_reserved("not today")
     assert unreserved.startswith("the PodGroup cannot be written: not today; so no pod of the")
+    undecided = messages.gate_undecided("red", [(H200, 2), ("cpu", 500)], "not today")
+    assert undecided.startswith("the pod cannot be changed: not today; an earlier try to open its")
+    assert "Queue <red> holds for the pod: <NVIDIA-H200> <2>, <cpu> <0.5>; it is" in undecided
     undecided = messages.gang_undecided("red", [("cpu", 500)], "not today")
     assert "cannot be written: not today; " in undecided
     assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
     expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <2> of the <3> pods")
     assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
+    kept = messages.reservation_kept("red", rest, "not today")
+    assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
+    assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
     assert "given back: nothing more." in messages.reservation_expired("red", 2, 3, 300.0, [])
