@@ -172,15 +172,23 @@ class Settings(BaseSettings):
             )
         return self
 
-    @model_validator(mode="after")
-    def _late_patches_end(self) -> Self:
-        """A patch is sent before the renew deadline, perhaps just so, and then has its time-out."""
-        if self.leader_election.settle < self.release.patch_timeout + ANSWER_MARGIN:
-            raise ValueError(
-                f"leaderElection.settle must be at least release.patchTimeout + {ANSWER_MARGIN:g}, "
-                "or what one leader sent last could land while the next one decides already"
-            )
-        return self
+    @property
+    def hazards(self) -> tuple[str, ...]:
+        """What is allowed and not advised, to be logged at start.
+
+        A patch is sent before the renew deadline, perhaps just so, and then has its time-out. With
+        a shorter settle time only the fence in the API server keeps it from landing too late.
+        """
+        least = self.release.patch_timeout + ANSWER_MARGIN
+        if self.leader_election.settle >= least:
+            return ()
+        text = (
+            f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
+            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: what one leader sends last may "
+            "still be on its way when the next one decides, and the admission policies alone keep "
+            "it from landing"
+        )
+        return (text,)
 
     @classmethod
     def settings_customise_sources(

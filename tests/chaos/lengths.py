@@ -58,7 +58,7 @@ SHORT = Lengths(
     between_faults=(0.2, 0.5),
     faults=("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     config={
-        "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1.5},
+        "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},
         "reservationTimeout": 6,
     },

@@ -60,6 +60,8 @@ _RECOUNT: Final = 300.0
 def run(settings: Settings) -> int:
     """Run the operator until it is told to stop. Returns the exit code."""
     configure(settings.log)
+    for hazard in settings.hazards:
+        _LOG.warning("configuration: %s", hazard)
     selector = TimedSelector()
     try:
         with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:

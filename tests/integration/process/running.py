@@ -25,7 +25,7 @@ from integration.asking import Object
 
 CARDQUOTA = (sys.executable, "-m", "cardquota.cli")
 QUICK: Mapping[str, Any] = {
-    "leaderElection": {"duration": 3, "renewDeadline": 2.5, "retryPeriod": 0.3, "settle": 1.5},
+    "leaderElection": {"duration": 3, "renewDeadline": 2.5, "retryPeriod": 0.3, "settle": 0.3},
     "release": {"patchTimeout": 1},
 }
 """A short term, so that a test does not wait long for the next one."""

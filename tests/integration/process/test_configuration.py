@@ -16,7 +16,6 @@ BAD = {
     "no YAML": ("{", "cannot be read"),
     "a port too large": ("webhook: {port: 70000}\n", "webhook.port"),
     "terms in disorder": ("leaderElection: {renewDeadline: 20}\n", "renewDeadline"),
-    "a settle time too short": ("release: {patchTimeout: 3}\n", "leaderElection.settle"),
 }
 
 
