@@ -18,6 +18,7 @@ from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
+from .counting import counted_calls
 from .releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
@@ -260,6 +261,32 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     monkeypatch.setattr(Shelf, "may_fit", noted)
     assert release(ledger) == ([], [])
     assert len(looked) == 1
+
+
+def calls_of_each_step(number: int, held: int) -> int:
+    """The most in a step of a pass that opens all of so many, for who held all room is gone."""
+    queue = QUEUE.with_quota({H200: 10**6}).limited_to(cpu="1000", memory="100Gi")
+    one = waiting("held", held).with_cpu("1000").with_memory("100Gi").stamped("red", {H200: held})
+    ledger = a_cluster(queue, one)
+    for n in range(1, number + 1):
+        see(ledger, waiting(f"p{n:04}", n).with_cpu(f"{n}m").with_memory(f"{n}Ki"))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    opened, most, steps = 0, 0, iter(ReleasePass(ledger, red(ledger)))
+    while True:
+        with counted_calls() as calls:
+            found = next(steps, "over")
+        most = max(most, calls.total())
+        if isinstance(found, str):
+            assert opened == number
+            return most
+        opened += len(charge(ledger, found))
+
+
+@pytest.mark.parametrize("held", [1, 10**6])
+def test_a_step_costs_no_more_where_many_wait_who_all_need_different_amounts(held: int) -> None:
+    """Of cards, or of cpu and memory: there is room for all of them."""
+    assert calls_of_each_step(500, held) <= 1.5 * calls_of_each_step(50, held)
 
 
 def choices(number: int, *, of: int = 9) -> list[str]:
