@@ -57,8 +57,9 @@ class ReleasePass:
 
     It may be left after any step, to give way: the next one goes on where it was, and judges
     nothing twice that has not changed. So passes that are always left come to an end, too. A step
-    judges one candidate at most, or prepares a bounded number of them; who waits on is to be told
-    with `next_refusals`.
+    judges one candidate at most, and puts a bounded number of them aside; beside that it costs by
+    the cards that somebody waits for, not by who waits. Who waits on is to be told with
+    `next_refusals`.
     """
 
     def __init__(self, ledger: Ledger, account: Account, *, before: str = "") -> None:
@@ -83,23 +84,29 @@ class ReleasePass:
         """And one of the choices that were taken out of them: whose turn it is of each."""
         self._moved = 0
         """Choices and shelves that were put elsewhere in this step: that holds in the next pass."""
+        self._in_no_line: tuple[Shelf | None] | None = None
+        """In a fifo queue, of those who are in nobody's way, the next with room; None: to be looked
+        for. It is looked for once in a step, whoever is found to hold up others meanwhile.
+        """
 
     def __iter__(self) -> Iterator[Opening | None]:
         while True:
             if self._line.refresh(self._ledger.epoch):
                 yield None
                 continue
-            self._moved = 0
             candidate, shelf = self._line.next_awake(), self._next_shelf()
             if self._moved >= _MOVED_AT_A_TIME:
                 yield None
+                self._begin_step()
                 continue
             if shelf is not None and (candidate is None or shelf.turn < candidate.place):
                 if self._ends_before(shelf.first):
                     return
                 self._after = shelf.turn
                 if not shelf.may_fit(self._judge.free):
-                    # No step of its own: a pass that is left must have come further than the last.
+                    # No step of its own, nor part of one: the next pass finds this anew, and one
+                    # that is left must have come further than the last. Each holds up those behind
+                    # for another card, so there are no more of these than cards.
                     self._block(shelf.first)
                     continue
                 found = self._try_shelf(shelf)
@@ -108,8 +115,12 @@ class ReleasePass:
             else:
                 return
             yield found
+            self._begin_step()
             if found is not None and found.pods[0][0].releasable and not _held_back(found):
                 return
+
+    def _begin_step(self) -> None:
+        self._moved, self._in_no_line = 0, None
 
     def _ends_before(self, candidate: Candidate) -> bool:
         return candidate.whole is not None and candidate.whole.key == self._before
@@ -121,18 +132,25 @@ class ReleasePass:
         free, shelves = self._judge.free, self._line.shelves
         if not self._fifo:
             return shelves.next_with_room(free, self._after)
-        without = shelves.next_with_room(free, self._after, of_cards=False)
+        without = self._next_in_no_line()
         while without is not None and not self._blocked.keys().isdisjoint(without.cards):
             # It will be looked at again when nobody is before it.
             shelves.hold(without, holds_up=False, aside=True)
+            self._in_no_line = None
             self._moved += 1
             if self._moved >= _MOVED_AT_A_TIME:
                 return None
-            without = shelves.next_with_room(free, self._after, of_cards=False)
+            without = self._next_in_no_line()
         shelf = self._next_in_fifo()
         if shelf is None or without is None:
             return shelf or without
         return min(shelf, without, key=lambda one: one.turn)
+
+    def _next_in_no_line(self) -> Shelf | None:
+        if self._in_no_line is None:
+            shelves, free = self._line.shelves, self._judge.free
+            self._in_no_line = (shelves.next_with_room(free, self._after, of_cards=False),)
+        return self._in_no_line[0]
 
     def _next_in_fifo(self) -> Shelf | None:
         shelves = self._line.shelves
@@ -254,8 +272,8 @@ class ReleasePass:
             self._line.shelves.hold(shelf, holds_up=verdict.outcome is Outcome.WAITS)
         if self._fifo and shelf is not None and shelf.holds_up:
             first = self._ledger.pods[candidate.turn[-1]].facts
-            cards = shelf.cards - self._blocked.keys()
-            self._blocked.update(dict.fromkeys(cards, first))
+            for card in shelf.cards:
+                self._blocked.setdefault(card, first)
 
 
 def _go_on(files: list[tuple[Turn, str]], name: str, found: tuple[Turn, Cards] | None) -> None:

@@ -4,11 +4,11 @@ Candidates that ask for the same share a shelf. A shelf notes, per dimension, ho
 before its first could fit: more in one of them is necessary, though perhaps not sufficient.
 """
 
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Iterator
 
 from .candidate import Candidate, Needs, Shelf, Turn
-from .kinds import Cards, Kinds, Row
+from .demand import Demand
+from .kinds import Cards, Kinds
 from .vocabulary import Reason
 
 
@@ -85,8 +85,7 @@ class Shelves:
         """The first shelf after a turn for which there is room enough in some dimension.
 
         Without `of_cards` only among those that ask for no card, or hold up nobody. Costs by the
-        dimensions that somebody waits for, and by the different amounts in each for which there is
-        room; not by who waits.
+        dimensions that somebody waits for, whatever amounts they need of each.
         """
         found: tuple[Turn, Shelf] | None = None
         for some in (self._without_cards, self._passed_over, self._holding_up):
@@ -117,48 +116,34 @@ class Shelves:
 
 
 class _ByNeed:
-    """Shelves by dimension and by how much of it must be free, in the order of their turns."""
+    """Shelves by dimension and by how much of it must be free."""
 
-    __slots__ = ("_amounts", "_rows")
+    __slots__ = ("_demands",)
 
     def __init__(self) -> None:
-        self._rows: dict[str, dict[int, Row]] = {}
-        self._amounts: dict[str, list[int]] = {}
-        """By dimension: the keys of `_rows`, sorted."""
+        self._demands: dict[str, Demand] = {}
 
     def add(self, shelf: Shelf) -> None:
         """A shelf waits for what it needs; for one without needs nothing is done."""
         for dimension, need in shelf.needs.items():
-            rows = self._rows.setdefault(dimension, {})
-            row = rows.get(need)
-            if row is None:
-                row = rows[need] = []
-                insort(self._amounts.setdefault(dimension, []), need)
-            insort(row, (shelf.turn, shelf))
+            demand = self._demands.get(dimension)
+            if demand is None:
+                demand = self._demands[dimension] = Demand()
+            demand.put(shelf.turn, need, shelf)
 
     def discard(self, shelf: Shelf) -> None:
         """The inverse of `add`, called with the shelf as it was then."""
-        for dimension, need in shelf.needs.items():
-            rows, amounts = self._rows[dimension], self._amounts[dimension]
-            row = rows[need]
-            del row[bisect_left(row, (shelf.turn,))]
-            if not row:
-                del rows[need], amounts[bisect_left(amounts, need)]
-                if not rows:
-                    del self._rows[dimension], self._amounts[dimension]
+        for dimension in shelf.needs:
+            demand = self._demands[dimension]
+            demand.take(shelf.turn)
+            if not demand:
+                del self._demands[dimension]
 
     def next(self, free: Callable[[str], int], after: Turn | None) -> tuple[Turn, Shelf] | None:
         """The first after a turn for which there is room enough in some dimension."""
         found: tuple[Turn, Shelf] | None = None
-        for dimension, amounts in self._amounts.items():
-            rows = self._rows[dimension]
-            for need in amounts[: bisect_right(amounts, free(dimension))]:
-                row = rows[need]
-                place = bisect_right(row, after, key=_turn) if after else 0
-                if place < len(row) and (found is None or row[place][0] < found[0]):
-                    found = row[place]
+        for dimension, demand in self._demands.items():
+            other = demand.first(free(dimension), after)
+            if other is not None and (found is None or other[0] < found[0]):
+                found = other
         return found
-
-
-def _turn(entry: tuple[Turn, Shelf]) -> Turn:
-    return entry[0]

@@ -10,6 +10,7 @@ from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import release_pass as module
 from cardquota.quota.account import Account
 from cardquota.quota.candidate import Candidate, Shelf
+from cardquota.quota.demand import Demand
 from cardquota.quota.kinds import Kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release_judge import ReleaseJudge, Wait
@@ -18,6 +19,7 @@ from cardquota.quota.shelves import Shelves
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
+from .counting import counted_calls
 from .releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
@@ -262,6 +264,32 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     assert len(looked) == 1
 
 
+def calls_of_each_step(number: int, held: int) -> int:
+    """The most in a step of a pass that opens all of so many, for who held all room is gone."""
+    queue = QUEUE.with_quota({H200: 10**6}).limited_to(cpu="1000", memory="100Gi")
+    one = waiting("held", held).with_cpu("1000").with_memory("100Gi").stamped("red", {H200: held})
+    ledger = a_cluster(queue, one)
+    for n in range(1, number + 1):
+        see(ledger, waiting(f"p{n:04}", n).with_cpu(f"{n}m").with_memory(f"{n}Ki"))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    opened, most, steps = 0, 0, iter(ReleasePass(ledger, red(ledger)))
+    while True:
+        with counted_calls() as calls:
+            found = next(steps, "over")
+        most = max(most, calls.total())
+        if isinstance(found, str):
+            assert opened == number
+            return most
+        opened += len(charge(ledger, found))
+
+
+@pytest.mark.parametrize("held", [1, 10**6])
+def test_a_step_costs_no_more_where_many_wait_who_all_need_different_amounts(held: int) -> None:
+    """Of cards, or of cpu and memory: there is room for all of them."""
+    assert calls_of_each_step(500, held) <= 1.5 * calls_of_each_step(50, held)
+
+
 def choices(number: int, *, of: int = 9) -> list[str]:
     """Of so many cards beside H200, which is in all of them."""
     others = [f"NVIDIA-A{n}" for n in range(of)]
@@ -323,13 +351,93 @@ def test_e6_fifo_with_many_choices_may_be_left_after_any_step() -> None:
     assert left_after_every_step(left) == opened
 
 
+def with_many_cards(number: int, each: int) -> Ledger:
+    """Each with one that has no room, and behind it so many with another choice. And one that goes
+    after all of them.
+    """
+    cards = [f"NVIDIA-A{n:02}" for n in range(number)]
+    others = [f"NVIDIA-B{n:02}" for n in range(each)]
+    queue = QUEUE.with_quota({H800: 1, **dict.fromkeys([*cards, *others], 2)}).fifo()
+    ledger = a_cluster(queue)
+    for card in cards:
+        see(ledger, waiting(f"held-{card}", 2, card).stamped("red", {card: 2}))
+        see(ledger, waiting(card, 2, card))
+        see(ledger, *(waiting(f"{card}-{other}", 1, f"{card}|{other}") for other in others))
+    see(ledger, waiting("z-held", 1, H800).stamped("red", {H800: 1}), waiting("z", 1, H800))
+    return ledger
+
+
+def test_e6_fifo_a_step_puts_few_aside_however_many_cards_somebody_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = with_many_cards(20, 20)
+    assert release(ledger)[0] == []
+    aside: list[Any] = []
+    plain = Kinds.file
+
+    def noted(self: Kinds, *args: Any) -> None:
+        aside.append(args)
+        plain(self, *args)
+
+    monkeypatch.setattr(Kinds, "file", noted)
+    most = steps = 0
+    for found in ReleasePass(ledger, red(ledger)):
+        assert found is None
+        most, steps = max(most, len(aside)), steps + 1
+        aside.clear()
+    assert max(most, len(aside)) == module._MOVED_AT_A_TIME
+    assert steps == 20 * 20 // module._MOVED_AT_A_TIME
+    aside.clear()
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert aside == []
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 5, 64])
+def test_e6_fifo_who_is_behind_many_cards_is_reached_though_each_pass_is_left(
+    at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each finds anew who holds up others, however many do: beside that it has to do something."""
+    ledger = with_many_cards(12, 6)
+    assert release(ledger)[0] == []
+    monkeypatch.setattr(module, "_MOVED_AT_A_TIME", at_a_time)
+    ledger.pod_gone("uid-z-held")
+    assert left_after_every_step(ledger, most=12 * 6 + 2) == ["z"]
+    ledger.pod_gone("uid-held-NVIDIA-A03")
+    freed = ["NVIDIA-A03", *(f"NVIDIA-A03-NVIDIA-B0{n}" for n in range(6))]
+    assert left_after_every_step(ledger, most=2 * 12 * 6) == freed
+
+
+def test_e6_fifo_those_who_hold_up_nobody_are_looked_for_once_in_a_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many cards they wait for, and others after them."""
+    cards = [f"NVIDIA-A{n}" for n in range(40)]
+    ledger = a_cluster(QUEUE.with_quota(dict.fromkeys(cards, 2)).fifo())
+    for n, card in enumerate(cards):
+        see(ledger, waiting(f"held-{n}", 2, card).stamped("red", {card: 2}))
+        see(ledger, *gang_that_never_fits(n, card), waiting(f"z{n}", 2, card))
+    assert release(ledger)[0] == []
+    looked: list[str] = []
+    plain = Demand.first
+
+    def noted(self: Demand, *args: Any) -> Any:
+        looked.append("")
+        return plain(self, *args)
+
+    monkeypatch.setattr(Demand, "first", noted)
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert 0 < len(looked) <= 2 * len(cards)
+
+
+def gang_that_never_fits(number: int, card: str = H200) -> list[Any]:
+    """As it stands, though it has begun: others may take the place of its members."""
+    runs_ = waiting(f"r{number}", 0, card).in_group(f"g{number}").stamped("red", {})
+    waits = [waiting(f"g{number}-{x}", 9, card).in_group(f"g{number}").with_cpu(x) for x in "12"]
+    return [a_group(f"g{number}").in_queue("red").of(3), runs_.on_node("h200-a"), *waits]
+
+
 def gangs_that_never_fit(number: int) -> list[Any]:
-    found: list[Any] = []
-    for n in range(number):
-        found.append(a_group(f"g{n}").in_queue("red").of(3))
-        found.append(waiting(f"r{n}", 0).in_group(f"g{n}").stamped("red", {}).on_node("h200-a"))
-        found += [waiting(f"g{n}-{x}", 9).in_group(f"g{n}").with_cpu(x) for x in "12"]
-    return found
+    return [thing for n in range(number) for thing in gang_that_never_fits(n)]
 
 
 @pytest.mark.parametrize("fifo", [False, True])
