@@ -10,9 +10,9 @@ from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
 from ..quota.group_book import GroupBook
-from ..quota.judgement import judge_release
 from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
+from ..quota.release_judge import judge_member
 from ..quota.release_pass import Refusal, next_refusals
 from ..quota.verdict import Outcome, Verdict
 from ..quota.words import MOST_LISTED, show
@@ -139,7 +139,7 @@ class Refusals:
             lane = record.queue, record.lane
             verdict = verdicts.get(lane)
             if verdict is None:
-                verdict = verdicts[lane] = judge_release(self._ledger, record)
+                verdict = verdicts[lane] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
                 self._record(verdict, record)
                 book = self._ledger.groups.get(record.facts.group)

@@ -8,6 +8,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Final
 
+from . import messages
 from .account import Account
 from .candidate import Candidate, Needs
 from .gang_judgement import judge_gang
@@ -19,7 +20,7 @@ from .pod_record import PodRecord
 from .room_together import room_together
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
-from .vocabulary import CPU, MEMORY, Mode
+from .vocabulary import CPU, MEMORY, Mode, Reason
 
 _ENDLESS: Final = 2**62
 """Free of what is not limited."""
@@ -87,10 +88,10 @@ class ReleaseJudge:
         if book.started:
             # Its members go one by one now, and its line has yet to make them do so.
             return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        not_ready = _judge_readiness(self._account, book)
+        if not_ready is not None:
+            return Wait(not_ready, book)
         members = self._members(candidate, book.missing)
-        if len(members) < book.missing:
-            # All exist, but not all may be tried: some are on their way out, or failed just now.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = book.missing < book.minimum
@@ -183,6 +184,36 @@ class ReleaseJudge:
     def _more_of(self, dimensions: Iterable[str]) -> Needs:
         free = {d: self.free(d) for d in sorted(dimensions)}
         return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
+
+
+def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
+    """What is to be said of one pod at the gate that waits for others of its group, or by itself.
+
+    Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
+    """
+    verdict = judge_release(ledger, record)
+    account, book = ledger.account(record.queue), ledger.groups.get(record.facts.group)
+    if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
+        return verdict
+    if account is None or book is None or book.started or book.being_reserved or book.held_back:
+        return verdict
+    return _judge_readiness(account, book) or verdict
+
+
+def _judge_readiness(account: Account, book: GroupBook) -> Verdict | None:
+    """What a gang waits for whose members are all there, if not enough of them can be tried here.
+
+    No word of those whose gates could not be opened just now: they are told that, and tried again.
+    """
+    ready = account.waiting.number_of(book)
+    if ready >= book.missing:
+        return None
+    members = book.members.values()
+    ready += sum(record.held_back and record.queue == account.name for record in members)
+    if ready >= book.missing:
+        return Verdict(Outcome.UNSEEN, account.name)
+    text = messages.gang_not_ready(book.key, account.name, book.minimum, book.missing, ready)
+    return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
 
 
 def _amount(record: PodRecord) -> int:

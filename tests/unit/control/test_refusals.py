@@ -161,6 +161,33 @@ def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() ->
     assert len(line.names) == 100
 
 
+def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() -> None:
+    """One of two is being deleted, and something holds that up."""
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [10.0])
+    line.now = 10.0
+    line.go_on()
+    assert line.names == ["a", "g"]
+    assert {reason for _, reason, _ in line.events.events} == {Reason.GANG_INCOMPLETE}
+
+
+def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    line.go_on()
+    line.ledger.pod_gone("uid-b")
+    see(line.ledger, waiting("c").in_group("g"))
+    line.now = 10.0
+    line.go_on()
+    assert line.names == []
+
+
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
     line = Line(FULL, *(waiting(name).in_group("g") for name in "ab"))
     line.look()
