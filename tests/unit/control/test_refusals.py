@@ -4,9 +4,14 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control import refusals
 from cardquota.control.refusals import Refusals
 from cardquota.control.time_slice import TimeSlice
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.release_judge import judge_member
 from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 
 from .stage import Told, a_world, account
@@ -186,6 +191,28 @@ def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
     line.now = 10.0
     line.go_on()
     assert line.names == []
+
+
+def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each may be of a kind of its own, and take as long as a judgement takes."""
+    line = Line(FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4)))
+    line.look()
+    line.go_on()
+    judged: list[str] = []
+
+    def slowly(ledger: Ledger, record: PodRecord) -> Verdict:
+        judged.append(record.facts.name)
+        line.now += 0.05
+        return judge_member(ledger, record)
+
+    monkeypatch.setattr(refusals, "judge_member", slowly)
+    line.now = 10.0
+    for number in range(1, 5):
+        line.go_on()
+        assert len(judged) == number
+    assert sorted(line.names) == ["p0", "p1", "p2", "p3"]
 
 
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
