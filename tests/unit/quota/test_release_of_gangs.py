@@ -3,6 +3,8 @@
 import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota import release_judge
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.judgement import judge_release
@@ -469,6 +471,39 @@ def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
     ledger = a_cluster(quota, two, runs("r", 1), *waits)
     assert release(ledger)[0] == [["a", "b"]]
     assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+@pytest.mark.parametrize("what", ["cpu", "memory"])
+def test_e2_what_is_short_decides_which_of_those_that_wait_are_the_smallest(what: str) -> None:
+    """One has the fewest cards, and takes all that is left of the other; two fit without it."""
+
+    def of(pod: PodBody, amount: int) -> PodBody:
+        return pod.with_cpu(str(amount)) if what == "cpu" else pod.with_memory(f"{amount}Gi")
+
+    quota = FIVE.limited_to(cpu="4") if what == "cpu" else FIVE.limited_to(memory="4Gi")
+    runs_on = of(runs("r", 1), 1)
+    waits = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 1)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *waits))[0] == [["b", "c"]]
+    one_too_few = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 3)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *one_too_few))[0] == []
+
+
+def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_short() -> None:
+    ledger = a_cluster(FIVE, GANG.of(3), runs("r", 1), *(member(n, 3) for n in "ab"))
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["_smallest"] == calls["_others"] == 1
+
+
+def test_members_with_very_many_alternatives_are_looked_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quota = FIVE.limited_to(cpu="4")
+    waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
+    for most, opened in ((2, [["b", "c"]]), (1, [])):
+        monkeypatch.setattr(release_judge, "_MOST_ALTERNATIVES", most)
+        ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
+        assert release(ledger)[0] == opened
 
 
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
