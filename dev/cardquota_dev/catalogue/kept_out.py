@@ -133,6 +133,16 @@ OTHER: Final = (
         do="See why the others were not created: `kubectl get events`.",
     ),
     Entry(
+        under=Reason.GANG_INCOMPLETE,
+        when="They are there for more than 10 s, but some cannot be let through: each in the queue "
+        "that it belongs to is told how many can be there.",
+        says=say(m.gang_not_ready, "research/train", _QUEUE, 4, 4, 2),
+        where=(Where.GANG_EVENT,),
+        rule="E2, I4",
+        do="Look for members that stay in `Terminating`, and for annotations that name other "
+        "queues: a gang starts in one queue.",
+    ),
+    Entry(
         under=Reason.BEHIND,
         when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
         "first, where it is of the pod's own namespace.",

@@ -10,9 +10,9 @@ from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
 from ..quota.group_book import GroupBook
-from ..quota.judgement import judge_release
 from ..quota.ledger import Ledger
 from ..quota.pod_record import PodRecord
+from ..quota.release_judge import judge_member
 from ..quota.release_pass import Refusal, next_refusals
 from ..quota.verdict import Outcome, Verdict
 from ..quota.words import MOST_LISTED, show
@@ -27,7 +27,7 @@ _PATIENCE: Final = 10.0
 _LOOK_AGAIN: Final = 0.5
 """Seconds after which it is looked whether more events can be taken."""
 _AT_A_TIME: Final = 16
-"""Pods that are judged once more in one step."""
+"""Pods that are told once more in one step, at most."""
 
 
 class Timer(Protocol):
@@ -78,7 +78,7 @@ class Refusals:
                 if self._queues or self._patient:
                     self._at(_LOOK_AGAIN)
                 return False
-            if not self._tell_patient() and not self._tell_next():
+            if not self._tell_patient(slice_) and not self._tell_next():
                 break
         if self._queues:
             return True
@@ -125,12 +125,16 @@ class Refusals:
             self._record(refusal.verdict, record)
         self._record_gang(refusal.verdict, refusal.gang)
 
-    def _tell_patient(self) -> bool:
-        """Some time has passed: who still waits is told how it stands now. Whether any is due."""
+    def _tell_patient(self, slice_: TimeSlice) -> bool:
+        """Some time has passed: who still waits is told how it stands now, one at least. Whether
+        any is due.
+        """
         now = self._clock()
         due = [uid for uid, at in islice(self._patient.items(), _AT_A_TIME) if at <= now]
         verdicts: dict[Hashable, Verdict] = {}
-        for uid in due:
+        for number, uid in enumerate(due):
+            if number and slice_.over:
+                break
             del self._patient[uid]
             record = self._ledger.pods.get(uid)
             if record is None or not record.releasable:
@@ -139,7 +143,7 @@ class Refusals:
             lane = record.queue, record.lane
             verdict = verdicts.get(lane)
             if verdict is None:
-                verdict = verdicts[lane] = judge_release(self._ledger, record)
+                verdict = verdicts[lane] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
                 self._record(verdict, record)
                 book = self._ledger.groups.get(record.facts.group)

@@ -11,14 +11,33 @@ different numbers of free cards nodes have, and different taints, not by nodes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from .card import Card
-from .taints import Taints, Tolerations, tolerates
+from .taints import Taints, Tolerance
 
 Offers = tuple[tuple[Card, int], ...]
 Rows = Counter[int]
 """By how many cards a node has free: how many nodes."""
+
+
+class Alike:
+    """The nodes with the same taints, none among them: a pod tolerates all of them or none.
+
+    Equal to itself alone, so that nobody compares taints to look one up.
+    """
+
+    __slots__ = ("number", "taints")
+
+    def __init__(self, taints: Taints) -> None:
+        self.taints = taints
+        self.number = 0
+        """How many nodes they are."""
+
+
+ByTaints = Mapping[Alike, Mapping[int, int]]
+"""Of each kind of them: by how many cards a node has free, how many nodes."""
+_NONE: ByTaints = {}
 
 
 class FreeCards:
@@ -29,9 +48,13 @@ class FreeCards:
         """By node and resource name: what its pods hold."""
         self._offers: dict[str, Offers] = {}
         """Of the nodes that take pods."""
-        self._taints: dict[str, Taints] = {}
-        """Of those of them that have any."""
-        self._rows: dict[str, dict[Taints, Rows]] = {}
+        self._alike: dict[str, Alike] = {}
+        """And what keeps pods away from them."""
+        self._kinds: dict[Taints, Alike] = {}
+        """The same, each once."""
+        self._number_of_taints = 0
+        """Of all those together."""
+        self._rows: dict[str, dict[Alike, Rows]] = {}
         """By card, and by what keeps pods away from its nodes."""
         self._awaited: dict[str, Rows] = {}
         """By card: the amounts of pods that were let through and have no node yet."""
@@ -39,18 +62,17 @@ class FreeCards:
     def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
         """A node offers these from now on; none if it takes no pods, or is gone."""
         self._post(node, -1)
-        self._offers.pop(node, None)
-        self._taints.pop(node, None)
+        if self._offers.pop(node, None):
+            self._part(self._alike.pop(node))
         if offers:
             self._offers[node] = offers
-            if taints:
-                self._taints[node] = taints
+            self._alike[node] = self._join(taints)
         self._post(node, 1)
 
     def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
         """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
         used = self._used.setdefault(node, {})
-        offers, taints = self._offers.get(node, ()), self._taints.get(node, ())
+        offers = self._offers.get(node, ())
         for resource, amount in devices:
             before = used.get(resource, 0)
             after = used[resource] = before + sign * amount
@@ -58,7 +80,7 @@ class FreeCards:
                 del used[resource]
             for card, offered in offers:
                 if card.resource == resource:
-                    rows = self._rows[card.name][taints]
+                    rows = self._rows[card.name][self._alike[node]]
                     rows[offered - after] += 1
                     _take(rows, offered - before, 1)
         if not used:
@@ -75,76 +97,73 @@ class FreeCards:
             if not rows:
                 del self._awaited[card]
 
-    def at_once(
-        self,
-        card: str,
-        amount: int,
-        going: Rows | None = None,
-        *,
-        tolerations: Tolerations = (),
-        nodes: Collection[str] | None = None,
-    ) -> bool:
-        """Whether a node has so many of a card free beside those that are on their way there.
+    def at_once(self, card: str, amount: int) -> bool:
+        """Whether some node has so many of a card free beside those that are on their way."""
+        return 0 < amount <= self.on(card, self.by_taints(card).values()).most_after(Counter())
 
-        `going`: who goes there just now, by amount. `tolerations`: a node with other taints does
-        not count. `nodes`: the only ones that count, if given. Who is on the way is then taken to
-        go to those that count.
-        """
-        free = self.on(card, tolerations=tolerations, nodes=nodes)
-        return 0 < amount <= free.most_after(going or Counter())
+    def by_taints(self, card: str) -> ByTaints:
+        """What nodes have free of a card, as long as nothing changes there."""
+        return self._rows.get(card, _NONE)
 
-    def on(
-        self,
-        card: str,
-        *,
-        tolerations: Tolerations = (),
-        nodes: Collection[str] | None = None,
-    ) -> "FreeOn":
-        """The same nodes, to be asked more than once while nothing else changes there.
-
-        Costs a step for each of `nodes`.
-        """
-        if nodes is None:
-            rows = self._tolerated(card, tolerations)
-        else:
-            rows = self._of_nodes(card, nodes, tolerations)
-        return FreeOn(rows, self._awaited.get(card, Counter()))
-
-    def _tolerated(self, card: str, tolerations: Tolerations) -> Rows:
-        found = [
-            rows
-            for taints, rows in self._rows.get(card, {}).items()
-            if tolerates(tolerations, taints)
-        ]
-        if len(found) == 1:
-            return found[0]
-        total: Rows = Counter()
-        for rows in found:
-            total.update(rows)
-        return total
-
-    def _of_nodes(self, card: str, nodes: Collection[str], tolerations: Tolerations) -> Rows:
-        taints_of, offers_of, used_of = self._taints.get, self._offers.get, self._used.get
-        rows: dict[int, int] = {}
+    def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
+        """The same of these nodes alone. Costs a step for each of them."""
+        offers_of, used_of, alike = self._offers.get, self._used.get, self._alike
+        found: dict[Alike, dict[int, int]] = {}
         for node in nodes:
-            taints = taints_of(node)
-            if taints is not None and not tolerates(tolerations, taints):
-                continue
             for one, offered in offers_of(node, ()):
                 if one.name == card:
                     used = used_of(node)
                     free = offered if used is None else offered - used.get(one.resource, 0)
+                    rows = found.setdefault(alike[node], {})
                     rows[free] = rows.get(free, 0) + 1
-        return Counter(rows)
+        return found
+
+    def on(self, card: str, nodes: Collection[Mapping[int, int]]) -> "FreeOn":
+        """What these have free of a card, to be asked more than once while nothing changes there.
+
+        Who is on the way is then taken to go to these. Costs a step for each of `nodes`.
+        """
+        awaited = self._awaited.get(card, Counter())
+        if len(nodes) == 1:
+            return FreeOn(next(iter(nodes)), awaited)
+        total: dict[int, int] = {}
+        for rows in nodes:
+            for free, number in rows.items():
+                total[free] = total.get(free, 0) + number
+        return FreeOn(total, awaited)
+
+    def tolerated(self, tolerance: Tolerance) -> frozenset[Alike]:
+        """The nodes from which nothing keeps such a pod away. Costs `comparisons`."""
+        covers = tolerance.covers
+        return frozenset(kind for kind in self._kinds.values() if covers(kind.taints))
+
+    def comparisons(self, tolerance: Tolerance) -> int:
+        """How many steps it takes at most to tell which nodes such a pod tolerates."""
+        return len(self._kinds) + self._number_of_taints * tolerance.most
+
+    def _join(self, taints: Taints) -> Alike:
+        kind = self._kinds.get(taints)
+        if kind is None:
+            kind = self._kinds[taints] = Alike(taints)
+            self._number_of_taints += len(taints)
+        kind.number += 1
+        return kind
+
+    def _part(self, kind: Alike) -> None:
+        """The inverse of `_join`."""
+        kind.number -= 1
+        if not kind.number:
+            del self._kinds[kind.taints]
+            self._number_of_taints -= len(kind.taints)
 
     def _post(self, node: str, sign: int) -> None:
-        used, taints = self._used.get(node, {}), self._taints.get(node, ())
+        used = self._used.get(node, {})
         for card, amount in self._offers.get(node, ()):
-            by_taints = self._rows.setdefault(card.name, {})
-            rows = by_taints.setdefault(taints, Counter())
+            kind, by_taints = self._alike[node], self._rows.setdefault(card.name, {})
+            rows = by_taints.setdefault(kind, Counter())
             _take(rows, amount - used.get(card.resource, 0), -sign)
             if not rows:
-                del by_taints[taints]
+                del by_taints[kind]
                 if not by_taints:
                     del self._rows[card.name]
 
@@ -154,7 +173,7 @@ class FreeOn:
 
     __slots__ = ("_awaited", "_rows")
 
-    def __init__(self, rows: Rows, awaited: Rows) -> None:
+    def __init__(self, rows: Mapping[int, int], awaited: Rows) -> None:
         self._rows = rows
         self._awaited = awaited
 

@@ -450,6 +450,19 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
+def gang_not_ready(group: str, queue: str, minimum: int, missing: int, ready: int) -> str:
+    """All members of the gang have been created, but not enough of them can be let through.
+
+    `missing`: how many are still to be let through; `ready`: how many can be in this queue.
+    """
+    return (
+        f"pod group <{show(group)}> starts with <{minimum}> pods together, and they are there, but "
+        f"of the <{missing}> that must still be let through only <{ready}> can be in queue "
+        f"<{show(queue)}>: others are being deleted, or belong to another queue; let all of them "
+        "name one queue, and see what holds up those that are being deleted (their finalizers)"
+    )
+
+
 def gang_too_unlike(group: str, members: int, most: int) -> str:
     """The members that start together ask for too many different things."""
     return (

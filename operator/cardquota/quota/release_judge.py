@@ -2,14 +2,15 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 from typing import Final
 
+from . import messages
 from .account import Account
-from .candidate import Candidate, Needs
+from .candidate import Candidate, Lane, Needs
 from .gang_judgement import judge_gang
 from .group_book import GroupBook
 from .judgement import judge_presence, judge_release
@@ -19,8 +20,10 @@ from .pod_record import PodRecord
 from .room_together import room_together
 from .stamp import Charge, canonical
 from .verdict import Outcome, Verdict
-from .vocabulary import CPU, MEMORY, Mode
+from .vocabulary import CPU, MEMORY, Mode, Reason
 
+_MOST_ALTERNATIVES: Final = 4_000
+"""Cards that all kinds of members of a gang together may use one of, and are looked at again."""
 _ENDLESS: Final = 2**62
 """Free of what is not limited."""
 
@@ -87,10 +90,10 @@ class ReleaseJudge:
         if book.started:
             # Its members go one by one now, and its line has yet to make them do so.
             return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        not_ready = _judge_readiness(self._account, book)
+        if not_ready is not None:
+            return Wait(not_ready, book)
         members = self._members(candidate, book.missing)
-        if len(members) < book.missing:
-            # All exist, but not all may be tried: some are on their way out, or failed just now.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = book.missing < book.minimum
@@ -115,19 +118,43 @@ class ReleaseJudge:
         """For a minimum that lost members while it ran: any that fit, the smallest first.
 
         A member that took the place of a lost one must not wait behind an extra that does not fit.
-        Of very many kinds some are looked at.
+        The smallest are those with the fewest cards, and, where cpu or memory is short for those,
+        those with the least of it. Of very many kinds some are looked at.
+
+        Not guaranteed: that some are found whenever some fit. Which of unequal ones fit together
+        in cards, cpu and memory at once is a packing problem; those not found wait for more room.
+        Nor are they looked for a second time where they have very many alternatives.
         """
-        pods = self._ledger.pods
-        firsts = ((_amount(pods[lane.turns[0][-1]]), lane.turns) for lane in candidate.lanes)
-        chosen: list[PodRecord] = []
-        with room_together(self._ledger, self._account) as room:
-            for _, turns in nsmallest(GANG_KINDS.most, firsts):
-                most = min(len(turns), need - len(chosen))
-                fit = room.take(pods[turns[0][-1]], most)
-                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+        chosen, short = self._smallest(candidate, need, "")
+        if sum(map(self._alternatives, candidate.lanes)) > _MOST_ALTERNATIVES:
+            short = ()
+        for dimension in (CPU, MEMORY):
+            if len(chosen) < need and dimension in short:
+                chosen, _ = self._smallest(candidate, need, dimension)
         if len(chosen) < need:
             return []
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
+
+    def _alternatives(self, lane: Lane) -> int:
+        request = self._ledger.pods[lane.turns[0][-1]].request
+        return len(request.cards) if request else 0
+
+    def _smallest(
+        self, candidate: Candidate, need: int, dimension: str
+    ) -> tuple[list[PodRecord], Collection[str]]:
+        """Members that fit together, at most so many: those first that have the least of cpu or of
+        memory, and the fewest cards; and what of the two was short.
+        """
+        pods = self._ledger.pods
+        firsts = ((pods[lane.turns[0][-1]], lane.turns) for lane in candidate.lanes)
+        sized = ((*_size(first, dimension), turns) for first, turns in firsts)
+        chosen: list[PodRecord] = []
+        with room_together(self._ledger, self._account) as room:
+            for _, _, turns in nsmallest(GANG_KINDS.most, sized):
+                most = min(len(turns), need - len(chosen))
+                fit = room.take(pods[turns[0][-1]], most)
+                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+            return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
@@ -185,8 +212,40 @@ class ReleaseJudge:
         return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
 
 
-def _amount(record: PodRecord) -> int:
-    return record.request.amount if record.request else 0
+def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
+    """What is to be said of one pod at the gate that waits for others of its group, or by itself.
+
+    Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
+    """
+    verdict = judge_release(ledger, record)
+    account, book = ledger.account(record.queue), ledger.groups.get(record.facts.group)
+    if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
+        return verdict
+    if account is None or book is None or book.started or book.being_reserved or book.held_back:
+        return verdict
+    return _judge_readiness(account, book) or verdict
+
+
+def _judge_readiness(account: Account, book: GroupBook) -> Verdict | None:
+    """What a gang waits for whose members are all there, if not enough of them can be tried here.
+
+    No word of those whose gates could not be opened just now: they are told that, and tried again.
+    """
+    ready = account.waiting.number_of(book)
+    if ready >= book.missing:
+        return None
+    members = book.members.values()
+    ready += sum(record.held_back and record.queue == account.name for record in members)
+    if ready >= book.missing:
+        return Verdict(Outcome.UNSEEN, account.name)
+    text = messages.gang_not_ready(book.key, account.name, book.minimum, book.missing, ready)
+    return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
+
+
+def _size(record: PodRecord, dimension: str) -> tuple[int, int]:
+    """What a pod asks for of cpu or memory, if either is named, and how many cards."""
+    request = record.request
+    return (dict(request.cpu_memory).get(dimension, 0), request.amount) if request else (0, 0)
 
 
 def _cards_charged(record: PodRecord) -> Charge:

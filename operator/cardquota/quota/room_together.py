@@ -22,6 +22,8 @@ class RoomTogether:
         self._held = Counter[str]()
         """Cpu and memory."""
         self._placed: list[tuple[Claim, int]] = []
+        self.short: set[str] = set()
+        """Cpu and memory, if somebody did not fit for lack of it."""
 
     def take(self, record: PodRecord, most: int) -> int:
         """Take in as many alike as fit beside those before, at most `most`; how many.
@@ -38,7 +40,11 @@ class RoomTogether:
             limit = self._account.limit(dimension)
             if limit is not None:
                 free = limit - self._account.row(dimension).charged - self._held[dimension]
-                number = min(number, max(0, free // amount))
+                if amount * number > free:
+                    number = max(0, free // amount)
+                    self.short.add(dimension)
+        if not number:
+            return 0
         if request.amount:
             claim = claim_of(request.cards, request.amount)
             number = self._assignment.place_many(claim, number)

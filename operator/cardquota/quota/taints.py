@@ -56,7 +56,6 @@ _TUPLE: Final = 300
 """Bytes of a taint or toleration beside its letters."""
 _TAINTS: Final = SizedCache[Taints, Taints]()
 _TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
-_TOLERATED: Final = SizedCache[tuple[Tolerations, Taints], bool]()
 
 
 def taints_of(found: Iterable[TaintObject] | None) -> Taints:
@@ -81,16 +80,34 @@ def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
     return known
 
 
+class Tolerance:
+    """Tolerations, to be compared with the taints of many nodes: with each those of its key."""
+
+    __slots__ = ("_by_key", "_of_any", "most")
+
+    def __init__(self, tolerations: Tolerations) -> None:
+        by_key: dict[str, list[Toleration]] = {}
+        for one in tolerations:
+            by_key.setdefault(one.key, []).append(one)
+        self._of_any = by_key.pop("", [])
+        self._by_key = by_key
+        self.most = len(self._of_any) + max(map(len, by_key.values()), default=0)
+        """How many of them a taint is compared with, at most."""
+
+    def covers(self, taints: Taints) -> bool:
+        """Whether nothing of these keeps such a pod away."""
+        for taint in taints:
+            for one in (*self._by_key.get(taint.key, ()), *self._of_any):
+                if one.covers(taint):
+                    break
+            else:
+                return False
+        return True
+
+
 def tolerates(tolerations: Tolerations, taints: Taints) -> bool:
     """Whether nothing of these keeps such a pod away."""
-    if not taints:
-        return True
-    key = tolerations, taints
-    known = _TOLERATED.get(key)
-    if known is None:
-        known = all(any(one.covers(taint) for one in tolerations) for taint in taints)
-        _TOLERATED.put(key, known, _size_of(tolerations) + _size_of(taints))
-    return known
+    return not taints or Tolerance(tolerations).covers(taints)
 
 
 def _size_of(things: Iterable[tuple[str, ...]]) -> int:

@@ -118,6 +118,11 @@ class WaitingLine:
         lanes = members.lanes.values() if members else ()
         return heapq.merge(*(lane.turns for lane in lanes))
 
+    def number_of(self, gang: Gang) -> int:
+        """How many members of a gang wait here. Costs a step for each kind of them."""
+        members = self._by_gang.get(gang)
+        return sum(len(lane.turns) for lane in members.lanes.values()) if members else 0
+
     def uids(self) -> Iterator[str]:
         """All that wait."""
         return (turn[-1] for lane in self.lanes.values() for turn in lane.turns)

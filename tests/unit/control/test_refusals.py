@@ -4,9 +4,14 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control import refusals
 from cardquota.control.refusals import Refusals
 from cardquota.control.time_slice import TimeSlice
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.release_judge import judge_member
 from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 
 from .stage import Told, a_world, account
@@ -159,6 +164,55 @@ def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() ->
         line.asked_back.clear()
         assert not line.go_on()
     assert len(line.names) == 100
+
+
+def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() -> None:
+    """One of two is being deleted, and something holds that up."""
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [10.0])
+    line.now = 10.0
+    line.go_on()
+    assert line.names == ["a", "g"]
+    assert {reason for _, reason, _ in line.events.events} == {Reason.GANG_INCOMPLETE}
+
+
+def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    line.go_on()
+    line.ledger.pod_gone("uid-b")
+    see(line.ledger, waiting("c").in_group("g"))
+    line.now = 10.0
+    line.go_on()
+    assert line.names == []
+
+
+def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each may be of a kind of its own, and take as long as a judgement takes."""
+    line = Line(FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4)))
+    line.look()
+    line.go_on()
+    judged: list[str] = []
+
+    def slowly(ledger: Ledger, record: PodRecord) -> Verdict:
+        judged.append(record.facts.name)
+        line.now += 0.05
+        return judge_member(ledger, record)
+
+    monkeypatch.setattr(refusals, "judge_member", slowly)
+    line.now = 10.0
+    for number in range(1, 5):
+        line.go_on()
+        assert len(judged) == number
+    assert sorted(line.names) == ["p0", "p1", "p2", "p3"]
 
 
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:

@@ -3,11 +3,13 @@
 import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota import release_judge
 from cardquota.quota.drift import drift
 from cardquota.quota.gang_judgement import judge_gang
 from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_judge import ReleaseJudge, Wait
+from cardquota.quota.release_judge import ReleaseJudge, Wait, judge_member
 from cardquota.quota.release_pass import Opening, ReleasePass, openings
 from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.verdict import Outcome
@@ -110,9 +112,64 @@ def test_a_gang_that_is_not_complete_waits_and_is_told() -> None:
     assert release(ledger)[0] == [["a", "b"]]
 
 
-def test_a_gang_of_which_some_are_on_their_way_out_waits() -> None:
+def test_i4_a_gang_of_which_some_are_on_their_way_out_waits_and_is_told() -> None:
+    """A finalizer may hold one up for ever."""
     ledger = a_cluster(GANG, member("a"), member("b").terminating())
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a"]]
+    verdict = refusals[0].verdict
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
+    assert verdict.text.startswith(
+        "pod group <team/gang> starts with <2> pods together, and they are there, but of the <2> "
+        "that must still be let through only <1> can be in queue <red>: others are being deleted"
+    )
+    assert refusals[0].gang is ledger.groups["team/gang"]
+    assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
+    see(ledger, member("c"))
+    assert release(ledger)[0] == [["a", "c"]]
+
+
+def test_i4_a_gang_whose_members_name_two_queues_is_told_in_each() -> None:
+    blue = a_queue("blue").with_quota({H200: 3})
+    others = [member(name).in_queue("blue") for name in ("b", "c")]
+    ledger = a_cluster(blue, a_group().of(3), member("a"), *others)
+    told = {}
+    for queue in ("red", "blue"):
+        opened, refusals = release(ledger, queue)
+        assert opened == []
+        told[queue] = [(refusal.verdict.reason, refusal.verdict.text) for refusal in refusals]
+    for queue, ready in (("red", 1), ("blue", 2)):
+        ((reason, text),) = told[queue]
+        assert reason is Reason.GANG_INCOMPLETE
+        assert f"of the <3> that must still be let through only <{ready}> can be" in text
+        assert f"in queue <{queue}>" in text
+
+
+def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> None:
+    gone = member("c").terminating()
+    opened, refusals = release(a_cluster(GANG.of(3), runs("a", 1), member("b"), gone))
+    assert opened == []
+    assert "of the <2> that must still be let through only <1> can be" in refusals[0].verdict.text
+
+
+def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
+    """That one has been told, and is tried again soon."""
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.hold_back("uid-a")
     assert release(ledger) == ([], [])
+    see(ledger, member("a").terminating().at_revision(2))
+    (refused,) = release(ledger)[1]
+    assert refused.verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_member_of_a_gang_that_may_start_whole_is_told_nothing_by_itself() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), waiting("z", 4))
+    verdict = judge_member(ledger, ledger.pods["uid-a"])
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, None)
+    ledger.hold_back_gang("team/gang")
+    assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
+    assert judge_member(ledger, ledger.pods["uid-z"]).outcome is Outcome.NEVER
 
 
 def test_members_that_run_already_count_for_the_minimum_and_the_reservation() -> None:
@@ -414,6 +471,39 @@ def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
     ledger = a_cluster(quota, two, runs("r", 1), *waits)
     assert release(ledger)[0] == [["a", "b"]]
     assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+@pytest.mark.parametrize("what", ["cpu", "memory"])
+def test_e2_what_is_short_decides_which_of_those_that_wait_are_the_smallest(what: str) -> None:
+    """One has the fewest cards, and takes all that is left of the other; two fit without it."""
+
+    def of(pod: PodBody, amount: int) -> PodBody:
+        return pod.with_cpu(str(amount)) if what == "cpu" else pod.with_memory(f"{amount}Gi")
+
+    quota = FIVE.limited_to(cpu="4") if what == "cpu" else FIVE.limited_to(memory="4Gi")
+    runs_on = of(runs("r", 1), 1)
+    waits = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 1)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *waits))[0] == [["b", "c"]]
+    one_too_few = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 3)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *one_too_few))[0] == []
+
+
+def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_short() -> None:
+    ledger = a_cluster(FIVE, GANG.of(3), runs("r", 1), *(member(n, 3) for n in "ab"))
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["_smallest"] == calls["_others"] == 1
+
+
+def test_members_with_very_many_alternatives_are_looked_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quota = FIVE.limited_to(cpu="4")
+    waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
+    for most, opened in ((2, [["b", "c"]]), (1, [])):
+        monkeypatch.setattr(release_judge, "_MOST_ALTERNATIVES", most)
+        ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
+        assert release(ledger)[0] == opened
 
 
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:

@@ -51,6 +51,12 @@ def test_what_is_not(toleration: Toleration) -> None:
     assert not tolerated(GPU)
 
 
+def test_a_toleration_covers_no_taint_of_another_key() -> None:
+    any_value = taints.Toleration("level", "Exists", "", "")
+    assert any_value.covers(taints.Taint("level", "5", "NoSchedule"))
+    assert not any_value.covers(taints.Taint("other", "5", "NoSchedule"))
+
+
 def test_each_taint_has_to_be_tolerated() -> None:
     one = tolerations_of([Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")])
     assert tolerates(one, taints_of([GPU]))
