@@ -304,7 +304,7 @@ class Ledger(LedgerDecisions):
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
         for account in self._accounts.values():
-            if account.waiting.puzzled:
+            if self._may_let_pass(account) or account.waiting.puzzled:
                 self.news.stir(account.name)
 
 

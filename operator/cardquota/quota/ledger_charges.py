@@ -116,9 +116,20 @@ class LedgerCharges(LedgerView):
         if any(moved):
             cards = {name for name, _ in (*before, *holds)}
             for account in self._accounts.values():
-                if account.waiting.parked and not cards.isdisjoint(account.quota):
+                if cards.isdisjoint(account.quota):
+                    continue
+                if self._may_let_pass(account) or account.waiting.parked:
                     account.waiting.look_at_parked()
                     self.news.stir(account.name)
+
+    def _may_let_pass(self, account: Account) -> bool:
+        """What is known of cards changed: in a fifo queue one who waits for room, and holds up
+        others, may have to be corrected now, and then is in nobody's way. All are looked at.
+        """
+        fifo = account.facts is not None and account.facts.fifo and bool(account.waiting)
+        if fifo:
+            account.waiting.look_again()
+        return fifo
 
     # --- which pods an event can change -----------------------------------------------------
 

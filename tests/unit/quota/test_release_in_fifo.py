@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, see
+from builders import H200, H800, a_queue, see
 from cardquota.quota import release_pass
 from cardquota.quota.release_pass import ReleasePass
 from cardquota.quota.stamp import Stamp
@@ -192,3 +192,20 @@ def test_fifo_a_pass_goes_on_though_the_first_of_a_card_is_gone_meanwhile() -> N
     assert opened == ["a"]
     ledger.pod_gone("uid-h8")
     assert release(ledger)[0] == [["z"]]
+
+
+def test_p4_fifo_is_not_held_up_any_more_by_who_asks_for_a_card_that_nobody_knows_now() -> None:
+    """It waited for room; now it waits to be corrected, and that is nobody else's to wait for."""
+    other = a_queue("other").with_quota({"XPU-9": 1})
+    ledger = a_cluster(
+        QUEUE.fifo(),
+        other,
+        waiting("held", 3).stamped("red", {H200: 3}),
+        waiting("a", 1, f"{H200}|XPU-9"),
+        waiting("b", 1, f"{H200}|{H800}"),
+    )
+    assert release(ledger)[0] == []
+    see(ledger, other.with_quota({H200: 1}))
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["b"]]
+
