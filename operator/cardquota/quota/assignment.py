@@ -55,7 +55,8 @@ class Assignment:
         "_steps",
     )
 
-    def __init__(self, room_of: Callable[[str], int]) -> None:
+    def __init__(self, room_of: Callable[[str], int], steps: int | None = None) -> None:
+        """`steps`: of searches for one answer; as many as are usual, unless said."""
         self._room_of = room_of
         self._placements = Placements()
         self._aside: dict[Claim, int] = {}
@@ -68,7 +69,7 @@ class Assignment:
         """Whether claims were added or removed since `settle`."""
         self._rooms: dict[str, int] = {}
         """What there was room for when it last looked."""
-        self._steps = Steps(MOST_STEPS)
+        self._steps = Steps(MOST_STEPS if steps is None else steps)
         self._exchanges = MOST_EXCHANGES
         self._sharing = False
 
@@ -129,6 +130,16 @@ class Assignment:
             yield
         finally:
             self._sharing = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether a search for this answer was cut short: what found no place may have one."""
+        return self._steps.cut
+
+    @property
+    def steps_left(self) -> int:
+        """Of the searches for this answer."""
+        return self._steps.left
 
     def give_back(self, claim: Claim, number: int = 1) -> None:
         """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
@@ -235,6 +246,7 @@ class Assignment:
                     hopeful = self._hopeful()
                     break
             if search and not self._steps.left:
+                self._steps.cut = True
                 return
 
     def _hopeful(self) -> set[str | Claim]:
@@ -311,6 +323,7 @@ class Assignment:
     def _repack(self, claim: Claim, starts: list[str], barred: Collection[str]) -> bool:
         """Place all claims anew that could make room: for unequal amounts."""
         if not self._steps.left:
+            self._steps.cut = True
             return False
         reached = self._placements.reached(starts, barred)
         amounts = {

@@ -22,18 +22,21 @@ Places = dict[tuple[Claim, str], int]
 class Steps:
     """How many steps are left for an answer."""
 
-    __slots__ = ("_left", "_most")
+    __slots__ = ("_left", "_most", "cut")
 
     def __init__(self, most: int) -> None:
         self._most = self._left = most
+        self.cut = False
+        """Whether something was not looked for to its end: what was not found may fit."""
 
     def begin(self) -> None:
         """Another answer."""
-        self._left = self._most
+        self._left, self.cut = self._most, False
 
     def take(self) -> bool:
-        """One more, if there is one."""
+        """One more, if there is one; else the search is cut short."""
         self._left -= 1
+        self.cut = self.cut or self._left < 0
         return self._left >= 0
 
     @property
@@ -43,7 +46,8 @@ class Steps:
 
 
 def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> Places | None:
-    """Where each goes, within the room of every card; None if no way was found.
+    """Where each goes, within the room of every card; None if no way was found. There is none,
+    unless the search was `cut` short.
 
     `claims`: how many there are of each kind. Cards that are not in `room` take nothing.
     """
@@ -52,7 +56,10 @@ def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> 
         for claim, number in claims.items()
     ]
     branches = sum(len(cards) for _, _, cards in kinds)
-    if not all(cards for _, _, cards in kinds) or branches > MOST_BRANCHES:
+    if not all(cards for _, _, cards in kinds):
+        return None
+    if branches > MOST_BRANCHES:
+        steps.cut = True
         return None
     kinds.sort(key=lambda kind: (-kind[0].amount, len(kind[2]), kind[0]))
     return _Search(kinds, room, steps).run()

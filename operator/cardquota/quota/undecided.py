@@ -85,6 +85,14 @@ class Undecided:
                 assignment.give_back(claim, number)
             self._spare = before
 
+    @contextmanager
+    def one_question(self) -> Iterator[Callable[[], int]]:
+        """What is asked meanwhile shares one bound of steps, of all searches together. To be asked
+        how many are left.
+        """
+        with self._assignment.one_question():
+            yield lambda: self._assignment.steps_left
+
     def shown(self, card: str) -> int:
         """What the totals hold of a card for these claims."""
         return self._shown.get(card, 0)
