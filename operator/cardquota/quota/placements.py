@@ -39,6 +39,10 @@ class Placements:
         """The claims that a card serves, and how many of each."""
         return self._placed.get(card, _NONE)
 
+    def last(self, card: str) -> Claim:
+        """Of the claims that a card serves the kind that came last."""
+        return next(reversed(self._placed[card]))
+
     def held(self, card: str) -> int:
         """What they hold of it."""
         return self._held.get(card, 0)
