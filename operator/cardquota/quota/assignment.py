@@ -19,7 +19,7 @@ set aside, and the cards they could use take nothing more; other cards are not c
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from math import gcd
 from typing import Final, TypeVar
@@ -32,16 +32,19 @@ K = TypeVar("K", bound=Hashable)
 MOST_EXCHANGES: Final = 64
 """Tries for one answer to give claims a certain card by moving others; some tenths of a
 millisecond each."""
-_NONE: Final = frozenset[str]()
 _ANY: Final = 2**62
 """Claims to nothing: there is room for any number."""
+
+
+def _nowhere(card: str) -> bool:
+    return False
 
 
 class Assignment:
     """Of the claims of one queue.
 
     `room_of` says how many cards of a name claims may hold together. It may change between two
-    calls, and may be negative.
+    questions, and may be negative.
     """
 
     __slots__ = (
@@ -49,20 +52,42 @@ class Assignment:
         "_aside",
         "_cards",
         "_changed",
+        "_closed",
         "_exchanges",
+        "_looked",
         "_placements",
         "_room_of",
         "_rooms",
+        "_seen",
         "_sharing",
+        "_short",
         "_steps",
+        "_version",
     )
 
-    def __init__(self, room_of: Callable[[str], int], steps: int | None = None) -> None:
-        """`steps`: of searches for one answer; as many as are usual, unless said."""
+    def __init__(
+        self,
+        room_of: Callable[[str], int],
+        steps: int | None = None,
+        *,
+        closed: Callable[[str], bool] = _nowhere,
+        version: Callable[[], object] | None = None,
+    ) -> None:
+        """`steps`: of searches for one answer; as many as are usual, unless said. `closed`: cards
+        that take nothing more for a while. `version`: room is the same while this is equal.
+        """
         self._room_of = room_of
+        self._closed = closed
+        self._version = version
+        self._seen: object = None
+        """The version when it last looked for room."""
+        self._looked = False
+        """Whether it has, for this question."""
         self._placements = Placements()
         self._aside: dict[Claim, int] = {}
         """Claims without a card: new ones, and those for which there is no room."""
+        self._short: Counter[str] = Counter()
+        """By card: what they ask for that could use it."""
         self._cards: Counter[str] = Counter()
         """How many claims that were added could use a card."""
         self._amounts: Counter[int] = Counter()
@@ -77,7 +102,7 @@ class Assignment:
 
     def add(self, claim: Claim, number: int = 1) -> None:
         """Take equal claims in, whether or not there is room."""
-        self._aside[claim] = self._aside.get(claim, 0) + number
+        self._set_aside(claim, number)
         for card in claim.cards:
             self._cards[card] += number
         self._amounts[claim.amount] += number
@@ -104,7 +129,7 @@ class Assignment:
         Without `search` there may be more, where amounts are unequal.
         """
         self.settle()
-        return self._take_in(claim, most, self._barred(), search=search)
+        return self._take_in(claim, most, self._barred, search=search)
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
@@ -162,6 +187,12 @@ class Assignment:
         """Follow what changed since the last call: room, and claims."""
         if not self._sharing:
             self._begin()
+        if self._looked and not self._changed:
+            return
+        self._looked, before = True, self._seen
+        self._seen = self._version() if self._version is not None else None
+        if not self._changed and self._seen is not None and self._seen == before:
+            return
         rooms = {card: self._room_of(card) for card in self._cards}
         if not self._changed and rooms == self._rooms:
             return
@@ -171,7 +202,7 @@ class Assignment:
                 claim = self._placements.last(card)
                 number = min(claims[claim], -(self.free(card) // claim.amount))
                 self._placements.lift(claim, card, number)
-                self._aside[claim] = self._aside.get(claim, 0) + number
+                self._set_aside(claim, number)
         self._refill(search=False)
         self._refill(search=True)
 
@@ -183,9 +214,19 @@ class Assignment:
         """What the claims that have a card hold of this one."""
         return self._placements.held(card)
 
+    def short(self, card: str) -> int:
+        """What claims without room ask for that could use this card, after `settle`."""
+        return self._short.get(card, 0)
+
     def aside(self) -> Iterator[tuple[Claim, int]]:
         """Claims for which there is no room, after `settle`, and how many of each."""
         return iter(self._aside.items())
+
+    def moving_from(self, cards: Iterable[str], met: Collection[str] = ()) -> set[str]:
+        """Cards that those who have a card could move to from some of these, and from there; these
+        included, and without those that were `met`.
+        """
+        return self._placements.reached(cards, met.__contains__)
 
     def reach(self, cards: Collection[str]) -> set[str]:
         """Cards whose room can matter to who wants one of `cards`: by moving claims, or because
@@ -200,6 +241,7 @@ class Assignment:
 
     def _begin(self) -> None:
         """Another question."""
+        self._looked = False
         self._steps.begin()
         self._exchanges = MOST_EXCHANGES
 
@@ -231,7 +273,9 @@ class Assignment:
         for claim in sorted(self._aside, key=lambda claim: -claim.amount):
             if hopeful is not None and hopeful.isdisjoint(claim.cards):
                 continue
-            self._drop_aside(claim, self._take_in(claim, self._aside[claim], _NONE, search=search))
+            self._drop_aside(
+                claim, self._take_in(claim, self._aside[claim], _nowhere, search=search)
+            )
             if hopeful is None and claim in self._aside:
                 hopeful = self._hopeful()
             if search and not self._steps.left:
@@ -243,12 +287,14 @@ class Assignment:
         step = gcd(*self._amounts)
         return self._placements.leading_to(c for c in self._cards if self.free(c) >= step)
 
-    def _take_in(self, claim: Claim, most: int, barred: Collection[str], *, search: bool) -> int:
+    def _take_in(
+        self, claim: Claim, most: int, barred: Callable[[str], bool], *, search: bool
+    ) -> int:
         """Find places for as many equal claims, at most `most`; how many have theirs.
 
         Each round gives a place to some, or ends; it costs the same for one and for many.
         """
-        starts = [card for card in claim.cards if card not in barred]
+        starts = [card for card in claim.cards if not barred(card)]
         taken, together, grows = 0, 1, True
         while taken < most:
             for card in starts:
@@ -279,7 +325,7 @@ class Assignment:
         return free // claim.amount if claim.amount else _ANY
 
     def _move_along(
-        self, claim: Claim, starts: list[str], barred: Collection[str], most: int
+        self, claim: Claim, starts: list[str], barred: Callable[[str], bool], most: int
     ) -> tuple[int, bool]:
         """Make room by moving claims from each card on a path to the next: for how many, at most
         `most`, and whether it met claims of other amounts.
@@ -298,7 +344,7 @@ class Assignment:
             for other, moved in self._placements.moves(card, seen):
                 amount = moved.amount
                 unequal = unequal or amount != claim.amount
-                if amount < lacking or other in wanted or other in barred:
+                if amount < lacking or other in wanted or barred(other):
                     continue
                 came_from[other] = (card, moved)
                 if self.free(other) >= amount:
@@ -349,7 +395,7 @@ class Assignment:
         return moving if coming <= self.free(cards[-1]) else None
 
     def _repack(
-        self, claim: Claim, number: int, starts: list[str], barred: Collection[str]
+        self, claim: Claim, number: int, starts: list[str], barred: Callable[[str], bool]
     ) -> bool:
         """Place so many, and anew all claims that could make room: for unequal amounts."""
         if not self._steps.left:
@@ -381,17 +427,24 @@ class Assignment:
             self._placements.lay(other, card, many)
         return True
 
-    def _barred(self) -> Collection[str]:
-        """Cards that somebody is short of already."""
-        return {card for claim in self._aside for card in claim.cards} if self._aside else _NONE
+    def _barred(self, card: str) -> bool:
+        """Whether somebody is short of a card already."""
+        return card in self._short or self._closed(card)
+
+    def _set_aside(self, claim: Claim, number: int) -> None:
+        self._aside[claim] = self._aside.get(claim, 0) + number
+        for card in claim.cards:
+            self._short[card] += claim.amount * number
 
     def _drop_aside(self, claim: Claim, number: int = 1) -> None:
-        self._aside[claim] -= number
-        if not self._aside[claim]:
-            del self._aside[claim]
+        if not number:
+            return
+        _take(self._aside, claim, number)
+        for card in claim.cards:
+            _take(self._short, card, claim.amount * number)
 
 
-def _take(counts: Counter[K], key: K) -> None:
-    counts[key] -= 1
+def _take(counts: dict[K, int], key: K, number: int = 1) -> None:
+    counts[key] -= number
     if not counts[key]:
         del counts[key]
