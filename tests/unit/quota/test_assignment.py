@@ -7,6 +7,7 @@ import pytest
 from cardquota.quota import assignment
 from cardquota.quota.assignment import Assignment
 from cardquota.quota.claim import Claim, claim_of
+from cardquota.quota.packing import CARDS_A_STEP
 from cardquota.quota.placements import MANY
 
 from .brute_force import fits
@@ -172,6 +173,18 @@ def test_all_searches_for_one_answer_have_one_bound(monkeypatch: pytest.MonkeyPa
     found = an_assignment(room, *short, *others)
     assert not found.place(one("C|D", 4))
     assert list(found.aside()) == [(one("A|B", 3), 1)]
+
+
+def test_what_a_search_would_look_at_is_part_of_its_bound() -> None:
+    """Of many cards it does not begin; what was not looked for is known to be left."""
+    cards = tuple(f"C{n:02}" for n in range(2 * CARDS_A_STEP))
+    room = dict.fromkeys(cards, 5)
+    found = Assignment(lambda card: room.get(card, 0), 4)
+    with found.one_question():
+        assert found.place_many(Claim(cards, 2), 2 * len(cards)) == 2 * len(cards)
+        assert (found.cut, found.steps_left) == (False, 4)
+        assert not found.place(Claim(cards, 3))
+        assert (found.cut, found.steps_left) == (True, 0)
 
 
 def test_nothing_is_looked_for_anew_while_nothing_has_changed() -> None:

@@ -151,6 +151,13 @@ def test_q7_who_can_be_assigned_is_not_over_the_quota() -> None:
     assert list(account.over()) == [(H200, 3, 1)]
 
 
+def test_q7_a_card_is_over_its_quota_that_those_with_no_choice_fill() -> None:
+    holder = a_request("held", 2, H200).stamped("red", {H200: 2}).on_node("h200-a")
+    account = a_cluster(holder, past_us("x")).account("red")
+    assert account is not None
+    assert list(account.over()) == [(H200, 3, 1)]
+
+
 def test_q7_who_is_over_by_one_card_lets_others_be_used() -> None:
     quota = QUEUE.with_quota({H200: 1, H800: 1, R4090: 1})
     ledger = a_cluster(quota, past_us("x"), past_us("y"), past_us("z"))
