@@ -37,7 +37,6 @@ from cardquota.quota.pod_facts import PodFacts
 from cardquota.quota.pod_record import PodRecord
 from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
 from cardquota.quota.undecided import Others
-from cardquota.quota.verdict import Shortfall
 
 from .breaker import Breaker
 
@@ -175,18 +174,17 @@ def _phantom_reservation(breaker: Breaker) -> None:
 
 
 def _undecided_blind(breaker: Breaker) -> None:
-    short_of = Asking._short_of
+    fits = Asking._fits
 
-    def of_what_is_not_covered(
-        self: Any, card: str, amount: int, others: Others | None, *, hopeless: bool
-    ) -> Shortfall | None:
-        short = short_of(self, card, amount, others, hopeless=hopeless)
-        if short is not None and others is not None and amount <= self._covered(card, amount):
-            breaker.count(Asking, "_short_of")
-            return None
-        return short
+    def of_what_is_not_covered(self: Any, card: str, amount: int, others: Others | None) -> bool:
+        if fits(self, card, amount, others):
+            return True
+        if others is None or amount > self._covered(card, amount):
+            return False
+        breaker.count(Asking, "_fits")
+        return True
 
-    breaker.replace(Asking, "_short_of", of_what_is_not_covered, always=False)
+    breaker.replace(Asking, "_fits", of_what_is_not_covered, always=False)
 
 
 def _endless_reservation(breaker: Breaker) -> None:

@@ -4,6 +4,7 @@ A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 from .bucket import Bucket
@@ -161,7 +162,11 @@ class Account:
 
     def nobody_undecided(self) -> Undecided:
         """To be asked what room there is where nobody has a choice so far."""
-        return Undecided(lambda card: self.row(card).charged, lambda card: self._quota.get(card, 0))
+        return Undecided(
+            lambda card: self.row(card).charged,
+            lambda card: self._quota.get(card, 0),
+            lambda: (self.changes, self.quota_mark),
+        )
 
     def reserve(self, dimension: str, amount: int) -> None:
         """Add to what groups reserve beyond their charged members (T2)."""
@@ -189,10 +194,13 @@ class Account:
         """
         # Most rows may be of names that somebody made up, and nothing is charged there.
         charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
-        for dimension, amount in charged:
-            limit = self.limit(dimension)
-            if limit is not None and amount > limit and not self._assignable(dimension, limit):
-                yield dimension, amount, limit
+        found = []
+        with self.undecided.one_question() if self.undecided else nullcontext():
+            for dimension, amount in charged:
+                limit = self.limit(dimension)
+                if limit is not None and amount > limit and not self._assignable(dimension, limit):
+                    found.append((dimension, amount, limit))
+        return iter(found)
 
     @property
     def unused(self) -> bool:

@@ -49,7 +49,8 @@ class Asking:
         on_the_way: OnTheWay = NOBODY,
     ) -> None:
         self._account = account
-        self._book = book
+        reserved = book.reservation if book is not None else None
+        self._book = book if reserved is not None and reserved.queue == account.name else None
         self._together = beside
         self._beside = on_the_way.beside(beside)
         """`beside`, and what they will hold."""
@@ -89,40 +90,36 @@ class Asking:
             and not any(self._covered(card, amount) for card in cards)
             and not others.leave_room_for(claim_of(tuple(cards), amount))
         )
-        shorts: list[Shortfall] = []
         best, found = "", Chance.NONE
-        for card in cards:
-            short = self._short_of(card, amount, others, hopeless=hopeless)
-            if short is not None:
-                shorts.append(short)
+        for card in () if hopeless else cards:
+            if not self._fits(card, amount, others):
                 continue
             chance = Chance.NOW if chance_of is None else chance_of(card)
             if chance is Chance.NOW:
                 return ((card, amount),), []
             if not best or chance > found:
                 best, found = card, chance
-        return (((best, amount),), []) if best else ((), shorts)
+        if best:
+            return ((best, amount),), []
+        return (), [self._short_of(card, amount, others) for card in cards]
 
-    def _short_of(
-        self, card: str, amount: int, others: Others | None, *, hopeless: bool
-    ) -> Shortfall | None:
-        """What is short of a card. The limit is looked at in every case, also for what is covered
-        by a reservation: it may have been lowered since (Q7).
+    def _fits(self, card: str, amount: int, others: Others | None) -> bool:
+        """Whether there is enough of a card. The limit is looked at in every case, also for what is
+        covered by a reservation: it may have been lowered since (Q7).
 
         It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
         of those can indeed be assigned beside it.
         """
-        limit, needed = self._account.quota.get(card, 0), amount - self._covered(card, amount)
-        would_be = self._decided(card) + needed
-        if others is None:
-            fits = would_be <= limit
-        else:
-            fits = would_be <= limit and not hopeless and others.leave_room(card, needed)
-        if fits:
-            return None
-        if others is not None:
-            would_be = others.held(card) + needed
-        return Shortfall(card, amount, would_be, limit)
+        needed = amount if self._book is None else amount - self._covered(card, amount)
+        if self._decided(card) + needed > self._account.quota.get(card, 0):
+            return False
+        return others is None or others.leave_room(card, needed)
+
+    def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
+        """What is said of a card of which there is not enough."""
+        held = self._decided(card) if others is None else others.held(card)
+        would_be = held + amount - self._covered(card, amount)
+        return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
         """What is short of cpu and memory."""

@@ -19,7 +19,7 @@ set aside, and the cards they could use take nothing more; other cards are not c
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from math import gcd
 from typing import Final, TypeVar
@@ -32,14 +32,19 @@ K = TypeVar("K", bound=Hashable)
 MOST_EXCHANGES: Final = 64
 """Tries for one answer to give claims a certain card by moving others; some tenths of a
 millisecond each."""
-_NONE: Final = frozenset[str]()
+_ANY: Final = 2**62
+"""Claims to nothing: there is room for any number."""
+
+
+def _nowhere(card: str) -> bool:
+    return False
 
 
 class Assignment:
     """Of the claims of one queue.
 
     `room_of` says how many cards of a name claims may hold together. It may change between two
-    calls, and may be negative.
+    questions, and may be negative.
     """
 
     __slots__ = (
@@ -47,19 +52,42 @@ class Assignment:
         "_aside",
         "_cards",
         "_changed",
+        "_closed",
         "_exchanges",
+        "_looked",
         "_placements",
         "_room_of",
         "_rooms",
+        "_seen",
         "_sharing",
+        "_short",
         "_steps",
+        "_version",
     )
 
-    def __init__(self, room_of: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        room_of: Callable[[str], int],
+        steps: int | None = None,
+        *,
+        closed: Callable[[str], bool] = _nowhere,
+        version: Callable[[], object] | None = None,
+    ) -> None:
+        """`steps`: of searches for one answer; as many as are usual, unless said. `closed`: cards
+        that take nothing more for a while. `version`: room is the same while this is equal.
+        """
         self._room_of = room_of
+        self._closed = closed
+        self._version = version
+        self._seen: object = None
+        """The version when it last looked for room."""
+        self._looked = False
+        """Whether it has, for this question."""
         self._placements = Placements()
         self._aside: dict[Claim, int] = {}
         """Claims without a card: new ones, and those for which there is no room."""
+        self._short: Counter[str] = Counter()
+        """By card: what they ask for that could use it."""
         self._cards: Counter[str] = Counter()
         """How many claims that were added could use a card."""
         self._amounts: Counter[int] = Counter()
@@ -68,15 +96,16 @@ class Assignment:
         """Whether claims were added or removed since `settle`."""
         self._rooms: dict[str, int] = {}
         """What there was room for when it last looked."""
-        self._steps = Steps(MOST_STEPS)
+        self._steps = Steps(MOST_STEPS if steps is None else steps)
         self._exchanges = MOST_EXCHANGES
         self._sharing = False
 
-    def add(self, claim: Claim) -> None:
-        """Take a claim in, whether or not there is room."""
-        self._aside[claim] = self._aside.get(claim, 0) + 1
-        self._cards.update(claim.cards)
-        self._amounts[claim.amount] += 1
+    def add(self, claim: Claim, number: int = 1) -> None:
+        """Take equal claims in, whether or not there is room."""
+        self._set_aside(claim, number)
+        for card in claim.cards:
+            self._cards[card] += number
+        self._amounts[claim.amount] += number
         self._changed = True
 
     def remove(self, claim: Claim) -> None:
@@ -92,8 +121,7 @@ class Assignment:
 
     def place(self, claim: Claim) -> bool:
         """Take a claim in for a while if it fits beside all others; else nothing is changed."""
-        self.settle()
-        return self._put(claim, self._barred()) > 0
+        return self.place_many(claim, 1) > 0
 
     def place_many(self, claim: Claim, most: int, *, search: bool = True) -> int:
         """Take in for a while as many equal claims as fit, at most `most`; their number.
@@ -101,21 +129,7 @@ class Assignment:
         Without `search` there may be more, where amounts are unequal.
         """
         self.settle()
-        barred, taken = self._barred(), 0
-        while taken < most:
-            for card in claim.cards:
-                if card not in barred:
-                    number = max(0, min(most - taken, self.free(card) // claim.amount))
-                    self._placements.lay(claim, card, number)
-                    taken += number
-            # Others that moved once may leave room for many more.
-            if taken == most:
-                break
-            moved = self._put(claim, barred, search=search, most=most - taken)
-            if not moved:
-                break
-            taken += moved
-        return taken
+        return self._take_in(claim, most, self._barred, search=search)
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
@@ -129,6 +143,16 @@ class Assignment:
             yield
         finally:
             self._sharing = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether a search for this answer was cut short: what found no place may have one."""
+        return self._steps.cut
+
+    @property
+    def steps_left(self) -> int:
+        """Of the searches for this answer."""
+        return self._steps.left
 
     def give_back(self, claim: Claim, number: int = 1) -> None:
         """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
@@ -163,15 +187,22 @@ class Assignment:
         """Follow what changed since the last call: room, and claims."""
         if not self._sharing:
             self._begin()
+        if self._looked and not self._changed:
+            return
+        self._looked, before = True, self._seen
+        self._seen = self._version() if self._version is not None else None
+        if not self._changed and self._seen is not None and self._seen == before:
+            return
         rooms = {card: self._room_of(card) for card in self._cards}
         if not self._changed and rooms == self._rooms:
             return
         self._changed, self._rooms = False, rooms
         for card in self._placements:
             while self.free(card) < 0 and (claims := self._placements.at(card)):
-                claim = next(reversed(tuple(claims)))
-                self._placements.lift(claim, card)
-                self._aside[claim] = self._aside.get(claim, 0) + 1
+                claim = self._placements.last(card)
+                number = min(claims[claim], -(self.free(card) // claim.amount))
+                self._placements.lift(claim, card, number)
+                self._set_aside(claim, number)
         self._refill(search=False)
         self._refill(search=True)
 
@@ -183,9 +214,19 @@ class Assignment:
         """What the claims that have a card hold of this one."""
         return self._placements.held(card)
 
+    def short(self, card: str) -> int:
+        """What claims without room ask for that could use this card, after `settle`."""
+        return self._short.get(card, 0)
+
     def aside(self) -> Iterator[tuple[Claim, int]]:
         """Claims for which there is no room, after `settle`, and how many of each."""
         return iter(self._aside.items())
+
+    def moving_from(self, cards: Iterable[str], met: Collection[str] = ()) -> set[str]:
+        """Cards that those who have a card could move to from some of these, and from there; these
+        included, and without those that were `met`.
+        """
+        return self._placements.reached(cards, met.__contains__)
 
     def reach(self, cards: Collection[str]) -> set[str]:
         """Cards whose room can matter to who wants one of `cards`: by moving claims, or because
@@ -200,6 +241,7 @@ class Assignment:
 
     def _begin(self) -> None:
         """Another question."""
+        self._looked = False
         self._steps.begin()
         self._exchanges = MOST_EXCHANGES
 
@@ -224,17 +266,20 @@ class Assignment:
     def _refill(self, *, search: bool) -> None:
         """Find places for claims that are aside, the largest first.
 
-        Who cannot reach any free room is not looked for: where many are short, most of them.
+        Who cannot reach any free room is not looked for: where many are short, most of them. That
+        is looked at once: whoever finds a place leaves no more to be reached.
         """
         hopeful: set[str | Claim] | None = None
         for claim in sorted(self._aside, key=lambda claim: -claim.amount):
-            while claim in self._aside and (hopeful is None or not hopeful.isdisjoint(claim.cards)):
-                if self._put(claim, _NONE, search=search):
-                    self._drop_aside(claim)
-                else:
-                    hopeful = self._hopeful()
-                    break
+            if hopeful is not None and hopeful.isdisjoint(claim.cards):
+                continue
+            self._drop_aside(
+                claim, self._take_in(claim, self._aside[claim], _nowhere, search=search)
+            )
+            if hopeful is None and claim in self._aside:
+                hopeful = self._hopeful()
             if search and not self._steps.left:
+                self._steps.cut = True
                 return
 
     def _hopeful(self) -> set[str | Claim]:
@@ -242,22 +287,45 @@ class Assignment:
         step = gcd(*self._amounts)
         return self._placements.leading_to(c for c in self._cards if self.free(c) >= step)
 
-    def _put(
-        self, claim: Claim, barred: Collection[str], *, search: bool = True, most: int = 1
+    def _take_in(
+        self, claim: Claim, most: int, barred: Callable[[str], bool], *, search: bool
     ) -> int:
-        """Find a place for one claim, or at once for some of so many; how many have theirs."""
-        starts = [card for card in claim.cards if card not in barred]
-        for card in starts:
-            if self.free(card) >= claim.amount:
-                self._placements.lay(claim, card)
-                return 1
-        moved, unequal = self._move_along(claim, starts, barred, most)
-        if not moved and search and unequal:
-            return int(self._repack(claim, starts, barred))
-        return moved
+        """Find places for as many equal claims, at most `most`; how many have theirs.
+
+        Each round gives a place to some, or ends; it costs the same for one and for many.
+        """
+        starts = [card for card in claim.cards if not barred(card)]
+        taken, together, grows = 0, 1, True
+        while taken < most:
+            for card in starts:
+                number = min(most - taken, self._room_for(claim, card))
+                self._placements.lay(claim, card, number)
+                taken += number
+            if taken == most:
+                break
+            moved, unequal = self._move_along(claim, starts, barred, most - taken)
+            if not moved and search and unequal:
+                # As many as were found a place at once the last time, and as many again.
+                together = min(together, most - taken)
+                moved = together * self._repack(claim, together, starts, barred)
+                if not moved and together > 1:
+                    together, grows = together // 2, False
+                    continue
+                together *= 1 + grows
+            if not moved:
+                break
+            taken += moved
+        return taken
+
+    def _room_for(self, claim: Claim, card: str) -> int:
+        """How many of them a card has room for as it is. Of nothing, where not too much is held."""
+        free = self.free(card)
+        if free < 0:
+            return 0
+        return free // claim.amount if claim.amount else _ANY
 
     def _move_along(
-        self, claim: Claim, starts: list[str], barred: Collection[str], most: int
+        self, claim: Claim, starts: list[str], barred: Callable[[str], bool], most: int
     ) -> tuple[int, bool]:
         """Make room by moving claims from each card on a path to the next: for how many, at most
         `most`, and whether it met claims of other amounts.
@@ -276,82 +344,107 @@ class Assignment:
             for other, moved in self._placements.moves(card, seen):
                 amount = moved.amount
                 unequal = unequal or amount != claim.amount
-                if amount < lacking or other in wanted or other in barred:
+                if amount < lacking or other in wanted or barred(other):
                     continue
                 came_from[other] = (card, moved)
                 if self.free(other) >= amount:
-                    number = self._passing(claim.amount, other, came_from, most)
-                    self._placements.lay(claim, self._shift(other, came_from, number), number)
-                    return number, unequal
+                    return self._shift(claim, other, came_from, most), unequal
                 wanted[other] = amount
                 to_see.append(other)
         return 0, unequal
 
-    def _passing(
-        self, amount: int, card: str, came_from: dict[str, tuple[str, Claim]], most: int
+    def _shift(
+        self, claim: Claim, card: str, came_from: dict[str, tuple[str, Claim]], most: int
     ) -> int:
-        """How many can move along a path at once: one, unless all there are of this amount."""
-        number = min(most, self.free(card) // amount)
+        """Move claims along a path for as many as it bears: for one at the least, as it was found.
+
+        Of each no more than must, so that what is free beyond the path stays free.
+        """
+        cards, path = [card], list[Claim]()
         while card in came_from:
             card, moved = came_from[card]
-            if moved.amount != amount:
-                return 1
-            number = min(number, self._placements.at(card)[moved])
-        return number
-
-    def _shift(self, card: str, came_from: dict[str, tuple[str, Claim]], number: int) -> str:
-        """Move so many claims along a path, the last ones first; the card where it begins."""
-        while card in came_from:
-            before, moved = came_from[card]
+            cards.insert(0, card)
+            path.insert(0, moved)
+        enough, too_many, number = 1, most + 1, most
+        while enough + 1 < too_many:
+            if self._moving(claim, number, cards, path) is None:
+                too_many = number
+            else:
+                enough = number
+            number = (enough + too_many) // 2
+        moving = self._moving(claim, enough, cards, path) or ()
+        for moved, before, after, number in zip(path, cards, cards[1:], moving, strict=False):
             self._placements.lift(moved, before, number)
-            self._placements.lay(moved, card, number)
-            card = before
-        return card
+            self._placements.lay(moved, after, number)
+        self._placements.lay(claim, cards[0], enough)
+        return enough
 
-    def _repack(self, claim: Claim, starts: list[str], barred: Collection[str]) -> bool:
-        """Place all claims anew that could make room: for unequal amounts."""
+    def _moving(
+        self, claim: Claim, number: int, cards: list[str], path: list[Claim]
+    ) -> list[int] | None:
+        """How many must move from each card of a path to the next, for so many claims that come;
+        None if those are not there, or have no room at its end.
+        """
+        coming, moving = claim.amount * number, list[int]()
+        for card, moved in zip(cards, path, strict=False):
+            must = max(0, -((self.free(card) - coming) // moved.amount))
+            if must > self._placements.at(card)[moved]:
+                return None
+            moving.append(must)
+            coming = must * moved.amount
+        return moving if coming <= self.free(cards[-1]) else None
+
+    def _repack(
+        self, claim: Claim, number: int, starts: list[str], barred: Callable[[str], bool]
+    ) -> bool:
+        """Place so many, and anew all claims that could make room: for unequal amounts."""
         if not self._steps.left:
+            self._steps.cut = True
             return False
         reached = self._placements.reached(starts, barred)
-        amounts = {
-            other.amount
-            for card in reached
-            for other in self._placements.at(card)
-            if len(other.cards) > 1
-        }
-        step = gcd(claim.amount, *amounts)
-        if sum(max(0, self.free(card)) // step * step for card in reached) < claim.amount:
-            return False  # those who want these cards want no others, and more than there is
         movable = [
-            (other, card, number)
+            (other, card, many)
             for card in reached
-            for other, number in self._placements.at(card).items()
+            for other, many in self._placements.at(card).items()
             if len(other.cards) > 1
         ]
-        counts, room = {claim: 1}, {card: self.free(card) for card in sorted(reached)}
-        for other, card, number in movable:
-            counts[other] = counts.get(other, 0) + number
-            room[card] += other.amount * number
+        if not self._steps.take(len(reached) + len(movable)):
+            return False
+        step = gcd(claim.amount, *{other.amount for other, _, _ in movable})
+        free = sum(max(0, self.free(card)) // step * step for card in reached)
+        if free < claim.amount * number:
+            return False  # those who want these cards want no others, and more than there is
+        counts, room = {claim: number}, {card: self.free(card) for card in sorted(reached)}
+        for other, card, many in movable:
+            counts[other] = counts.get(other, 0) + many
+            room[card] += other.amount * many
         found = pack(counts, room, self._steps)
         if found is None:
             return False
-        for other, card, number in movable:
-            self._placements.lift(other, card, number)
-        for (other, card), number in found.items():
-            self._placements.lay(other, card, number)
+        for other, card, many in movable:
+            self._placements.lift(other, card, many)
+        for (other, card), many in found.items():
+            self._placements.lay(other, card, many)
         return True
 
-    def _barred(self) -> Collection[str]:
-        """Cards that somebody is short of already."""
-        return {card for claim in self._aside for card in claim.cards} if self._aside else _NONE
+    def _barred(self, card: str) -> bool:
+        """Whether somebody is short of a card already."""
+        return card in self._short or self._closed(card)
 
-    def _drop_aside(self, claim: Claim) -> None:
-        self._aside[claim] -= 1
-        if not self._aside[claim]:
-            del self._aside[claim]
+    def _set_aside(self, claim: Claim, number: int) -> None:
+        self._aside[claim] = self._aside.get(claim, 0) + number
+        for card in claim.cards:
+            self._short[card] += claim.amount * number
+
+    def _drop_aside(self, claim: Claim, number: int = 1) -> None:
+        if not number:
+            return
+        _take(self._aside, claim, number)
+        for card in claim.cards:
+            _take(self._short, card, claim.amount * number)
 
 
-def _take(counts: Counter[K], key: K) -> None:
-    counts[key] -= 1
+def _take(counts: dict[K, int], key: K, number: int = 1) -> None:
+    counts[key] -= number
     if not counts[key]:
         del counts[key]

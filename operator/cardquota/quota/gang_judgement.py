@@ -4,8 +4,9 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from math import gcd
 from typing import NamedTuple
 
 from . import messages
@@ -21,6 +22,7 @@ from .pod_record import PodRecord
 from .pod_request import PodRequest
 from .stamp import Charge
 from .taints import Tolerations
+from .undecided import Undecided
 from .verdict import Outcome, Shortfall, Verdict
 from .vocabulary import CPU, MEMORY, Reason
 
@@ -170,28 +172,19 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
     theirs, unless one that comes later needs that very card (T3).
 
     Costs by how many kinds of members there are, and with a choice of cards by the nodes that they
-    pick; not by how many members.
+    pick; not by how many members. All searches together have one bound of steps.
     """
     kinds = kinds_of(members, GANG_KINDS.most)
+    queue = members[0].queue
     if len(kinds) > GANG_KINDS.most:
         text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
-        return Verdict(Outcome.NEVER, members[0].queue, Reason.INVALID_CARD, text), []
-    together, served = Together(ledger), list[Served]()
-    for kind in kinds:
-        if len(kind.cards) > 1:
-            verdict, found = together.judge_each(kind)
-        else:
-            verdict = together.judge_alike(kind.first, kind.number)
-            found = [(verdict.cards, kind.number)]
+        return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
+    account = ledger.account(queue) or Account(queue)
+    undecided = account.undecided or account.nobody_undecided()
+    with undecided.one_question() as steps_left:
+        verdict, served = _judge_kinds(ledger, kinds, undecided)
         if not verdict.fits:
-            account = ledger.account(verdict.queue)
-            choice = any(len(kind.cards) > 1 for kind in kinds)
-            assigned = _assigned(ledger, account, kinds) if account and choice else None
-            if assigned is None or not verdict.shortfalls:
-                return _of_gang(ledger, verdict, kinds), []
-            served = assigned
-            break
-        served.append(found)
+            return _of_gang(account, verdict, kinds, steps_left()), []
     disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []
@@ -201,7 +194,31 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
         for cards, number in found:
             for place in islice(places, number):
                 chosen[place] = cards
-    return Verdict(Outcome.FITS, members[0].queue), chosen
+    return Verdict(Outcome.FITS, queue), chosen
+
+
+def _judge_kinds(
+    ledger: Ledger, kinds: Sequence[Kind], undecided: Undecided
+) -> tuple[Verdict, list[Served]]:
+    """The verdict on the first kind that does not fit beside those before it, or that all do, and
+    the cards of each.
+    """
+    together, served = Together(ledger), list[Served]()
+    verdict = Verdict(Outcome.FITS)
+    for kind in kinds:
+        if len(kind.cards) > 1:
+            verdict, found = together.judge_each(kind)
+        else:
+            verdict = together.judge_alike(kind.first, kind.number)
+            found = [(verdict.cards, kind.number)]
+        if not verdict.fits:
+            choice = any(len(kind.cards) > 1 for kind in kinds)
+            assigned = _assigned(ledger, undecided, kinds) if choice else None
+            if assigned is None or not verdict.shortfalls:
+                return verdict, []
+            return Verdict(Outcome.FITS), assigned
+        served.append(found)
+    return verdict, served
 
 
 def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
@@ -223,9 +240,9 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
     return None
 
 
-def _assigned(ledger: Ledger, account: Account, kinds: Sequence[Kind]) -> list[Served] | None:
-    """A card for each, found for all at once; None if there is no way to serve them all."""
-    with (account.undecided or account.nobody_undecided()).beside() as others:
+def _assigned(ledger: Ledger, undecided: Undecided, kinds: Sequence[Kind]) -> list[Served] | None:
+    """A card for each, found for all at once; None if no way was found to serve them all."""
+    with undecided.beside() as others:
         served = _cards_of(ledger, kinds, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
     together = Together(ledger)
@@ -247,11 +264,10 @@ def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> 
             placed[kind.claim] += number
             if number < kind.number:
                 return None
-        with assignment.one_question():
-            return [
-                [*_fix(kind, assignment, chances, placed)] if kind.amount else [((), kind.number)]
-                for kind in kinds
-            ]
+        return [
+            [*_fix(kind, assignment, chances, placed)] if kind.amount else [((), kind.number)]
+            for kind in kinds
+        ]
     finally:
         for claim, number in placed.items():
             assignment.give_back(claim, number)
@@ -270,6 +286,8 @@ def _fix(
             number = assignment.fix(kind.claim, card, most)
             if number:
                 break
+        else:
+            raise AssertionError(f"{left} of {kind.claim} have a place, and none of their cards")
         placed[kind.claim] -= number
         placed[Claim((card,), amount)] += number
         chances.go(card, amount, number)
@@ -277,37 +295,59 @@ def _fix(
         left -= number
 
 
-def _of_gang(ledger: Ledger, verdict: Verdict, kinds: Sequence[Kind]) -> Verdict:
+def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_left: int) -> Verdict:
     """The failing member's verdict with the amounts of the whole gang."""
     if not verdict.shortfalls:
         return verdict
-    account = ledger.account(verdict.queue)
-    undecided = account.undecided if account else None
     shorts = []
     for short in verdict.shortfalls:
         asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
-        charged = account.row(short.dimension).charged if account else 0
-        if undecided is not None and short.dimension not in (CPU, MEMORY):
-            charged = undecided.held(short.dimension)
+        charged = account.row(short.dimension).charged
+        if account.undecided is not None and short.dimension not in (CPU, MEMORY):
+            charged = account.undecided.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
-    never = never or (account is not None and _never(account, kinds))
     return over_quota(
         verdict.queue,
         verdict.reason,
         shorts,
-        never=never,
-        rows=account.cards if account else (),
+        never=never or _never(account.quota, kinds, steps_left),
+        rows=account.cards,
         together=any(len(kind.cards) > 1 for kind in kinds),
     )
 
 
-def _never(account: Account, kinds: Sequence[Kind]) -> bool:
-    """Whether their cards would not fit the empty queue either (E5)."""
-    empty = Assignment(lambda card: account.quota.get(card, 0))
+def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
+    """Whether it is proven that their cards would not fit the empty queue either (E5).
+
+    By plain sums, or by a search that came to its end: what it left unlooked-at may fit.
+    """
+    asking = [kind for kind in kinds if kind.amount]
+    if _asks_too_much(quota, asking):
+        return True
+    empty = Assignment(lambda card: quota.get(card, 0), steps)
     with empty.one_question():
-        asking = (kind for kind in kinds if kind.amount)
-        return any(empty.place_many(kind.claim, kind.number) < kind.number for kind in asking)
+        fits = all(empty.place_many(kind.claim, kind.number) == kind.number for kind in asking)
+        return not fits and not empty.cut
+
+
+def _asks_too_much(quota: Mapping[str, int], kinds: Sequence[Kind]) -> bool:
+    """Whether some of these ask for more than all cards that they may use have together, as far as
+    amounts like theirs can use them.
+    """
+    by_cards: dict[frozenset[str], list[Kind]] = {}
+    for kind in kinds:
+        by_cards.setdefault(frozenset(kind.cards), []).append(kind)
+    for cards in (*by_cards, frozenset[str]().union(*by_cards)):
+        inside = [kind for own, some in by_cards.items() if own <= cards for kind in some]
+        step = gcd(*(kind.amount for kind in inside))
+        most = sum(quota.get(card, 0) // step * step for card in cards)
+        largest = max((quota.get(card, 0) for card in cards), default=0)
+        if sum(kind.amount * kind.number for kind in inside) > most:
+            return True
+        if any(kind.amount > largest for kind in by_cards.get(cards, ())):
+            return True
+    return False
 
 
 def _asks(request: PodRequest | None, dimension: str) -> int:

@@ -2,16 +2,19 @@
 
 Splitting a claim over two cards is not allowed, so this is a packing problem: NP-hard already
 for amounts of one and two. Large amounts and claims with little choice are placed first, equal
-claims are placed together, and no state is looked at twice.
+claims are placed together, and what a kind finds free is not looked at twice.
 """
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Final
 
 from .claim import Claim
 
 MOST_STEPS: Final = 2_000
 """Of all searches for one answer. Beyond it the answer is that nothing was found."""
+CARDS_A_STEP: Final = 16
+"""What looks at so many cards, or things on them, takes a step."""
 MOST_BRANCHES: Final = 400
 """Claims times cards that are searched at all: the search goes as deep."""
 
@@ -22,18 +25,23 @@ Places = dict[tuple[Claim, str], int]
 class Steps:
     """How many steps are left for an answer."""
 
-    __slots__ = ("_left", "_most")
+    __slots__ = ("_left", "_most", "cut")
 
     def __init__(self, most: int) -> None:
         self._most = self._left = most
+        self.cut = False
+        """Whether something was not looked for to its end: what was not found may fit."""
 
     def begin(self) -> None:
         """Another answer."""
-        self._left = self._most
+        self._left, self.cut = self._most, False
 
-    def take(self) -> bool:
-        """One more, if there is one."""
-        self._left -= 1
+    def take(self, cards: int = 0) -> bool:
+        """One more, and those that it takes to look at so many cards, if there are as many; else
+        the search is cut short.
+        """
+        self._left -= 1 + cards // CARDS_A_STEP
+        self.cut = self.cut or self._left < 0
         return self._left >= 0
 
     @property
@@ -43,7 +51,8 @@ class Steps:
 
 
 def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> Places | None:
-    """Where each goes, within the room of every card; None if no way was found.
+    """Where each goes, within the room of every card; None if no way was found. There is none,
+    unless the search was `cut` short.
 
     `claims`: how many there are of each kind. Cards that are not in `room` take nothing.
     """
@@ -52,7 +61,10 @@ def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> 
         for claim, number in claims.items()
     ]
     branches = sum(len(cards) for _, _, cards in kinds)
-    if not all(cards for _, _, cards in kinds) or branches > MOST_BRANCHES:
+    if not all(cards for _, _, cards in kinds):
+        return None
+    if branches > MOST_BRANCHES:
+        steps.cut = True
         return None
     kinds.sort(key=lambda kind: (-kind[0].amount, len(kind[2]), kind[0]))
     return _Search(kinds, room, steps).run()
@@ -64,43 +76,62 @@ class _Search:
     ) -> None:
         self._room = dict(room)
         self._branches = [
-            (claim, card, -1 if place else number, cards[place:])
+            (claim, card, -1 if place else number, cards)
             for claim, number, cards in kinds
             for place, card in enumerate(cards)
         ]
         """One for each kind and card; the first of a kind has the number that is to be placed."""
+        self._onward: dict[int, list[str]] = {}
+        """By the first branch of a kind: the cards that it or one after it could use."""
+        place, onward = len(self._branches), dict[str, None]()
+        for _, _, cards in reversed(kinds):
+            place -= len(cards)
+            onward.update(dict.fromkeys(cards))
+            self._onward[place] = list(onward)
         self._found: Places = {}
-        self._failed: set[tuple[int, int, tuple[int, ...]]] = set()
+        self._failed: set[tuple[int, object]] = set()
+        """First branches of kinds, and what was free for them and those after them."""
         self._steps = steps
         self._over = False
 
     def run(self) -> Places | None:
-        return self._found if self._fill(0, 0) else None
+        return self._found if self._fill_kind(0) else None
 
-    def _fill(self, place: int, left: int) -> bool:
-        """Whether the rest fits, from a branch on; `left` claims of its kind are to be placed."""
-        self._over = self._over or not self._steps.take()
+    def _fill_kind(self, place: int) -> bool:
+        """Whether the rest fits, from the first branch of a kind on."""
         if place == len(self._branches):
-            return not left
-        claim, card, number, onward = self._branches[place]
-        if number >= 0:
-            if left:
-                return False
-            left = number
-        state = (place, left, tuple(self._room.values()))
+            return True
+        claim, _, number, cards = self._branches[place]
+        onward = self._onward[place]
+        self._over = self._over or not self._steps.take(len(onward) + len(cards))
+        if self._over:
+            return False
+        state = place, itemgetter(*onward)(self._room)
         if state in self._failed:
             return False
-        amount, room = claim.amount, self._room
-        if sum(max(0, room[other]) // amount for other in onward) >= left:
-            most = min(left, max(0, room[card]) // amount)
-            for here in range(most, -1, -1):
-                if self._over:
-                    return False
-                room[card] -= here * amount
-                if self._fill(place + 1, left - here):
-                    if here:
-                        self._found[claim, card] = here
-                    return True
-                room[card] += here * amount
+        there = sum(max(0, self._room[card]) // claim.amount for card in cards)
+        if number <= there and self._fill(place, number, there):
+            return True
         self._failed.add(state)
+        return False
+
+    def _fill(self, place: int, left: int, there: int) -> bool:
+        """Whether the rest fits, from a branch on; `left` claims of its kind are to be placed, and
+        this card and those after it have room for so many.
+        """
+        self._over = self._over or not self._steps.take()
+        claim, card, _, cards = self._branches[place]
+        amount, room = claim.amount, self._room
+        most = max(0, room[card]) // amount
+        there -= most
+        last = card == cards[-1]
+        for here in range(min(left, most), max(0, left - there) - 1, -1):
+            if self._over:
+                return False
+            room[card] -= here * amount
+            if self._fill_kind(place + 1) if last else self._fill(place + 1, left - here, there):
+                if here:
+                    self._found[claim, card] = here
+                return True
+            room[card] += here * amount
         return False

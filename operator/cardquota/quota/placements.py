@@ -6,7 +6,7 @@ there are; one with many would be filed too often, and is walked over as it is.
 """
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from .claim import Claim
@@ -38,6 +38,10 @@ class Placements:
     def at(self, card: str) -> Mapping[Claim, int]:
         """The claims that a card serves, and how many of each."""
         return self._placed.get(card, _NONE)
+
+    def last(self, card: str) -> Claim:
+        """Of the claims that a card serves the kind that came last."""
+        return next(reversed(self._placed[card]))
 
     def held(self, card: str) -> int:
         """What they hold of it."""
@@ -93,13 +97,15 @@ class Placements:
                     if other != card:
                         yield other, claim
 
-    def reached(self, starts: Iterable[str], barred: Collection[str] = ()) -> set[str]:
+    def reached(
+        self, starts: Iterable[str], barred: Callable[[str], bool] = lambda card: False
+    ) -> set[str]:
         """Cards that moves lead to from some, those themselves included."""
         to_see = deque(starts)
         reached, seen = set(to_see), set[Claim]()
         while to_see:
             for other, _ in self.moves(to_see.popleft(), seen):
-                if other not in reached and other not in barred:
+                if other not in reached and not barred(other):
                     reached.add(other)
                     to_see.append(other)
         return reached

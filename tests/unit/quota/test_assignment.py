@@ -7,6 +7,7 @@ import pytest
 from cardquota.quota import assignment
 from cardquota.quota.assignment import Assignment
 from cardquota.quota.claim import Claim, claim_of
+from cardquota.quota.packing import CARDS_A_STEP
 from cardquota.quota.placements import MANY
 
 from .brute_force import fits
@@ -174,6 +175,18 @@ def test_all_searches_for_one_answer_have_one_bound(monkeypatch: pytest.MonkeyPa
     assert list(found.aside()) == [(one("A|B", 3), 1)]
 
 
+def test_what_a_search_would_look_at_is_part_of_its_bound() -> None:
+    """Of many cards it does not begin; what was not looked for is known to be left."""
+    cards = tuple(f"C{n:02}" for n in range(2 * CARDS_A_STEP))
+    room = dict.fromkeys(cards, 5)
+    found = Assignment(lambda card: room.get(card, 0), 4)
+    with found.one_question():
+        assert found.place_many(Claim(cards, 2), 2 * len(cards)) == 2 * len(cards)
+        assert (found.cut, found.steps_left) == (False, 4)
+        assert not found.place(Claim(cards, 3))
+        assert (found.cut, found.steps_left) == (True, 0)
+
+
 def test_nothing_is_looked_for_anew_while_nothing_has_changed() -> None:
     """Those who are short are many, and each question would look for all of them."""
     room, looks = {"A": 1, "B": 1}, 0
@@ -249,6 +262,85 @@ def test_t3_the_same_as_brute_force_while_room_changes() -> None:
             expected = fits(room, *inside, claim)
             assert take_in(found, claim) == expected
             inside += [claim] if expected else []
+
+
+def a_world(dice: random.Random, most: int) -> tuple[Rooms, list[tuple[Claim, int]]]:
+    """Some room, and kinds of claims of unlike amounts that want it, each several times."""
+    cards = "ABCD"[: dice.randint(2, 4)]
+    room = {card: dice.randint(0, most) for card in cards}
+    kinds = []
+    for _ in range(dice.randint(1, 4)):
+        some = tuple(sorted(dice.sample(cards, dice.randint(1, len(cards)))))
+        kinds.append((Claim(some, dice.choice((1, 2, 3, 5))), dice.randint(1, 6)))
+    return room, kinds
+
+
+@pytest.mark.parametrize("block", range(20))
+def test_t3_as_many_fit_at_once_as_one_after_the_other(block: int) -> None:
+    """Whatever moves at once: the same number finds a place, and everybody keeps one."""
+    for seed in range(100 * block, 100 * (block + 1)):
+        room, kinds = a_world(random.Random(seed), 14)
+        at_once, by_ones = an_assignment(room), an_assignment(room)
+        for claim, number in kinds:
+            expected = sum(by_ones.place(claim) for _ in range(number))
+            assert at_once.place_many(claim, number) == expected, seed
+            held = sum(standing(by_ones).values())
+            assert sum(standing(at_once).values()) == held
+            assert all(found.free(card) >= 0 for found in (at_once, by_ones) for card in room)
+
+
+@pytest.mark.parametrize("block", range(20))
+def test_t3_who_is_short_finds_a_place_at_once_where_brute_force_finds_one(block: int) -> None:
+    for seed in range(40 * block, 40 * (block + 1)):
+        room, kinds = a_world(random.Random(seed), 6)
+        claims = [claim for claim, number in kinds for _ in range(min(2, number))]
+        found = an_assignment(room, *claims)
+        found.settle()
+        assert (not list(found.aside())) == fits(room, *claims), seed
+        closed = dict(room)
+        room.update(dict.fromkeys(room, 0))
+        found.settle()
+        assert sum(number for _, number in found.aside()) == len(claims)
+        room.update(closed)
+        found.settle()
+        assert (not list(found.aside())) == fits(room, *claims), seed
+
+
+def test_what_takes_so_many_moves_costs_the_same_for_one_and_for_very_many() -> None:
+    """Those that came first stand where the others must, and ask for other amounts than they."""
+    many = 10**9
+    room = {"A": 6 * many, "B": 6 * many, "C": 9 * many}
+    found = an_assignment(room)
+    assert found.place_many(one("A|B", 2), 3 * many) == 3 * many
+    assert found.place_many(one("B|C", 5), many) == many
+    assert found.place_many(one("A", 3), 2 * many) == 2 * many
+    assert found.place_many(one("A|B|C"), 9 * many) == 4 * many
+
+
+def test_very_many_that_only_a_search_finds_a_place_for_are_searched_together() -> None:
+    many = 3 * 10**6
+    found = an_assignment({"A": 5 * many, "B": 5 * many})
+    assert found.place_many(one("A|B", 2), 2 * many) == 2 * many
+    assert found.place_many(one("A|B", 3), 2 * many) == 2 * many
+    assert standing(found) == {"A": 5 * many, "B": 5 * many}
+
+
+def test_very_many_are_set_aside_and_find_their_place_again_at_once() -> None:
+    many = 10**9
+    room = {"A": 2 * many, "B": 3 * many}
+    found = an_assignment(room)
+    for claim in (one("A|B", 2), one("A|B", 3)):
+        found.add(claim, many)
+    found.settle()
+    assert standing(found) == {"A": 2 * many, "B": 3 * many}
+    room["B"] = 0
+    found.settle()
+    held = sum(standing(found).values())
+    short = sum(claim.amount * number for claim, number in found.aside())
+    assert (held <= 2 * many, held + short) == (True, 5 * many)
+    room["B"] = 3 * many
+    found.settle()
+    assert not list(found.aside())
 
 
 _FOUND = [

@@ -6,6 +6,8 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota import assignment
+from cardquota.quota.assignment import Assignment
 from cardquota.quota.chances import MOST_SELECTORS
 from cardquota.quota.gang_judgement import Kind, Together, judge_gang, kinds_of
 from cardquota.quota.ledger import Ledger
@@ -132,6 +134,60 @@ def test_t3_thousands_that_must_be_assigned_together_are_moved_in_one_go(order: 
     held = {card: sum(n for charge in cards for c, n in charge if c == card) for card in quota}
     assert held == quota
     assert set(cards[1_000:2_000]) == {((H200, 1),)}
+
+
+AMOUNTS = (2, 2, 3, 3)
+"""Two cards of five take them all, but not in any order."""
+
+
+def members_of_amounts(*amounts: int) -> list[Body]:
+    return a_gang(*(member(f"m{n}", amount) for n, amount in enumerate(amounts)))
+
+
+def test_e5_a_gang_whose_search_was_cut_short_waits_and_is_tried_when_anything_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It could fit the empty queue, and nobody has looked to the end whether it does."""
+    monkeypatch.setattr(assignment, "MOST_STEPS", 1)
+    holder = a_pod("held").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
+    queue = a_queue("red").with_quota({H200: 5, H800: 5})
+    ledger = a_ledger(*CARDS, queue, holder, *members_of_amounts(*AMOUNTS))
+    opened, refusals = release(ledger)
+    assert (opened, {r.verdict.outcome for r in refusals}) == ([], {Outcome.WAITS})
+    monkeypatch.undo()
+    ledger.pod_gone("uid-held")
+    assert [len(pods) for pods in release(ledger)[0]] == [len(AMOUNTS)]
+
+
+@pytest.mark.parametrize(
+    ("amounts", "cut", "full"),
+    [
+        ((3, 3, 4), Outcome.WAITS, Outcome.NEVER),
+        ((3, 3, 3), Outcome.NEVER, Outcome.NEVER),
+        ((5, 5, 1), Outcome.NEVER, Outcome.NEVER),
+        ((6, 1), Outcome.NEVER, Outcome.NEVER),
+    ],
+    ids=["by a search", "by what amounts like theirs can use", "in sum", "by one of them"],
+)
+def test_e5_never_is_said_only_of_what_is_proven_not_to_fit(
+    amounts: tuple[int, ...], cut: Outcome, full: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = a_queue("red").with_quota({H200: 5, H800: 5})
+    ledger = a_ledger(*CARDS, queue, *members_of_amounts(*amounts))
+    assert judge_gang(ledger, members_of(ledger))[0].outcome is full
+    monkeypatch.setattr(assignment, "MOST_STEPS", 1)
+    assert judge_gang(ledger, members_of(ledger))[0].outcome is cut
+
+
+def test_who_has_a_place_and_gets_no_card_is_a_loud_mistake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Assignment, "fix", lambda *_: 0)
+    queue = a_queue("red").with_quota({H200: 5, H800: 5})
+    gang = a_gang(member("a"), member("b", 5, H200))
+    ledger = a_ledger(*CARDS, queue, *gang)
+    with pytest.raises(AssertionError, match="none of their cards"):
+        judge_gang(ledger, members_of(ledger))
 
 
 def test_a_gang_of_too_many_kinds_is_told_so() -> None:

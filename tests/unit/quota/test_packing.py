@@ -4,7 +4,7 @@ import time
 
 from cardquota.quota import packing
 from cardquota.quota.claim import Claim, claim_of
-from cardquota.quota.packing import MOST_BRANCHES, MOST_STEPS, Places, Steps
+from cardquota.quota.packing import CARDS_A_STEP, MOST_BRANCHES, MOST_STEPS, Places, Steps
 
 
 def pack(claims: dict[Claim, int], room: dict[str, int], steps: int = MOST_STEPS) -> Places | None:
@@ -52,6 +52,33 @@ def test_several_searches_for_one_answer_have_one_bound() -> None:
     assert [packing.pack(claims, room, steps) is None for _ in range(3)] == [False, True, True]
     steps.begin()
     assert packing.pack(claims, room, steps) is not None
+
+
+def steps_for(cards: int) -> int:
+    """How many it takes to place as many claims as there are cards."""
+    names = [f"C{n:03}" for n in range(cards)]
+    steps = Steps(MOST_STEPS)
+    assert packing.pack({claim_of(tuple(names), 1): cards}, dict.fromkeys(names, 1), steps)
+    return MOST_STEPS - steps.left
+
+
+def test_what_looks_at_many_cards_takes_more_steps() -> None:
+    """One to begin with what a claim may use, and one for each of its cards in turn."""
+    assert steps_for(4) == 1 + 4
+    assert steps_for(200) == 1 + 400 // CARDS_A_STEP + 200
+
+
+def test_what_was_not_looked_for_to_its_end_is_known_to_be_cut_short() -> None:
+    full, tight = {one("A|B", 2): 3}, {one("A|B", 3): 2, one("A|B", 2): 2}
+    kinds = {one(f"C{n:03}|C{n + 1:03}", 1): 1 for n in range(MOST_BRANCHES)}
+    rooms = dict.fromkeys([f"C{n:03}" for n in range(MOST_BRANCHES + 1)], 1)
+    steps = Steps(MOST_STEPS)
+    assert (packing.pack(full, {"A": 3, "B": 3}, steps), steps.cut) == (None, False)
+    assert (packing.pack(kinds, rooms, steps), steps.cut) == (None, True)
+    steps = Steps(2)
+    assert (packing.pack(tight, {"A": 5, "B": 5}, steps), steps.cut) == (None, True)
+    steps.begin()
+    assert not steps.cut
 
 
 def test_a_search_that_is_over_tries_nothing_more() -> None:

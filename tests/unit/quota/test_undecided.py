@@ -6,11 +6,15 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota import undecided
+from cardquota.quota.claim import claim_of
 from cardquota.quota.create_judgement import judge_create
 from cardquota.quota.judgement import judge_release
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.limits import UNDECIDED_KINDS, Limit
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 
+from .brute_force import plainly
 from .open_books import next_opening, with_nothing_noted
 from .releasing import release
 
@@ -147,6 +151,13 @@ def test_q7_who_can_be_assigned_is_not_over_the_quota() -> None:
     assert list(account.over()) == [(H200, 3, 1)]
 
 
+def test_q7_a_card_is_over_its_quota_that_those_with_no_choice_fill() -> None:
+    holder = a_request("held", 2, H200).stamped("red", {H200: 2}).on_node("h200-a")
+    account = a_cluster(holder, past_us("x")).account("red")
+    assert account is not None
+    assert list(account.over()) == [(H200, 3, 1)]
+
+
 def test_q7_who_is_over_by_one_card_lets_others_be_used() -> None:
     quota = QUEUE.with_quota({H200: 1, H800: 1, R4090: 1})
     ledger = a_cluster(quota, past_us("x"), past_us("y"), past_us("z"))
@@ -198,6 +209,98 @@ def test_room_on_a_card_that_somebody_is_short_of_lets_others_go() -> None:
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a"]]
+
+
+# --- more unlike ones than are assigned ---------------------------------------------------------
+
+
+def assigned(monkeypatch: pytest.MonkeyPatch, kinds: int, cards: int = 99) -> None:
+    monkeypatch.setattr(undecided, "UNDECIDED_KINDS", Limit("kinds", kinds))
+    monkeypatch.setattr(undecided, "UNDECIDED_CARDS", Limit("alternatives", cards))
+
+
+@pytest.mark.parametrize(("kinds", "cards"), [(1, 99), (9, 3)], ids=["kinds", "alternatives"])
+def test_i5_one_request_too_many_counts_with_the_card_that_it_is_shown_with(
+    kinds: int, cards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assigned(monkeypatch, kinds, cards)
+    quota = QUEUE.with_quota({H200: 3, H800: 3})
+    ledger = a_cluster(quota, past_us("x", 1), past_us("y", 2))
+    assert create(ledger, H800, 3).fits
+    verdict = create(ledger, H200, 2)
+    assert verdict.shortfalls == (Shortfall(H200, 2, 5, 3),)
+    assert create(ledger, H200, 1).fits
+    see(ledger, past_us("z", 2), past_us("z2", 1))
+    assert create(ledger, H800, 2).outcome is Outcome.WAITS
+
+
+def test_i5_it_is_assigned_as_soon_as_another_request_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assigned(monkeypatch, 1)
+    quota = QUEUE.with_quota({H200: 2, H800: 2})
+    ledger = a_cluster(quota, past_us("x", 1), past_us("y", 2), past_us("z", 2))
+    assert not create(ledger, H800).fits
+    ledger.pod_gone("uid-z")
+    assert not create(ledger, H200, 1).fits
+    ledger.pod_gone("uid-x")
+    assert create(ledger, H200, 2).fits
+    assert create(ledger, H800, 2).fits
+    ledger.pod_gone("uid-y")
+    account = ledger.account("red")
+    assert account is not None
+    assert account.undecided is None
+
+
+def test_q7_what_counts_with_a_card_over_its_quota_leaves_its_others_to_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may be on one of those; who waits for them is tried when the first has room again."""
+    assigned(monkeypatch, 0)
+    quota = QUEUE.with_quota({H200: 2, H800: 2, R4090: 1})
+    holder = a_request("held", 1, H200).stamped("red", {H200: 1}).on_node("h200-a")
+    ledger = a_cluster(quota, past_us("y", 2), holder, on_its_way("a", 1, H800))
+    assert create(ledger, R4090).fits
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"]]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_i1_whoever_fits_beside_those_that_are_not_assigned_fits_beside_all(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dice = random.Random(seed)
+    cards, live = (H200, H800, R4090), list[PodBody]()
+    quota = QUEUE.with_quota({card: dice.randint(0, 5) for card in cards})
+    assigned(monkeypatch, dice.randint(0, 2))
+    bounded = a_cluster(quota)
+    for step in range(14):
+        if live and dice.random() < 0.3:
+            bounded.pod_gone(live.pop(dice.randrange(len(live))).uid)
+        else:
+            names = "|".join(dice.sample(cards, dice.randint(1, 3)))
+            live.append(past_us(f"p{step}", dice.choice((1, 1, 2, 3)), names))
+            see(bounded, live[-1])
+        account = bounded.account("red")
+        assert account is not None
+        plain = plainly(bounded, account, at_create=False)
+        new, amount = tuple(dice.sample(cards, dice.randint(1, 3))), dice.choice((1, 2))
+        verdict = create(bounded, "|".join(new), amount)
+        if plain.fits():
+            assert not verdict.fits or plain.fits(claim_of(new, amount))
+
+
+def test_i5_of_very_many_unlike_ones_some_are_assigned() -> None:
+    pods = [past_us(f"x{n}", n + 1) for n in range(3 * UNDECIDED_KINDS.most)]
+    ledger = a_cluster(*pods)
+    account = ledger.account("red")
+    assert account is not None
+    assert account.undecided is not None
+    assert account.undecided.kinds == UNDECIDED_KINDS.most
+    for pod in pods:
+        ledger.pod_gone(pod.uid)
+    assert account.undecided is None
 
 
 def test_outside_every_queue_nobody_claims_anything() -> None:

@@ -1,0 +1,67 @@
+"""Claims of one card or another that count with a certain one: those beyond a bound (T3, I5).
+
+The totals show them with that card, and there they count.
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Final, TypeVar
+
+from .claim import Claim
+
+K = TypeVar("K", bound=Hashable)
+_NONE: Final = frozenset[str]()
+
+
+class FixedClaims:
+    """Of one queue. To add or remove one costs by the cards that it could use."""
+
+    __slots__ = ("_numbers", "_others")
+
+    def __init__(self) -> None:
+        self._numbers: dict[Claim, dict[str, int]] = {}
+        """By claim, and by the card with which it counts."""
+        self._others: dict[str, dict[str, int]] = {}
+        """By the card with which they count, and by another one that they could use."""
+
+    def __contains__(self, claim: Claim) -> bool:
+        return claim in self._numbers
+
+    def add(self, claim: Claim, shown: str) -> None:
+        """One that counts with `shown`."""
+        _count(self._numbers, claim, (shown,), 1)
+        _count(self._others, shown, claim.cards, 1)
+
+    def remove(self, claim: Claim, shown: str, number: int = 1) -> None:
+        """The inverse of `add`, for so many."""
+        _count(self._numbers, claim, (shown,), -number)
+        _count(self._others, shown, claim.cards, -number)
+
+    @property
+    def first(self) -> Claim | None:
+        """The claim that has been here longest."""
+        return next(iter(self._numbers), None)
+
+    @property
+    def shown(self) -> Collection[str]:
+        """The cards with which they count."""
+        return self._others.keys()
+
+    def of(self, claim: Claim) -> Mapping[str, int]:
+        """How many of these there are, by the card with which they count."""
+        return dict(self._numbers[claim])
+
+    def others(self, shown: str) -> Collection[str]:
+        """Cards that those could use that count with this one, and this one."""
+        return self._others.get(shown, _NONE)
+
+
+def _count(counts: dict[K, dict[str, int]], key: K, names: Iterable[str], number: int) -> None:
+    found = counts.setdefault(key, {})
+    for name in names:
+        left = found.get(name, 0) + number
+        if left:
+            found[name] = left
+        else:
+            del found[name]
+    if not found:
+        del counts[key]
