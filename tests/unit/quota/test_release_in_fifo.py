@@ -208,4 +208,3 @@ def test_p4_fifo_is_not_held_up_any_more_by_who_asks_for_a_card_that_nobody_know
     see(ledger, other.with_quota({H200: 1}))
     assert "red" in ledger.news.take_stirred()
     assert release(ledger)[0] == [["b"]]
-
