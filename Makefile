@@ -48,7 +48,7 @@ chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; BRE
 fuzz: $(STAMP) ## Malformed, odd and oversized input for whatever reads it (N=1000000 SEED=1 KEEP=DIR)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))
 
-lint: $(STAMP) ## Style, types, layers, and whether generated files are up to date
+lint: $(STAMP) ## Style, types, layers, the numbers of rules, and whether generated files are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -56,6 +56,7 @@ lint: $(STAMP) ## Style, types, layers, and whether generated files are up to da
 	$(BIN)/python -m cardquota.api.generate --check
 	$(BIN)/python -m cardquota.install.generate --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
+	$(BIN)/python -m cardquota_dev.rule_book
 
 crds: $(STAMP) ## Write crds/, the generated manifests and docs/messages.md anew
 	$(BIN)/python -m cardquota.api.generate
