@@ -5,14 +5,13 @@ asking itself, whatever room there is. Both are pure functions of the pod, its q
 known cards and the nodes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from . import messages
 from .card import Card, CardNameError, can_exist, model_of, read_alternatives
 from .catalog import Catalog
-from .node_book import NodeBook
 from .pod_facts import PodFacts
 from .selector import Selector, decode
 from .selector_text import requirements
@@ -20,11 +19,24 @@ from .vendor import Vendor, counts_form, may_count_cards
 from .vocabulary import CPU, MEMORY, Reason
 
 
+class Nodes(Protocol):
+    """What is known of nodes."""
+
+    def picked(self, selector: bytes) -> Collection[str]:
+        """The names of the cards on nodes that a selector picks."""
+
+    def named_by(self, selector: bytes) -> bool:
+        """Whether a selector names single nodes."""
+
+
 class Knowledge(Protocol):
     """What is known of cards beyond one queue."""
 
     catalog: Catalog
-    nodes: NodeBook
+
+    @property
+    def nodes(self) -> Nodes:
+        """What is known of nodes."""
 
     def counts(self, resource: str) -> bool:
         """Whether a resource name counts cards, by the vendor table or by a node."""
