@@ -2,7 +2,7 @@
 
 One ledger, four doors. Everything that happens to pods, nodes, queues and pod groups flows
 into one in-memory ledger (`cardquota.quota`); admission, release, bind and status ask it and
-tell it. Start reading at `cardquota.quota.ledger`, or at `cardquota.cli.run` to see how the
+tell it. Start reading at `cardquota.quota.ledger.ledger`, or at `cardquota.cli.run` to see how the
 doors are hung.
 """
 

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from .quota.vendor_table import CollisionError, VendorTable
+from .quota.cards.vendor_table import CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from .section import Section
 from .vendor_row import VendorRow

@@ -6,9 +6,9 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, model_validator
 
-from .quota.card_memory import MemoryUnit
-from .quota.resource_pattern import Matcher, PatternError, common_name, read_pattern
-from .quota.vendor import Shown, Vendor
+from .quota.cards.card_memory import MemoryUnit
+from .quota.cards.resource_pattern import Matcher, PatternError, common_name, read_pattern
+from .quota.cards.vendor import Shown, Vendor
 from .quota.words import show
 from .section import Section
 

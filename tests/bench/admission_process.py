@@ -23,7 +23,7 @@ from builders.queue import QueueBody, a_queue
 from cardquota.cli.garbage import spare_what_stays
 from cardquota.cluster.pulse import Pulse
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews

@@ -10,9 +10,9 @@ import time
 
 from builders import Body, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.create_judgement import judge_create
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_pass import Opening, openings
 from cardquota.quota.stamp import Stamp
 
 from .figure import Report, median

@@ -8,9 +8,9 @@ import time
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_order import queue_order
-from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_order import queue_order
+from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.stamp import Stamp
 
 from .figure import Report, median

@@ -12,9 +12,9 @@ from typing import Final
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.loop.stretch import BOUND
-from cardquota.quota.create_judgement import judge_create
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_pass import ReleasePass
 
 from .figure import Figure, Report
 

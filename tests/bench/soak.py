@@ -18,8 +18,8 @@ from builders.body import Body
 from cardquota.cluster.delivery import Delivery
 from cardquota.cluster.feed import watched
 from cardquota.cluster.pulse import Pulse
-from cardquota.quota.drift import drift
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 
 from .figure import Figure, Report

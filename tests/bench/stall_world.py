@@ -20,7 +20,7 @@ from builders.pod import PodBody
 from cardquota.cli.garbage import spare_what_stays
 from cardquota.cluster.known import Known
 from cardquota.loop.timed_selector import TimedSelector
-from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.pods.pod_facts import PodFacts
 from harness.replica import Replica
 
 NODES: Final = 5_000

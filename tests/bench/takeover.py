@@ -27,8 +27,8 @@ from cardquota.cluster.pulse import Pulse
 from cardquota.control import leadership
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.settings import Settings
 
 from .figure import Figure, Report

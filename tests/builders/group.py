@@ -6,7 +6,7 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.group_facts import GroupFacts, group_facts
+from cardquota.quota.ledger.group_facts import GroupFacts, group_facts
 from cardquota.quota.objects.pod_group import PodGroup
 from cardquota.quota.stamp import Reservation, canonical, reservation_text
 

@@ -4,9 +4,9 @@ from typing import Self
 
 import msgspec
 
-from cardquota.quota.node_facts import NodeFacts, node_facts
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
+from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
-from cardquota.quota.vendor_table import DEFAULT_TABLE
 
 from .body import Body, new_body
 from .names import GPU

@@ -8,7 +8,7 @@ import msgspec
 
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pod_facts import PodFacts, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 
 from .body import Body, new_body
 from .names import GPU

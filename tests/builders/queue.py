@@ -7,8 +7,8 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.queue_facts import QueueFacts, queue_facts
 from cardquota.quota.objects.queue import Queue
-from cardquota.quota.queue_facts import QueueFacts, queue_facts
 
 from .body import Body, new_body
 

@@ -27,16 +27,16 @@ from cardquota.control.groups import GroupKeeper
 from cardquota.control.pod_patch import pod_path
 from cardquota.control.release import ReleaseDoor
 from cardquota.control.reservation_timeouts import ReservationTimeouts
-from cardquota.quota import create_judgement
 from cardquota.quota import vocabulary as v
-from cardquota.quota.asking import Asking
-from cardquota.quota.group_book import GroupBook
-from cardquota.quota.group_facts import GroupFacts
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_facts import PodFacts
-from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.assignment.undecided import Others
+from cardquota.quota.decisions import create_judgement
+from cardquota.quota.decisions.asking import Asking
+from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.ledger.group_facts import GroupFacts
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
-from cardquota.quota.undecided import Others
 
 from .breaker import Breaker
 

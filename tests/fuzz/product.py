@@ -16,8 +16,8 @@ from cardquota.cluster.foothold import StreamError
 from cardquota.cluster.known import Known
 from cardquota.cluster.reflector import Reflector, _BrokenError
 from cardquota.control.queue_metrics import refresh
-from cardquota.quota.drift import drift
-from cardquota.quota.release_judge import Opening
+from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.reports.drift import drift
 from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
 

@@ -18,8 +18,8 @@ from cardquota.cluster.reflector import Reflector
 from cardquota.control.leadership import Leadership
 from cardquota.control.queue_reports import QueueReports
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews

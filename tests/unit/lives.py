@@ -12,7 +12,7 @@ from builders.body import Body
 from cardquota.cluster.delivery import Delivery
 from cardquota.cluster.feed import watched
 from cardquota.cluster.pulse import Pulse
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Stamp
 
 

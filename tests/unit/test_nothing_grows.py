@@ -23,8 +23,8 @@ from cardquota.control.release import ReleaseDoor
 from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.control.status_writer import StatusWriter
 from cardquota.metrics import Metrics
-from cardquota.quota.drift import drift
-from cardquota.quota.queue_report import report
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.queue_report import report
 from cardquota_webhooks.unseen import Unseen
 
 from .containers import assert_nothing_grew, containers

@@ -8,7 +8,7 @@ import yaml
 
 from builders import a_node
 from cardquota.install.manifests import render
-from cardquota.quota.node_facts import node_facts
+from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.settings import Settings, SettingsError, load
 
 MINE = {"name": "Mine", "prefix": "mine.example", "type": "xpu"}

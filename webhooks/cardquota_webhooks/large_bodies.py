@@ -7,7 +7,7 @@ about by dry run, again and again. What it takes to decode one goes by the numbe
 import msgspec
 
 from cardquota.quota import messages
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import BODY, ELEMENTS, elements_of
 from cardquota.quota.vocabulary import Mode, Reason
 

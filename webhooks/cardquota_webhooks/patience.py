@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 from cardquota.cluster.pulse import Pulse
 from cardquota.quota import vocabulary as v
-from cardquota.quota.create_judgement import judge_create
-from cardquota.quota.judgement import queue_on_its_way
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.judgement import queue_on_its_way
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 

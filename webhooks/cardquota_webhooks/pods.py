@@ -19,14 +19,14 @@ from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_g
 from cardquota.install.matching import is_ours
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_alias import alias_warning
-from cardquota.quota.create_judgement import judge_create
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.judgement import queue_not_named
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GATES
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pod_facts import PodFacts, State, pod_facts
+from cardquota.quota.pods.card_alias import alias_warning
+from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 

@@ -5,9 +5,9 @@ deleted (Q8).
 import msgspec
 
 from cardquota.quota import messages
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_about
 from cardquota.quota.objects.queue import Queue
-from cardquota.quota.queue_facts import QueueError, check_queue, doubts_about
 
 from .large_bodies import too_large_together
 from .review import Answer, Request, ReviewError, deny

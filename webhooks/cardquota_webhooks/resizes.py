@@ -9,11 +9,11 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.quota import messages
+from cardquota.quota.decisions.resize import judge_resize
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pod_facts import PodFacts, pod_facts
-from cardquota.quota.resize import judge_resize
+from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.vocabulary import Mode, Policy
 
 from .large_bodies import answer_to_large

@@ -21,21 +21,21 @@ import msgspec
 from cardquota.cluster.pulse import Pulse
 from cardquota.loop.turns import in_turns
 from cardquota.quota import messages
-from cardquota.quota.account import Account
-from cardquota.quota.card_alias import alias_warning
-from cardquota.quota.create_judgement import on_the_way
+from cardquota.quota.assignment.on_the_way import OnTheWay
+from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions.first_step import must_go_first
+from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.first_step import must_go_first
-from cardquota.quota.judgement import judge_new
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.account import Account
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.on_the_way import OnTheWay
-from cardquota.quota.own_pods import OwnPods
-from cardquota.quota.pod_defaults import PodDefaults
-from cardquota.quota.pod_facts import PodFacts, pod_facts
-from cardquota.quota.pod_request import PodRequest
-from cardquota.quota.room import room_for
+from cardquota.quota.pods.card_alias import alias_warning
+from cardquota.quota.pods.own_pods import OwnPods
+from cardquota.quota.pods.pod_defaults import PodDefaults
+from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
+from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason

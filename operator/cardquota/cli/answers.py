@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..quota.queue_report import QueueReport
+from ..quota.reports.queue_report import QueueReport
 
 
 class Answer(StrEnum):

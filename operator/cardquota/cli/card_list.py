@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..quota import messages
-from ..quota.device_classes import PREFIX
-from ..quota.group_facts import namespace_facts
-from ..quota.ledger import Ledger
-from ..quota.node_facts import node_facts
+from ..quota.cards.device_classes import PREFIX
+from ..quota.cards.vendor_table import VendorTable
+from ..quota.ledger.group_facts import namespace_facts
+from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.queue_facts import queue_facts
+from ..quota.nodes.node_facts import node_facts
 from ..quota.objects.device_class import DeviceClass
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.queue import Queue
-from ..quota.queue_facts import queue_facts
-from ..quota.vendor_table import VendorTable
 from . import sentences
 
 

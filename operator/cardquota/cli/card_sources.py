@@ -10,11 +10,11 @@ from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..cluster.client import Client
 from ..cluster.find_access import find_access
 from ..cluster.listing import Unreadable, list_objects
+from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.device_class import DeviceClass
 from ..quota.objects.namespace import Namespace
 from ..quota.objects.node import Node
 from ..quota.objects.queue import Queue
-from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import GROUP, VERSION
 from . import sentences
 from .card_list import CardCount, CardList

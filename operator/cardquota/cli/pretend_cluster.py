@@ -9,11 +9,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from ..quota import vocabulary as v
-from ..quota.group_facts import group_facts
-from ..quota.ledger import Ledger
+from ..quota.ledger.group_facts import group_facts
+from ..quota.ledger.ledger import Ledger
 from ..quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodStatus
 from ..quota.objects.pod_group import GroupAnnotations, PodGroup
-from ..quota.pod_facts import pod_facts
+from ..quota.pods.pod_facts import pod_facts
 from ..quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 
 _BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from ..cluster.reflector import Reflector
 from ..control.queue_metrics import refresh
 from ..metrics import Metrics
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 
 
 class Probes:

@@ -8,16 +8,16 @@ between pods, topology, preemption. What a node is and whom it takes is read as 
 from collections.abc import Iterable
 from typing import Final
 
-from ..quota.node_facts import node_facts
-from ..quota.node_pins import label_of
+from ..quota.cards.vendor_table import VendorTable
+from ..quota.nodes.node_facts import node_facts
+from ..quota.nodes.node_pins import label_of
 from ..quota.objects.node import Node
 from ..quota.objects.pod import PodSpec
-from ..quota.pod_facts import PodFacts
+from ..quota.pods.pod_facts import PodFacts
 from ..quota.quantity import QuantityError, milli, whole
-from ..quota.selector import Selector
+from ..quota.selectors.selector import Selector
+from ..quota.selectors.taints import tolerates, tolerations_of
 from ..quota.stamp import Charge
-from ..quota.taints import tolerates, tolerations_of
-from ..quota.vendor_table import VendorTable
 from ..quota.vocabulary import CPU, MEMORY
 
 _PODS: Final = "pods"

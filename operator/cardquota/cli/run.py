@@ -36,7 +36,7 @@ from ..control.queue_metrics import measure_drift
 from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
 from .admission_door import AdmissionDoor

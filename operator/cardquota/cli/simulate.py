@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from rich.text import Text
 
-from ..quota.queue_report import QueueReport, columns
+from ..quota.reports.queue_report import QueueReport, columns
 from ..quota.words import listed, show
 from ..settings import Settings
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer

@@ -11,21 +11,21 @@ from ..install.gate_setting import gate_is_set_by_policy
 from ..install.matching import is_ours
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.card_alias import alias_warning
-from ..quota.create_judgement import judge_create
+from ..quota.decisions.create_judgement import judge_create
+from ..quota.decisions.judgement import queue_not_named
 from ..quota.effect import Effect, effect_of
-from ..quota.group_facts import namespace_facts
-from ..quota.judgement import queue_not_named
-from ..quota.ledger import Ledger
-from ..quota.node_facts import node_facts
+from ..quota.ledger.group_facts import namespace_facts
+from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.queue_facts import QueueError, check_queue, queue_facts
+from ..quota.nodes.node_facts import node_facts
 from ..quota.objects.pod import Pod
 from ..quota.objects.queue import Queue
-from ..quota.pod_facts import PodFacts, pod_facts
-from ..quota.pod_request import card_devices
-from ..quota.queue_facts import QueueError, check_queue, queue_facts
-from ..quota.queue_report import report
-from ..quota.release_order import queue_order
-from ..quota.release_pass import Opening, Refusal, openings
+from ..quota.pods.card_alias import alias_warning
+from ..quota.pods.pod_facts import PodFacts, pod_facts
+from ..quota.pods.pod_request import card_devices
+from ..quota.release.release_order import queue_order
+from ..quota.release.release_pass import Opening, Refusal, openings
+from ..quota.reports.queue_report import report
 from ..quota.stamp import Stamp
 from ..quota.verdict import Verdict
 from ..settings import InstallationMode, Settings

@@ -10,7 +10,7 @@ from ..quota.objects.meta import Meta, Owner
 from ..quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ..quota.objects.pod import Pod, PodAnnotations, PodSpec
 from ..quota.objects.pod_group import GroupMeta, GroupSpec, PodGroup
-from ..quota.selector import NODE_NAME
+from ..quota.selectors.selector import NODE_NAME
 from .inventory import DEFAULT_QUEUE, Workload
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob

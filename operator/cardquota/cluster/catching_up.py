@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from .pulse import Pulse
 
 _PAUSE: Final = 0.02

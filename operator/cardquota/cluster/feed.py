@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..quota.group_facts import group_facts, namespace_facts
-from ..quota.ledger import Ledger
-from ..quota.node_facts import node_facts
+from ..quota.ledger.group_facts import group_facts, namespace_facts
+from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.queue_facts import queue_facts
+from ..quota.nodes.node_facts import node_facts
 from ..quota.objects.device_class import DeviceClass
 from ..quota.objects.limit_range import LimitRange
 from ..quota.objects.namespace import Namespace
@@ -20,8 +21,7 @@ from ..quota.objects.pod_group import PodGroup
 from ..quota.objects.priority_class import PriorityClass
 from ..quota.objects.queue import Queue
 from ..quota.objects.runtime_class import RuntimeClass
-from ..quota.pod_facts import pod_facts
-from ..quota.queue_facts import queue_facts
+from ..quota.pods.pod_facts import pod_facts
 from .catching_up import CatchingUp
 from .pulse import Pulse
 

@@ -9,7 +9,7 @@ import asyncio
 from typing import Final
 
 from ..loop.turns import Turns
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from .pulse import Pulse
 
 AT_ONCE: Final = 100

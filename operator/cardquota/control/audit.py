@@ -4,8 +4,8 @@ from typing import Final
 
 from ..cluster.events import EventRecorder
 from ..quota import messages
-from ..quota.ledger import Ledger
-from ..quota.pod_record import PodRecord
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_record import PodRecord
 from ..quota.verdict import Shortfall
 from ..quota.vocabulary import CPU, MEMORY, Mode, Reason
 from .references import pod_reference

@@ -8,9 +8,9 @@ from typing import Final
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.group_book import GroupBook
-from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
+from ..quota.ledger.group_book import GroupBook
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_facts import PodFacts
 from ..quota.stamp import Reservation
 from ..quota.vocabulary import CPU, MEMORY
 from ..quota.words import logged

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ..cluster.events import EventRecorder
-from ..quota.group_book import GroupBook
-from ..quota.group_facts import GroupFacts
-from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
+from ..quota.ledger.group_book import GroupBook
+from ..quota.ledger.group_facts import GroupFacts
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_facts import PodFacts
 from ..quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
 from .gate import GateOpener, Opened

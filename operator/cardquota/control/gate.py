@@ -16,9 +16,9 @@ import msgspec
 from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..cluster.backoff import Backoff
 from ..quota import vocabulary as v
-from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
-from ..quota.selector import decode
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_facts import PodFacts
+from ..quota.selectors.selector import decode
 from ..quota.stamp import Stamp, allocated_text
 from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError

@@ -5,8 +5,8 @@ from typing import Final
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_facts import PodFacts
 from ..quota.stamp import Stamp
 from .references import pod_reference
 

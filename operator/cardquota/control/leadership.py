@@ -17,7 +17,7 @@ from ..cluster.pulse import Pulse
 from ..cluster.reflector import Reflector
 from ..cluster.takeover import LeadershipLost, settle_and_catch_up
 from ..metrics import Metrics
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from ..settings import Settings
 from .audit import report_strangers
 from .fenced_writer import FencedWriter

@@ -10,7 +10,7 @@ from typing import Final
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from .references import namespace_reference
 
 _LOG = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..quota.pod_facts import PodFacts
+from ..quota.pods.pod_facts import PodFacts
 
 
 def precondition(facts: PodFacts) -> dict[str, Any]:

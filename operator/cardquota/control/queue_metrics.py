@@ -5,11 +5,11 @@ from typing import Final
 
 from ..loop.turns import Turns, in_turns
 from ..metrics import Metrics
-from ..quota.account import OUTSIDE, Account, Row, sum_of
-from ..quota.cluster_report import cards_of, cluster_report_in_steps
-from ..quota.drift import Drift, compare
-from ..quota.ledger import Ledger
-from ..quota.queue_report import deserved
+from ..quota.ledger.account import OUTSIDE, Account, Row, sum_of
+from ..quota.ledger.ledger import Ledger
+from ..quota.reports.cluster_report import cards_of, cluster_report_in_steps
+from ..quota.reports.drift import Drift, compare
+from ..quota.reports.queue_report import deserved
 from ..quota.vocabulary import CPU, MEMORY
 
 _ROUNDS: Final = 3

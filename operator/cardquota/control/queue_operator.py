@@ -17,7 +17,7 @@ import kopf
 
 from ..cluster.client import APPLY_PATCH, Client
 from ..quota import vocabulary as v
-from ..quota.queue_report import QueueReport
+from ..quota.reports.queue_report import QueueReport
 from .status_writer import StatusWriter
 
 _LOG = logging.getLogger(__name__)

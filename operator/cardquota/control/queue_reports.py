@@ -8,8 +8,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ..quota.ledger import Ledger
-from ..quota.queue_report import QueueReport, report
+from ..quota.ledger.ledger import Ledger
+from ..quota.reports.queue_report import QueueReport, report
 from .later import Later, Timer, in_loop_later
 from .time_slice import TimeSlice
 

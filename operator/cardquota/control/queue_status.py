@@ -8,7 +8,7 @@ from ..api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
 from ..quota import messages
 from ..quota import vocabulary as v
 from ..quota.quantity import LARGEST
-from ..quota.queue_report import QueueReport, columns
+from ..quota.reports.queue_report import QueueReport, columns
 from ..quota.words import first_of
 
 

@@ -2,10 +2,10 @@
 
 from ..cluster.event import ObjectReference
 from ..quota import vocabulary as v
-from ..quota.group_facts import GroupFacts, NamespaceFacts
-from ..quota.node_facts import NodeFacts
-from ..quota.pod_facts import PodFacts
-from ..quota.queue_facts import QueueFacts
+from ..quota.ledger.group_facts import GroupFacts, NamespaceFacts
+from ..quota.ledger.queue_facts import QueueFacts
+from ..quota.nodes.node_facts import NodeFacts
+from ..quota.pods.pod_facts import PodFacts
 
 
 def pod_reference(facts: PodFacts) -> ObjectReference:

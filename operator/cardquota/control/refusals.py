@@ -9,11 +9,11 @@ from sys import intern
 from typing import Final, Protocol
 
 from ..cluster.events import EventRecorder
-from ..quota.group_book import GroupBook
-from ..quota.ledger import Ledger
-from ..quota.pod_record import PodRecord
-from ..quota.release_judge import judge_member
-from ..quota.release_pass import Refusal, next_refusals
+from ..quota.ledger.group_book import GroupBook
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_record import PodRecord
+from ..quota.release.release_judge import judge_member
+from ..quota.release.release_pass import Refusal, next_refusals
 from ..quota.verdict import Outcome, Verdict
 from ..quota.words import MOST_LISTED, show
 from .references import group_reference, pod_reference

@@ -16,11 +16,11 @@ from ..cluster.events import EventRecorder
 from ..metrics import Metrics
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.group_book import GroupBook
-from ..quota.ledger import Ledger
-from ..quota.pod_facts import PodFacts
-from ..quota.release_order import QueueOrder
-from ..quota.release_pass import Opening, ReleasePass
+from ..quota.ledger.group_book import GroupBook
+from ..quota.ledger.ledger import Ledger
+from ..quota.pods.pod_facts import PodFacts
+from ..quota.release.release_order import QueueOrder
+from ..quota.release.release_pass import Opening, ReleasePass
 from ..quota.stamp import Stamp
 from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending

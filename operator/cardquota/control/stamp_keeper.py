@@ -11,7 +11,7 @@ import logging
 
 from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..quota import vocabulary as v
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from ..quota.stamp import allocated_text, canonical
 from ..quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 from ..cluster.api_error import ApiError, OutcomeUnknown
 from ..cluster.backoff import Backoff
 from ..quota import vocabulary as v
-from ..quota.queue_report import QueueReport
+from ..quota.reports.queue_report import QueueReport
 from .queue_status import queue_status
 
 _LOG = logging.getLogger(__name__)

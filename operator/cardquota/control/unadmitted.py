@@ -13,8 +13,8 @@ from typing import Final
 from ..cluster.events import EventRecorder
 from ..quota import messages
 from ..quota import vocabulary as v
-from ..quota.account import OUTSIDE
-from ..quota.ledger import Ledger
+from ..quota.ledger.account import OUTSIDE
+from ..quota.ledger.ledger import Ledger
 from ..quota.words import logged
 from .later import Later, Timer, in_loop_later
 from .references import queue_reference

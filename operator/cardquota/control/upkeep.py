@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from itertools import chain
 from typing import Any
 
-from ..quota.ledger import Ledger
+from ..quota.ledger.ledger import Ledger
 from .retries import Retries
 from .stamp_keeper import StampKeeper
 

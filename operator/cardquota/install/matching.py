@@ -10,10 +10,10 @@ Two words, as everywhere in the product:
 
 from typing import Final
 
-from ..quota.device_classes import PREFIX
+from ..quota.cards.device_classes import PREFIX
+from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
-from ..quota.pod_facts import PodFacts
-from ..quota.vendor_table import VendorTable
+from ..quota.pods.pod_facts import PodFacts
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,

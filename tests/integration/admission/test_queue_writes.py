@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, a_queue
 from cardquota.quota import vocabulary as v
-from cardquota.quota.quota_text import MOST_ROWS
+from cardquota.quota.cards.quota_text import MOST_ROWS
 from integration.asking import ask
 from integration.team import QUEUES, Team, let_through
 

@@ -9,7 +9,7 @@ import pytest
 
 from builders import GPU
 from cardquota.quota.objects.pod import Pod, PodSpec
-from cardquota.quota.pod_total import PodTotals, pod_totals
+from cardquota.quota.pods.pod_total import PodTotals, pod_totals
 from cardquota_dev.testing import Cluster, eventually
 
 from ..asking import ask

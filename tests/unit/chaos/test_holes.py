@@ -9,9 +9,9 @@ import pytest
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.create_judgement import judge_create
-from cardquota.quota.judgement import judge_release
-from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.release.release_pass import Opening, openings
 from chaos.breaker import Breaker
 from chaos.broken import BREAKAGES
 

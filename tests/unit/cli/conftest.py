@@ -9,7 +9,7 @@ from cardquota.cli.answers import Answers
 from cardquota.cli.inventory import sort_documents
 from cardquota.cli.simulation import Simulation
 from cardquota.cli.yaml_files import read_files
-from cardquota.quota.drift import drift
+from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from builders import GPU, H200, a_namespace, a_node, a_queue
 from cardquota.cli.card_sources import ClusterError, from_cluster
-from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 
 NODES = "/api/v1/nodes"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from cardquota.cli.rooms import Rooms
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pod_facts import pod_facts
-from cardquota.quota.vendor_table import DEFAULT_TABLE
+from cardquota.quota.pods.pod_facts import pod_facts
 
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
 CHARGE = (("NVIDIA-H200", 1),)

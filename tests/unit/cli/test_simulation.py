@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cardquota.cli.answers import Answer, Answers, WorkloadAnswer
-from cardquota.quota.queue_report import columns
+from cardquota.quota.reports.queue_report import columns
 
 Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"

@@ -6,7 +6,7 @@ from cardquota.cli.inventory import Workload, sort_documents
 from cardquota.cli.workloads import Expansion, expand
 from cardquota.cli.yaml_files import Document
 from cardquota.quota.objects.pod import PodSpec
-from cardquota.quota.selector import Selector
+from cardquota.quota.selectors.selector import Selector
 
 TEMPLATE = {
     "metadata": {"annotations": {"volcano.sh/card.name": "NVIDIA-H200"}},

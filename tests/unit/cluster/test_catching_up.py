@@ -8,8 +8,8 @@ from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
 from cardquota.cluster import catching_up
 from cardquota.cluster.catching_up import CatchingUp
 from cardquota.cluster.pulse import Pulse
-from cardquota.quota.drift import drift
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift
 
 WAITING = 1_000
 

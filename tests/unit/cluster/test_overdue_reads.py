@@ -6,7 +6,7 @@ from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
 from cardquota.cluster.feed import watched
 from cardquota.cluster.overdue_reads import OverdueReads
 from cardquota.cluster.pulse import Pulse
-from cardquota.quota.drift import drift
+from cardquota.quota.reports.drift import drift
 
 TEAM = a_namespace("team").with_default_queue("red")
 PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]

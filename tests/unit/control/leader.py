@@ -13,7 +13,7 @@ from cardquota.control.groups import GroupKeeper
 from cardquota.control.release import ReleaseDoor
 from cardquota.control.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 
 from .stage import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
 

@@ -16,10 +16,10 @@ from cardquota.cluster.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.event import ObjectReference
 from cardquota.control.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
-from cardquota.quota.account import Account
-from cardquota.quota.drift import drift
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_facts import PodFacts
+from cardquota.quota.ledger.account import Account
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
 from cardquota_dev.condition import Condition
 

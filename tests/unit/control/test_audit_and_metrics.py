@@ -8,8 +8,8 @@ from cardquota.control.audit import report_strangers
 from cardquota.control.queue_metrics import UNKNOWN, measure_drift, refresh
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card import can_exist
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.cards.card import can_exist
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import is_object_name
 
 from .stage import Told, a_world

@@ -15,9 +15,9 @@ from cardquota.cluster.api_error import ApiError
 from cardquota.control import gate as module
 from cardquota.control.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_facts import PodFacts
-from cardquota.quota.release_pass import Opening, openings
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.release.release_pass import Opening, openings
 from cardquota.quota.stamp import Stamp
 
 from .stage import (

@@ -9,8 +9,8 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.control.groups import GroupKeeper
 from cardquota.quota import vocabulary as v
-from cardquota.quota.group_facts import GroupFacts
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.group_facts import GroupFacts
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Reservation, reservation_text
 
 from .stage import (

@@ -11,8 +11,8 @@ from builders.pod import PodBody
 from cardquota.control import gang_start, gate
 from cardquota.control import release as module
 from cardquota.quota import vocabulary as v
-from cardquota.quota.group_book import GroupBook
-from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
 from .leader import GANG, Leader, leading, reservations, waiting

@@ -5,7 +5,7 @@ from cardquota.control.namespace_reports import NamespaceReports
 from cardquota.control.queue_metrics import refresh
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 
 from .stage import Told
 

@@ -17,7 +17,7 @@ from builders import a_ledger, a_queue
 from cardquota.control import queue_operator as module
 from cardquota.control.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
-from cardquota.quota.queue_report import QueueReport, report
+from cardquota.quota.reports.queue_report import QueueReport, report
 
 from .stage import until
 

@@ -7,8 +7,8 @@ import pytest
 from builders import H200, a_queue
 from cardquota.control import queue_reports as module
 from cardquota.control.queue_reports import QueueReports
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.queue_report import QueueReport, report
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.queue_report import QueueReport, report
 
 from .stage import a_world
 

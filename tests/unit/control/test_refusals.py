@@ -7,10 +7,10 @@ from builders.pod import PodBody
 from cardquota.control import refusals
 from cardquota.control.refusals import Refusals
 from cardquota.control.time_slice import TimeSlice
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_record import PodRecord
-from cardquota.quota.release_judge import judge_member
-from cardquota.quota.release_pass import ReleasePass
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.release.release_judge import judge_member
+from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 

@@ -9,7 +9,7 @@ import pytest
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control import release as module
 from cardquota.control.time_slice import SLICE, TimeSlice
-from cardquota.quota.release_judge import ReleaseJudge
+from cardquota.quota.release.release_judge import ReleaseJudge
 
 from .leader import Leader, leading, waiting
 from .stage import charged, no_charge_is_left, refused, until

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from builders import H200, a_group, a_ledger, a_queue, see
 from cardquota.control.reservation_timeouts import ReservationTimeouts
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 
 KEY = "team/gang"
 GANG = a_group().in_queue("red").of(2)

@@ -12,8 +12,8 @@ from cardquota.cluster.api_error import ApiError
 from cardquota.control import status_writer as module
 from cardquota.control.queue_status import queue_status
 from cardquota.control.status_writer import StatusWriter
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.queue_report import QueueReport, report
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.queue_report import QueueReport, report
 
 from .stage import a_world, denied, lost, refused, until
 

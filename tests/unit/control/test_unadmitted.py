@@ -8,7 +8,7 @@ from builders import H200, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.unadmitted import UnadmittedReports
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 
 from .stage import Told, a_world
 

@@ -9,8 +9,8 @@ import pytest
 
 from builders import H200
 from cardquota.control.release import ReleaseDoor
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.verdict import Outcome, Verdict
 from fuzz.inputs import MOST, Inputs
 from fuzz.product import Product
@@ -51,7 +51,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         patch.setattr("cardquota_webhooks.patience.judge_create", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
     with monkeypatch.context() as patch:
-        patch.setattr("cardquota.quota.ledger.Ledger.group_seen", broken)
+        patch.setattr("cardquota.quota.ledger.ledger.Ledger.group_seen", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["exception"]
     with monkeypatch.context() as patch:
         patch.setattr(Product, "decide", broken)
@@ -68,7 +68,7 @@ async def test_a_gate_that_opens_beyond_the_quota_is_found(
         cards = ((H200, record.request.amount),) if record.request else ()
         return Verdict(Outcome.FITS, record.queue, cards=cards)
 
-    monkeypatch.setattr("cardquota.quota.release_judge.judge_release", fits)
+    monkeypatch.setattr("cardquota.quota.release.release_judge.judge_release", fits)
     assert (await fuzz(1_000, 1, large=0.0, timed=False)).counted["over"]
 
 

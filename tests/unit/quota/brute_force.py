@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from cardquota.quota.account import Account
-from cardquota.quota.bucket import Bucket
-from cardquota.quota.claim import Claim
-from cardquota.quota.judgement import judge_release
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pod_record import PodRecord
+from cardquota.quota.assignment.claim import Claim
+from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.ledger.account import Account
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import CPU, MEMORY, Mode
 
 

@@ -10,12 +10,12 @@ from builders.namespace import NamespaceBody
 from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.bucket import Bucket
-from cardquota.quota.drift import drift, ledger_totals
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.recount import Totals
-from cardquota.quota.release_order import queue_order
-from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.release.release_order import queue_order
+from cardquota.quota.release.release_pass import Refusal, openings
+from cardquota.quota.reports.drift import drift, ledger_totals
+from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Stamp
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"

@@ -3,12 +3,12 @@
 from typing import Any
 
 from builders.plain_cluster import Sums
-from cardquota.quota.account import Account
-from cardquota.quota.bucket import Bucket
-from cardquota.quota.group_book import GroupBook
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import Opening, openings
-from cardquota.quota.waiting import WaitingLine
+from cardquota.quota.ledger.account import Account
+from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pending.waiting import WaitingLine
+from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.release.release_pass import Opening, openings
 
 
 def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:

@@ -3,9 +3,9 @@
 from dataclasses import astuple
 
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
-from cardquota.quota.drift import drift, ledger_totals
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.recount import Totals
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift, ledger_totals
+from cardquota.quota.reports.recount import Totals
 
 RED = a_queue("red").with_quota({H200: 3, H800: 3})
 UNNAMED = a_pod().naming(H200).asking_for(1)

@@ -2,8 +2,8 @@
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.stamp import Stamp
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})

@@ -10,22 +10,23 @@ import pytest
 
 from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import kept_text, limits
+from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.create_judgement import judge_create
-from cardquota.quota.drift import drift
-from cardquota.quota.judgement import judge_release
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
-from cardquota.quota.node_facts import NodeFacts, node_facts
+from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Container, Pod, PodSpec, Resources
 from cardquota.quota.objects.taints import Taint
-from cardquota.quota.oversized_pod import oversized_totals
-from cardquota.quota.pod_facts import pod_facts
-from cardquota.quota.queue_facts import QueueError, check_queue, queue_facts
-from cardquota.quota.release_pass import Opening, Refusal, openings
+from cardquota.quota.pods import kept_text
+from cardquota.quota.pods.oversized_pod import oversized_totals
+from cardquota.quota.pods.pod_facts import pod_facts
+from cardquota.quota.release.release_pass import Opening, Refusal, openings
+from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import read_allocated, read_reservation
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason

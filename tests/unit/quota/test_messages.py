@@ -8,7 +8,7 @@ import pytest
 from builders import H200, H800
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.over_quota import over_quota
+from cardquota.quota.decisions.over_quota import over_quota
 from cardquota.quota.verdict import Shortfall
 
 

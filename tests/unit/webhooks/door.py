@@ -16,7 +16,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.cluster.pulse import Pulse
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews

@@ -9,10 +9,10 @@ from builders.pod import PodBody
 from cardquota.cluster.delivery import Delivery
 from cardquota.cluster.feed import watched
 from cardquota.cluster.pulse import Pulse
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import ELEMENTS
 from cardquota.quota.objects.pod import LargePod, Pod
-from cardquota.quota.release_pass import Refusal, openings
+from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 4})

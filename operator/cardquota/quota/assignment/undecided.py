@@ -1,0 +1,256 @@
+"""What a queue's pods hold of one card or another, and what room that leaves (T3).
+
+A pod without a stamp that may use several cards is counted in the totals with the first of them
+that has a quota. Whether there is room for one more is another question: it may end up on any of
+its cards, so all such claims are assigned together. Whose gate we opened has one card (E10).
+
+Nothing bounds how unlike those pods are that passed no gate of ours. Beyond `UNDECIDED_KINDS` a
+claim counts with the card that the totals show it with, until others are gone. So there is room for
+no more than if all were assigned: where they do not fit like that, neither the other cards that
+they could use take anything more, nor those to which somebody may have to move from there.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from ..limits import UNDECIDED_CARDS, UNDECIDED_KINDS
+from ..vocabulary import CPU, MEMORY
+from .assignment import Assignment
+from .claim import Claim
+from .fixed_claims import FixedClaims
+
+Amounts = Mapping[str, int]
+"""By dimension."""
+_NOTHING: Final[Amounts] = {}
+_NONE: Final = frozenset[str]()
+
+
+class Undecided:
+    """The claims of one queue that count when one kind of question is asked.
+
+    `counted` is what the queue's totals hold of a card for that question, these claims included;
+    `quota_of` the queue's quota. Neither is another while `version` is equal.
+    """
+
+    __slots__ = (
+        "_assignment",
+        "_closed",
+        "_closed_at",
+        "_counted",
+        "_fixed",
+        "_kinds",
+        "_kinds_cards",
+        "_number",
+        "_quota_of",
+        "_shown",
+        "_spare",
+        "_version",
+    )
+
+    def __init__(
+        self,
+        counted: Callable[[str], int],
+        quota_of: Callable[[str], int],
+        version: Callable[[], object],
+    ) -> None:
+        self._counted = counted
+        self._quota_of = quota_of
+        self._version = version
+        self._shown: dict[str, int] = {}
+        """By card: what the totals hold there for those that are assigned."""
+        self._spare: Amounts = _NOTHING
+        self._number = 0
+        self._kinds: dict[Claim, int] = {}
+        """Those that are assigned, and how many of each."""
+        self._kinds_cards = 0
+        """How many alternatives these have together."""
+        self._fixed = FixedClaims()
+        """All others. A claim is here or there, however many ask for it."""
+        self._closed: Collection[str] = _NONE
+        """Cards that take nothing more because of these others."""
+        self._closed_at: object = None
+        """The version when that was found; None: it is to be found anew."""
+        self._assignment = Assignment(self._room, closed=self._is_closed, version=version)
+
+    def __bool__(self) -> bool:
+        return self._number > 0
+
+    @property
+    def kinds(self) -> int:
+        """How many different ones are assigned."""
+        return len(self._kinds)
+
+    def add(self, claim: Claim, shown: str) -> None:
+        """A pod without a decided card; the totals count it with `shown`."""
+        self._number, self._closed_at = self._number + 1, None
+        if claim in self._fixed or not (claim in self._kinds or self._has_room_for(claim)):
+            self._fixed.add(claim, shown)
+        else:
+            self._assign(claim, shown, 1)
+
+    def remove(self, claim: Claim, shown: str) -> None:
+        """The inverse of `add`."""
+        self._number, self._closed_at = self._number - 1, None
+        if claim in self._fixed:
+            self._fixed.remove(claim, shown)
+            return
+        self._assignment.remove(claim)
+        self._shown[shown] -= claim.amount
+        if not self._shown[shown]:
+            del self._shown[shown]
+        self._kinds[claim] -= 1
+        if not self._kinds[claim]:
+            del self._kinds[claim]
+            self._kinds_cards -= len(claim.cards)
+            self._assign_more()
+
+    def _has_room_for(self, claim: Claim) -> bool:
+        """Whether one more kind may be assigned."""
+        cards = self._kinds_cards + len(claim.cards)
+        return len(self._kinds) < UNDECIDED_KINDS.most and cards <= UNDECIDED_CARDS.most
+
+    def _assign(self, claim: Claim, shown: str, number: int) -> None:
+        if claim not in self._kinds:
+            self._kinds_cards += len(claim.cards)
+        self._kinds[claim] = self._kinds.get(claim, 0) + number
+        self._shown[shown] = self._shown.get(shown, 0) + claim.amount * number
+        self._assignment.add(claim, number)
+
+    def _assign_more(self) -> None:
+        """A kind is gone: there may be room for those that wait longest."""
+        while (claim := self._fixed.first) is not None and self._has_room_for(claim):
+            for shown, number in self._fixed.of(claim).items():
+                self._fixed.remove(claim, shown, number)
+                self._assign(claim, shown, number)
+
+    @contextmanager
+    def beside(
+        self,
+        amounts: Amounts = _NOTHING,
+        claims: Iterable[tuple[Claim, int]] = (),
+        spare: Amounts = _NOTHING,
+    ) -> Iterator["Others"]:
+        """These claims, with so many cards taken by somebody else, and further claims beside them,
+        as far as there is room for those. What is asked meanwhile is one question.
+
+        `spare`: room for these further claims alone, by names that are no card's.
+        """
+        taken, without = [], dict[str, int]()
+        assignment, before = self._assignment, self._spare
+        self._spare = spare or before
+        try:
+            with assignment.one_question():
+                for dimension, amount in amounts.items():
+                    if amount and dimension not in (CPU, MEMORY):
+                        one = Claim((dimension,), 1)
+                        number = assignment.place_many(one, amount)
+                        taken.append((one, number))
+                        if number < amount:
+                            without[dimension] = amount - number
+                for claim, number in claims:
+                    taken.append((claim, assignment.place_many(claim, number)))
+                yield Others(self, assignment, without)
+        finally:
+            for claim, number in taken:
+                assignment.give_back(claim, number)
+            self._spare = before
+
+    @contextmanager
+    def one_question(self) -> Iterator[Callable[[], int]]:
+        """What is asked meanwhile shares one bound of steps, of all searches together. To be asked
+        how many are left.
+        """
+        with self._assignment.one_question():
+            yield lambda: self._assignment.steps_left
+
+    def shown(self, card: str) -> int:
+        """What the totals hold of a card for these claims."""
+        return self._shown.get(card, 0)
+
+    def held(self, card: str) -> int:
+        """What is held of a card as these claims were assigned for the last question, at least.
+
+        Claims without room count with every card they could use.
+        """
+        assignment = self._assignment
+        return self._decided(card) + assignment.held(card) + assignment.short(card)
+
+    def fits(self, card: str, limit: int) -> bool:
+        """Whether these claims can do with what a limit leaves of a card."""
+        if self._decided(card) > limit:
+            return False
+        self._assignment.settle()
+        return self.held(card) <= limit
+
+    def reach(self, cards: tuple[str, ...]) -> set[str]:
+        """Cards whose room can matter to who wants one of `cards`."""
+        self._assignment.settle()
+        reached = self._assignment.reach(cards)
+        closed = self._closed_cards()
+        return reached if reached.isdisjoint(closed) else reached.union(closed)
+
+    def _is_closed(self, card: str) -> bool:
+        return card in self._closed_cards()
+
+    def _closed_cards(self) -> Collection[str]:
+        """Cards that somebody may have to use that counts with another one, or could have to if
+        that one went there.
+
+        They are the same for as long as nothing changes: nobody is moved out of them, nor in.
+        """
+        if not self._fixed.shown:
+            return _NONE
+        version = self._version()
+        if version == self._closed_at:
+            return self._closed
+        # Of cards without quota nobody gets any: who may use others beside them counts with those.
+        quota = self._quota_of
+        starts = [card for card in self._fixed.shown if quota(card) and self._room(card) < 0]
+        starts += (c for claim, _ in self._assignment.aside() for c in claim.cards if quota(c))
+        closed, fresh = set[str](), set(starts)
+        while fresh:
+            found = self._assignment.moving_from(fresh, closed)
+            closed |= found
+            others = {other for card in found for other in self._fixed.others(card)} - closed
+            fresh = {card for card in others if quota(card)}
+        self._closed, self._closed_at = closed, version
+        return closed
+
+    def _room(self, card: str) -> int:
+        return self._quota_of(card) + self._spare.get(card, 0) - self._decided(card)
+
+    def _decided(self, card: str) -> int:
+        return self._counted(card) - self._shown.get(card, 0)
+
+
+class Others:
+    """Everybody with a choice of cards, while something is asked beside them."""
+
+    __slots__ = ("_undecided", "_without", "assignment")
+
+    def __init__(
+        self, undecided: Undecided, assignment: Assignment, without: Mapping[str, int]
+    ) -> None:
+        """`without`: what is taken beside them and found no place, by card."""
+        self._undecided = undecided
+        self._without = without
+        self.assignment = assignment
+
+    def leave_room(self, card: str, amount: int) -> bool:
+        """Whether they can all be assigned beside so much more of a card; also of no more at all:
+        they may be short of it already.
+        """
+        more = amount + self._without.get(card, 0)
+        return self.leave_room_for(Claim((card,), max(0, more)))
+
+    def leave_room_for(self, claim: Claim) -> bool:
+        """Whether they can all be assigned beside one more claim."""
+        placed = self.assignment.place(claim)
+        if placed:
+            self.assignment.give_back(claim)
+        return placed
+
+    def held(self, card: str) -> int:
+        """What is held of a card, at least, with what is taken beside them."""
+        return self._undecided.held(card) + self._without.get(card, 0)

@@ -1,0 +1,108 @@
+"""Cards as users name them: a definition per card, and the alternatives a pod writes.
+
+A card name is never a resource name: `NVIDIA-H200` is the card, `nvidia.com/gpu` what Kubernetes
+counts for it.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ..vocabulary import CPU, MEMORY
+from ..words import show
+from .card_memory import MemoryLabel
+
+LONGEST_NAME: Final = 256
+"""Characters. Label values have at most 63, a profile or share adds a few."""
+
+_LONGEST_KEPT: Final = 512
+"""Characters of an annotation that is worth remembering."""
+
+_PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+"""A label's value, which a product is (D9)."""
+_PART: Final = re.compile(
+    r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*"
+)
+"""A slice or share of it (D3, D4)."""
+
+NOT: Final = "!"
+"""Before a value in `Card.labels`: what a node must not carry. No label's value begins so."""
+
+
+class CardNameError(ValueError):
+    """A `card.name` that cannot be read (P2); the text says which part and what to write."""
+
+
+Labels = tuple[tuple[str, str], ...]
+"""Keys and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One kind of card: its name, the resource behind it and the node labels that show it.
+
+    `labels` is what a node must carry for a pod to get this very card (P5); a value after `NOT`
+    is one that it must not carry, and then the label may also be missing.
+    """
+
+    name: str
+    resource: str
+    labels: Labels
+    memory: MemoryLabel | None = None
+    """The label that must say the memory of this share."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all labels that show it."""
+        keys = tuple(key for key, _ in self.labels)
+        return keys if self.memory is None else (*keys, self.memory.key)
+
+
+def model_of(name: str) -> str:
+    """The product a card is, or is a part of: `NVIDIA-H200` of `NVIDIA-H200/mig-1g.18gb-mixed`."""
+    return name.split("/", 1)[0]
+
+
+def check_name(name: str) -> None:
+    """Raise CardNameError if `name` can be no card's name."""
+    if not name:
+        raise CardNameError("a card name is empty")
+    if len(name) > LONGEST_NAME:
+        raise CardNameError(f"the card name <{show(name)}> has more than {LONGEST_NAME} characters")
+    if name != name.strip():
+        raise CardNameError(f"the card name <{show(name)}> begins or ends with a space")
+    if not name.isprintable():
+        raise CardNameError(f"the card name <{show(name)}> has control characters")
+    if "|" in name:
+        raise CardNameError(f"<{show(name)}> is a choice of cards, not one card")
+    if name in (CPU, MEMORY):
+        # A row of this name would be booked beside the real dimension: unlimited, or on top.
+        raise CardNameError(f"<{name}> is no card; a queue limits it in spec.capability")
+
+
+def can_exist(name: str) -> bool:
+    """Whether some node could have a card of this name; of a name that `check_name` lets pass."""
+    product, slash, part = name.partition("/")
+    return bool(_PRODUCT.fullmatch(product) and (not slash or _PART.fullmatch(part)))
+
+
+def read_alternatives(text: str) -> tuple[str, ...]:
+    """The cards of `A|B|C` in the user's order, trimmed, each once (P2). Raises CardNameError."""
+    return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
+
+
+def _read(text: str) -> tuple[str, ...]:
+    if not text.strip():
+        raise CardNameError("it is empty")
+    names: dict[str, None] = {}
+    for part in text.split("|"):
+        name = part.strip()
+        if not name:
+            raise CardNameError(f"<{show(text)}> has an empty alternative")
+        check_name(name)
+        names[name] = None
+    return tuple(names)
+
+
+_kept = lru_cache(maxsize=1024)(_read)  # of short texts alone

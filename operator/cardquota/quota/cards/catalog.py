@@ -1,0 +1,180 @@
+"""Which cards exist, and which resource name stands behind each (D7, D8).
+
+Knowledge outlives the nodes that brought it: a card once seen stays known, so that a drained pool
+or a restarting device plugin changes nothing for those who use it. It grows with the number of
+kinds of cards, never with pods or nodes.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+from ..vocabulary import CPU, MEMORY
+from .card import Card
+
+
+class Catalog:
+    """The cards seen on nodes, the resource names recorded in Queue status, and those by which pods
+    hold cards that neither of the two tells of.
+
+    Guarantees one resource name per card name: the first stays (D7). After a restart, which reads
+    nodes and queues in any order, the first is the one that a Queue's status recorded, provided
+    that some node has shown the card by it; else what nodes showed counts, since only a node's
+    labels can be turned into affinity. Of a card that no node has shown it is the one by which the
+    first pod was let through (P4), for as long as it or another holds it so, or a status keeps it.
+    """
+
+    def __init__(self) -> None:
+        self._cards: dict[str, Card] = {}
+        self._others: dict[str, dict[str, Card]] = {}
+        """By name and resource name: cards that nodes showed and that are not counted so."""
+        self._recorded: dict[str, str] = {}
+        self._rows: Counter[str] = Counter()
+        """How many cards that no node has shown are recorded with a resource name."""
+        self._held: dict[str, dict[str, int]] = {}
+        """By name and resource name: how many pods hold a card that no node had shown when they
+        were let through. The resource name that came first stands first."""
+        self.product_labels: set[str] = set()
+        """The label keys by which nodes have shown products."""
+        self.version = 0
+        """Goes up whenever something is learned."""
+        self._resources: dict[str, dict[str, None]] = {}
+        self._named: set[str] = set()
+
+    def learn(self, card: Card) -> tuple[bool, str | None]:
+        """Take in a card of a node: whether that is news, and what is wrong with it, if anything.
+
+        It is news, too, of a card that was counted by another resource name until now (`record`).
+        """
+        known = self._cards.get(card.name)
+        if known is None:
+            recorded = self._recorded.get(card.name)
+            if recorded is not None:
+                self._rows[recorded] -= 1
+            self._count(card)
+            return True, None
+        if known.resource == card.resource:
+            return False, None
+        self._others.setdefault(card.name, {}).setdefault(card.resource, card)
+        if self._turn(card.name):
+            return True, None
+        return False, (
+            f"card <{card.name}> is counted as {known.resource} elsewhere, "
+            f"but as {card.resource} here"
+        )
+
+    def note_memory(self, card: Card) -> bool:
+        """Take in how a node writes the memory of a share that is known; whether that is news."""
+        known = self._cards[card.name]
+        if known.memory is None or card.memory is None or known.memory.key != card.memory.key:
+            return False
+        memory = known.memory.also(card.memory.values)
+        if memory is known.memory:
+            return False
+        self._count(replace(known, memory=memory))
+        return True
+
+    def record(self, name: str, resource: str) -> bool:
+        """Take in the resource name of a card as a Queue's status kept it; whether it is news.
+
+        The first record stays, until one says what is counted: then that was first, and a node
+        that shows the card by an older record's resource name comes second (D7).
+        Cpu and memory are no cards, though a status of an earlier release may have such a row.
+        """
+        known = self._cards.get(name)
+        if name in (CPU, MEMORY):
+            return False
+        if known is not None and known.resource == resource:
+            self._recorded[name] = resource
+            return False
+        if name in self._recorded:
+            return False
+        self._recorded[name] = resource
+        if known is not None:
+            return self._turn(name)
+        self.version += 1
+        self._named.add(name)
+        self._rows[resource] += 1
+        return True
+
+    def show(self, card: Card) -> None:
+        """Nodes show a known card by other labels from now on, under the same resource name."""
+        self._count(card)
+
+    def forget(self, name: str) -> str | None:
+        """A card is in no quota any more: the resource name that was recorded of it, if no node
+        ever showed the card. Who gives it a quota again begins anew.
+        """
+        if name in self._cards or name not in self._recorded:
+            return None
+        self.version += 1
+        resource = self._recorded.pop(name)
+        self._rows[resource] -= 1
+        return resource
+
+    def hold(self, name: str, resource: str, sign: int) -> bool:
+        """Count in or out a pod that was let through for a card that no node has shown; whether
+        those who ask for the card by another resource name may be answered otherwise now.
+        """
+        before = self.held_as(name)
+        held = self._held.setdefault(name, {})
+        held[resource] = held.get(resource, 0) + sign
+        if not held[resource]:
+            del held[resource]
+        if not held:
+            del self._held[name]
+        if self.held_as(name) == before:
+            return False
+        self.version += 1
+        return before is not None
+
+    def held_as(self, name: str) -> str | None:
+        """The resource name by which pods hold a card that no node has shown."""
+        return next(iter(self._held.get(name, ())), None)
+
+    def _turn(self, name: str) -> bool:
+        """Count a card as it is recorded, if a node has shown it so; whether that is news."""
+        others = self._others.get(name, {})
+        card = others.pop(self._recorded.get(name, ""), None)
+        if card is None:
+            return False
+        before = self._cards[name]
+        others[before.resource] = before
+        of_resource = self._resources[before.resource]
+        del of_resource[name]
+        if not of_resource:
+            del self._resources[before.resource]
+        self._count(card)
+        return True
+
+    def _count(self, card: Card) -> None:
+        self.version += 1
+        self._named.add(card.name)
+        self._cards[card.name] = card
+        self._resources.setdefault(card.resource, {})[card.name] = None
+        self.product_labels.add(card.labels[0][0])
+
+    def take_named(self) -> set[str]:
+        """Cards that have another resource name since the last call, or have one now."""
+        taken, self._named = self._named, set()
+        return taken
+
+    def card(self, name: str) -> Card | None:
+        """The card as a node showed it, if any ever did."""
+        return self._cards.get(name)
+
+    def resource(self, name: str) -> str | None:
+        """The resource name behind a card, from a node or else from a Queue's status."""
+        card = self._cards.get(name)
+        return card.resource if card else self._recorded.get(name)
+
+    def cards_of(self, resource: str) -> tuple[Card, ...]:
+        """All cards of a resource name that nodes have shown, in the order seen."""
+        return tuple(self._cards[name] for name in self._resources.get(resource, ()))
+
+    def counts(self, resource: str) -> bool:
+        """Whether some card is known by this resource name."""
+        return resource in self._resources or self._rows[resource] > 0
+
+    def shows_product(self, product: str) -> bool:
+        """Whether any node has shown a card of this product, whole or in parts."""
+        return any(name == product or name.startswith(product + "/") for name in self._cards)

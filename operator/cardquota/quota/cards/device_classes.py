@@ -1,0 +1,75 @@
+"""Devices that are asked for as resources, and that a DeviceClass stands behind (P7).
+
+Dynamic Resource Allocation gives them like those that `spec.resourceClaims` names: by selectors
+that say nothing of a card's name, so no quota can count them.
+"""
+
+from collections import Counter
+from typing import Final
+
+from ..objects.pod import PodSpec
+from ..quantity import QuantityError, milli
+
+PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+"""How the resource name of every DeviceClass begins; its own name follows."""
+
+
+class DeviceClasses:
+    """The resource names that DeviceClasses have beside the one that follows from their own.
+
+    Keeps two names of each class, and nothing else of it.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        """By class."""
+        self._classes: Counter[str] = Counter()
+        """By resource name: how many classes have it."""
+
+    def see(self, name: str, resource: str) -> None:
+        """A class was added or changed; `resource` is empty where it has no such name."""
+        self.drop(name)
+        if resource:
+            self._names[name] = resource
+            self._classes[resource] += 1
+
+    def drop(self, name: str) -> None:
+        """A class is gone."""
+        resource = self._names.pop(name, None)
+        if resource is not None:
+            self._classes[resource] -= 1
+            if not self._classes[resource]:
+                del self._classes[resource]
+
+    def gives(self, resource: str) -> bool:
+        """Whether a class stands behind a resource name."""
+        return resource in self._classes
+
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
+
+def claims_devices(spec: PodSpec) -> bool:
+    """Whether a pod claims devices, as far as it says so itself: in `spec.resourceClaims`, or by
+    the resource name that every DeviceClass has.
+    """
+    if spec.resource_claims:
+        return True
+    for containers in (spec.containers, spec.init_containers):
+        for container in containers or ():
+            resources = container.resources
+            if resources is None:
+                continue
+            for amounts in (resources.limits, resources.requests):
+                for name in amounts or ():
+                    if name.startswith(PREFIX) and amounts and _some(amounts[name]):
+                        return True
+    return False
+
+
+def _some(amount: int | float | str) -> bool:
+    """Whether it is more than zero. What cannot be read may be."""
+    try:
+        return milli(amount) != 0
+    except QuantityError:
+        return True

@@ -1,0 +1,154 @@
+"""The arithmetic of one request against one queue's totals (E2, E4, T3)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from typing import Final
+
+from ..assignment.claim import claim_of
+from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..assignment.undecided import Others
+from ..ledger.account import Account
+from ..ledger.group_book import GroupBook
+from ..pods.pod_request import PodRequest
+from ..stamp import Charge
+from ..verdict import Shortfall
+
+
+class Chance(IntEnum):
+    """When a pod could have a card, of those with quota (E7); more is better."""
+
+    NONE = 0
+    """No node is known that could give it."""
+    LATER = 1
+    """Nodes that the pod picks by other labels have it, and none has it free."""
+    NOW = 2
+    """A node has it free."""
+
+
+_NOTHING: Final[Mapping[str, int]] = {}
+Preference = Callable[[str], Chance]
+"""How good a card's chance is."""
+
+
+class Asking:
+    """What of a request is short, and of which card there is enough.
+
+    Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
+    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as
+    let through, at create. `book`: the pod's group, if it has one.
+    """
+
+    __slots__ = ("_account", "_before", "_beside", "_book", "_together", "_way")
+
+    def __init__(
+        self,
+        account: Account,
+        book: GroupBook | None,
+        beside: Mapping[str, int],
+        *,
+        on_the_way: OnTheWay = NOBODY,
+    ) -> None:
+        self._account = account
+        reserved = book.reservation if book is not None else None
+        self._book = book if reserved is not None and reserved.queue == account.name else None
+        self._together = beside
+        self._beside = on_the_way.beside(beside)
+        """`beside`, and what they will hold."""
+        self._way = on_the_way
+        self._before = on_the_way.covered.get(book.key, _NOTHING) if book else _NOTHING
+        """What others of its group ask for that are on the way."""
+
+    def cards(
+        self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
+    ) -> tuple[Charge, list[Shortfall]]:
+        """Of the alternatives that fit the first to be had at once, or else the first with the best
+        chance, or what is short of each (E7). `only`: the one alternative that is asked about.
+        """
+        amount = request.amount
+        if not amount:
+            return (), []
+        cards = (only,) if only else request.cards
+        undecided = self._account.undecided
+        if undecided is None and not self._way.claims:
+            return self._choose(cards, amount, chance_of, None)
+        if undecided is None:
+            undecided = self._account.nobody_undecided()
+        with undecided.beside(self._beside, self._way.claims, self._way.spare) as others:
+            return self._choose(cards, amount, chance_of, others)
+
+    def _choose(
+        self,
+        cards: Sequence[str],
+        amount: int,
+        chance_of: Preference | None,
+        others: Others | None,
+    ) -> tuple[Charge, list[Shortfall]]:
+        # Most that ask in vain do so for any of their cards: one question instead of many.
+        hopeless = (
+            others is not None
+            and len(cards) > 1
+            and not any(self._covered(card, amount) for card in cards)
+            and not others.leave_room_for(claim_of(tuple(cards), amount))
+        )
+        best, found = "", Chance.NONE
+        for card in () if hopeless else cards:
+            if not self._fits(card, amount, others):
+                continue
+            chance = Chance.NOW if chance_of is None else chance_of(card)
+            if chance is Chance.NOW:
+                return ((card, amount),), []
+            if not best or chance > found:
+                best, found = card, chance
+        if best:
+            return ((best, amount),), []
+        return (), [self._short_of(card, amount, others) for card in cards]
+
+    def _fits(self, card: str, amount: int, others: Others | None) -> bool:
+        """Whether there is enough of a card. The limit is looked at in every case, also for what is
+        covered by a reservation: it may have been lowered since (Q7).
+
+        It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
+        of those can indeed be assigned beside it.
+        """
+        needed = amount if self._book is None else amount - self._covered(card, amount)
+        if self._decided(card) + needed > self._account.quota.get(card, 0):
+            return False
+        return others is None or others.leave_room(card, needed)
+
+    def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
+        """What is said of a card of which there is not enough."""
+        held = self._decided(card) if others is None else others.held(card)
+        would_be = held + amount - self._covered(card, amount)
+        return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
+
+    def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
+        """What is short of cpu and memory."""
+        facts = self._account.facts
+        if facts is None or not facts.limits:
+            return []
+        shorts, limits = [], facts.limits
+        for dimension, amount in request.cpu_memory:
+            limit = limits.get(dimension)
+            if limit is not None:
+                would_be = self._decided(dimension) + amount - self._covered(dimension, amount)
+                if would_be > limit:
+                    shorts.append(Shortfall(dimension, amount, would_be, limit))
+        return shorts
+
+    def _decided(self, dimension: str) -> int:
+        """What is charged whatever others choose, and what is asked for beside it."""
+        row, found = self._account.rows.get(dimension), self._beside.get(dimension, 0)
+        if row is not None:
+            found += row.charged
+            if self._account.undecided is not None:
+                found -= self._account.undecided.shown(dimension)
+        return found
+
+    def _covered(self, dimension: str, amount: int) -> int:
+        """What of it the pod's group has reserved: it takes the place of that (E2)."""
+        if self._book is None:
+            return 0
+        before, queue = self._before.get(dimension, 0), self._account.name
+        together = amount + self._together.get(dimension, 0) + before
+        covered = self._book.covers(queue, dimension, together)
+        return covered - self._book.covers(queue, dimension, before) if before else covered

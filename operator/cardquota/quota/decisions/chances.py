@@ -1,0 +1,195 @@
+"""Which of its cards a pod could have at once, or later, while others are let through (E7).
+
+A choice between cards with quota, never a limit.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from ..ledger.ledger_view import LedgerView
+from ..nodes.free_cards import Alike, ByTaints, FreeOn, Rows
+from ..nodes.node_book import Choice
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_record import PodRecord
+from ..selectors.taints import Tolerance, Tolerations
+from .asking import Chance, Preference
+
+MOST_SELECTORS: Final = 2
+"""Different ones by which pods that are let through together pick their nodes: each costs a walk
+over those. Who picks by another one gets the first of its cards with quota."""
+
+MOST_STEPS: Final = 20_000
+"""For pods that are let through together: comparisons of their tolerations with the different
+taints of the nodes with cards, and looks at what those have free of a card. Some milliseconds.
+Beyond them a pod gets the first of its cards with quota that is not known to be taken.
+
+Enough for a pod that tolerates one of 5,000 nodes' taints that are all different, and for a gang of
+64 kinds with 256 tolerations each where nodes have one taint or none."""
+
+_A_LOOK: Final = 16
+"""Steps that it takes to look at a card for the first time, and one for each different taints of
+its nodes."""
+
+_NOBODY: Final[Rows] = Counter()
+
+
+class _Reach:
+    """The nodes that some pods may use, for all that pick the same and tolerate the same there."""
+
+    __slots__ = ("choice", "free", "largest", "selector", "tolerated")
+
+    def __init__(self, selector: bytes, choice: Choice | None, tolerated: frozenset[Alike]) -> None:
+        self.selector = selector
+        """Empty if they pick all."""
+        self.choice = choice
+        self.tolerated = tolerated
+        self.free: dict[str, FreeOn | None] = {}
+        """By card; None: not looked at."""
+        self.largest: dict[str, int] = {}
+        """By card: the most that a node has free beside those who go, if nobody has gone since."""
+
+
+class Chances:
+    """Of pods that are let through one after the other, in one go.
+
+    The nodes of a card are looked at once for all that may use the same: nothing changes there
+    meanwhile but by those who go. Costs: see `MOST_SELECTORS` and `MOST_STEPS`, however many nodes,
+    taints and tolerations there are.
+    """
+
+    def __init__(self, ledger: LedgerView) -> None:
+        self._nodes = ledger.nodes
+        self._going: dict[str, Rows] = {}
+        """By card, of those who were let through: how many ask for which amount."""
+        self._choices: dict[bytes, Choice | None] = {}
+        self._walks = 0
+        self._steps = MOST_STEPS
+        """That are left."""
+        self._tolerated: dict[Tolerations, frozenset[Alike] | None] = {}
+        self._chosen: dict[tuple[bytes, str], ByTaints] = {}
+        """By selector and card: the nodes that are picked."""
+        self._reaches: dict[tuple[bytes, frozenset[Alike]], _Reach] = {}
+        self._last: tuple[PodFacts, _Reach | None] | None = None
+        """Who was asked for last: tolerations are not compared once more for each of its cards."""
+        self._asked: dict[str, list[_Reach]] = {}
+        """By card: those with a number in `largest`."""
+
+    def of(self, record: PodRecord) -> Preference | None:
+        """When a node can give a pod with a choice this or that card; None: it has no choice.
+
+        A pod that picks its nodes gets, where none of them has a card free, one that they have: of
+        the others it could only hold quota. Where none of them has any, an autoscaler may bring
+        one.
+        """
+        request = record.request
+        if request is None or len(request.cards) < 2:
+            return None
+        facts, amount = record.facts, request.amount
+
+        def chance_of(card: str) -> Chance:
+            reach = self._reach(facts)
+            most = None if reach is None else self._most_free(reach, card)
+            if reach is None or most is None or most >= amount:
+                return Chance.NOW
+            return Chance.LATER if reach.choice and reach.choice.get(card) else Chance.NONE
+
+        return chance_of
+
+    def go(self, card: str, amount: int, number: int) -> None:
+        """So many are let through for so much of a card each."""
+        self._going.setdefault(card, Counter())[amount] += number
+        for reach in self._asked.pop(card, ()):
+            del reach.largest[card]
+
+    def as_many(self, record: PodRecord, card: str, amount: int, most: int) -> int:
+        """How many alike, at most so many, have the same chance of a card, one after the other.
+
+        Who goes takes nodes, and never gives one back.
+        """
+        reach = self._reach(record.facts)
+        free = None if reach is None else self._free(reach, card)
+        if reach is None or free is None or (self._most_free(reach, card) or 0) < amount:
+            return most
+        enough, too_many, number = 1, most + 1, most
+        while enough + 1 < too_many:
+            if self._after(free, card, Counter({amount: number - 1})) >= amount:
+                enough = number
+            else:
+                too_many = number
+            number = (enough + too_many) // 2
+        return enough
+
+    def _most_free(self, reach: _Reach, card: str) -> int | None:
+        """The most that a node has free beside those who go; None: not looked at."""
+        found = reach.largest.get(card)
+        if found is None:
+            free = self._free(reach, card)
+            if free is None:
+                return None
+            found = reach.largest[card] = self._after(free, card, _NOBODY)
+            self._asked.setdefault(card, []).append(reach)
+        return found
+
+    def _after(self, free: FreeOn, card: str, others: Rows) -> int:
+        return free.most_after(self._going.get(card, _NOBODY) + others)
+
+    def _free(self, reach: _Reach, card: str) -> FreeOn | None:
+        if card not in reach.free:
+            reach.free[card] = self._look_at(reach, card)
+        return reach.free[card]
+
+    def _look_at(self, reach: _Reach, card: str) -> FreeOn | None:
+        free = self._nodes.free
+        if reach.choice is None:
+            by_taints = free.by_taints(card)
+        else:
+            by_taints = self._picked(reach.selector, reach.choice.get(card, ()), card)
+        if not self._afford(_A_LOOK + len(by_taints)):
+            return None
+        return free.on(card, [by_taints[kind] for kind in by_taints if kind in reach.tolerated])
+
+    def _picked(self, selector: bytes, nodes: Collection[str], card: str) -> ByTaints:
+        found = self._chosen.get((selector, card))
+        if found is None:
+            found = self._chosen[selector, card] = self._nodes.free.of_nodes(card, nodes)
+        return found
+
+    def _reach(self, facts: PodFacts) -> _Reach | None:
+        """The nodes that a pod may use; None: not looked at."""
+        if self._last is None or self._last[0] is not facts:
+            self._last = facts, self._find_reach(facts)
+        return self._last[1]
+
+    def _find_reach(self, facts: PodFacts) -> _Reach | None:
+        selector, tolerations = facts.selector, facts.tolerations
+        if selector and selector not in self._choices and self._walks >= MOST_SELECTORS:
+            return None
+        if tolerations not in self._tolerated:
+            free, tolerance = self._nodes.free, Tolerance(tolerations)
+            affordable = self._afford(len(tolerations) + free.comparisons(tolerance))
+            self._tolerated[tolerations] = free.tolerated(tolerance) if affordable else None
+        tolerated = self._tolerated[tolerations]
+        if tolerated is None:
+            return None
+        choice = self._choice(selector)
+        key = b"" if choice is None else selector, tolerated
+        reach = self._reaches.get(key)
+        if reach is None:
+            reach = self._reaches[key] = _Reach(key[0], choice, tolerated)
+        return reach
+
+    def _choice(self, selector: bytes) -> Choice | None:
+        if not selector:
+            return None
+        if selector not in self._choices:
+            found = self._choices[selector] = self._nodes.choice(selector)
+            self._walks += found is not None
+        return self._choices[selector]
+
+    def _afford(self, steps: int) -> bool:
+        """Whether so many steps are left; then they are taken."""
+        if steps > self._steps:
+            return False
+        self._steps -= steps
+        return True

@@ -1,0 +1,186 @@
+"""May this pod be created? The question of release, asked earlier: who is on the way through the
+gate under policy Deny counts as let through (E2).
+
+On the way is who could go now: whose gate the leader would open, were it to look. Who waits for
+anything else than quota (its group, its node, an open queue, or in a fifo queue somebody before
+it), or for more of it than there is, is in nobody's way. So is who is beyond the bounds below.
+Pure questions to the ledger: nothing is charged here.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from ..assignment.claim import Claim, claim_of
+from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..ledger.account import Account
+from ..ledger.group_book import GroupBook
+from ..ledger.ledger import Ledger
+from ..pending.gang import Gang
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest
+from ..verdict import Verdict
+from ..vocabulary import Mode
+from .held_up import held_up_in
+from .judgement import judge, judge_new, judge_presence
+from .room_together import room_together
+
+MOST_LANES: Final = 32
+"""Kinds of waiting pods that are looked at when one more is created. Beyond that a pod is let by
+that might have been refused: it is gated."""
+MOST_KINDS: Final = 32
+"""The same, of the kinds of members of all gangs that start whole among them."""
+MOST_MEMBERS: Final = 2_048
+"""The same, of their members."""
+_NOTHING: Final[Mapping[str, int]] = {}
+_NOBODY: Final[Mapping[Hashable, int]] = {}
+
+
+def judge_create(
+    ledger: Ledger,
+    facts: PodFacts,
+    *,
+    require_queue: bool = False,
+    beside: Mapping[str, int] = _NOTHING,
+) -> Verdict:
+    """The verdict on a pod that is being created.
+
+    `beside` is what else the caller wants counted, by dimension.
+    """
+    way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
+    return judge_new(ledger, facts, require_queue=require_queue, beside=beside, on_the_way=way)
+
+
+def on_the_way(
+    ledger: Ledger, account: Account | None, *, but: Mapping[Hashable, int] = _NOBODY
+) -> OnTheWay:
+    """What the gated Deny pods of a queue will hold that could go now, `but` so many of a lane.
+
+    What is reserved for their groups is charged already: they hold only what they ask for beyond
+    that (E2). Costs a judgement for each kind of them, with bounds; nothing where there are none.
+    """
+    if account is None or not account.waiting.deny_lanes:
+        return NOBODY
+    together = _Asked()
+    of_groups: dict[str, _Asked] = {}
+    for record, number in _that_could_go(ledger, account, but):
+        if number > 0 and record.request is not None:
+            key = _reserved_for(ledger, record)
+            (of_groups.setdefault(key, _Asked()) if key else together).add(record.request, number)
+    spare: dict[str, int] = {}
+    for key, asked in of_groups.items():
+        spare.update(together.add_beyond(ledger.groups[key], account.name, asked))
+    return OnTheWay(
+        together.amounts,
+        tuple(together.claims.items()),
+        spare,
+        {key: asked.amounts for key, asked in of_groups.items()},
+    )
+
+
+class _Asked:
+    """What some ask for together."""
+
+    def __init__(self) -> None:
+        self.amounts = Counter[str]()
+        self.claims = Counter[Claim]()
+
+    def add(self, request: PodRequest, number: int) -> None:
+        """So many more that ask for the same."""
+        for dimension, amount in request.cpu_memory:
+            self.amounts[dimension] += amount * number
+        if len(request.cards) > 1 and request.amount:
+            self.claims[claim_of(request.cards, request.amount)] += number
+        elif request.cards:
+            self.amounts[request.cards[0]] += request.amount * number
+
+    def add_beyond(self, book: GroupBook, queue: str, asked: "_Asked") -> dict[str, int]:
+        """What members of a group ask for beyond its reservation.
+
+        Those with a choice of cards may use what the others leave of that as if it were another
+        card: returned is how much of it there is. If their amounts do not divide it, it is taken
+        for a little more.
+        """
+        for dimension, amount in asked.amounts.items():
+            self.amounts[dimension] += amount - book.covers(queue, dimension, amount)
+        amounts = {claim.amount for claim in asked.claims}
+        spare: dict[str, int] = {}
+        for claim, number in asked.claims.items():
+            names = []
+            for card in claim.cards:
+                left = book.outstanding(card) - asked.amounts[card]
+                if left > 0:
+                    names.append(name := f"{card}\0{book.key}")
+                    most = max(amounts)
+                    spare[name] = -(-left // most) * most if len(amounts) == 1 else left + most - 1
+            self.claims[Claim((*claim.cards, *names), claim.amount)] += number
+        return spare
+
+
+def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
+    """The key of a pod's group if that has a reservation in the pod's queue, else empty."""
+    book = ledger.groups.get(record.facts.group) if record.facts.group else None
+    reservation = book.reservation if book is not None else None
+    return book.key if book and reservation and reservation.queue == record.queue else ""
+
+
+def _that_could_go(
+    ledger: Ledger, account: Account, left_out: Mapping[Hashable, int]
+) -> Iterator[tuple[PodRecord, int]]:
+    """One pod of each kind that could go now, and how many are alike."""
+    gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
+    held_up = held_up_in(ledger, account)
+    for key, number in islice(account.waiting.deny_lanes.items(), MOST_LANES):
+        lane = account.waiting.lanes[key]
+        if lane.gang is None or lane.gang.started:
+            first = ledger.pods[lane.turns[0][-1]]
+            going = held_up.going(first, lane)
+            if going and _could_go(ledger, first):
+                yield first, min(going, number - left_out.get(key, 0))
+        elif lane.gang.key not in gangs:
+            gangs.add(lane.gang.key)
+            missing = ledger.groups[lane.gang.key].missing
+            if missing > members:
+                continue
+            members -= missing
+            starting = _members(ledger, account, lane.gang, missing)
+            if len(starting) > kinds:
+                continue
+            kinds -= len(starting)
+            if _could_start(ledger, account, starting):
+                for member, alike in starting:
+                    yield member, 0 if left_out.get(member.lane) else alike
+
+
+def _could_go(ledger: Ledger, record: PodRecord) -> bool:
+    if ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
+        return True
+    if judge_presence(ledger, record) is not None:
+        return False
+    return judge(ledger, record.facts, record.queue).fits
+
+
+def _members(
+    ledger: Ledger, account: Account, gang: Gang, missing: int
+) -> list[tuple[PodRecord, int]]:
+    """One of each kind of members that a gang would start with now, and how many are alike; none
+    if they are too few.
+    """
+    turns = islice(account.waiting.turns_of(gang), missing)
+    members = [ledger.pods[turn[-1]] for turn in turns]
+    if len(members) < missing:
+        return []
+    firsts = {id(record.lane): record for record in reversed(members)}
+    numbers = Counter(id(record.lane) for record in members)
+    return [(firsts[lane], number) for lane, number in numbers.items()]
+
+
+def _could_start(
+    ledger: Ledger, account: Account, members: Sequence[tuple[PodRecord, int]]
+) -> bool:
+    if not members or judge_presence(ledger, members[0][0]) is not None:
+        return False
+    with room_together(ledger, account) as room:
+        return all(room.take(record, number) == number for record, number in members)

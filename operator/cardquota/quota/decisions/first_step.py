@@ -1,0 +1,31 @@
+"""What a rolling update needs to begin where the quota is full (E2)."""
+
+from bisect import bisect_left
+
+from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..ledger.account import Account
+from ..pods.own_pods import OwnPods
+from ..pods.pod_request import PodRequest
+from .room import room_for
+
+
+def must_go_first(
+    account: Account, request: PodRequest, own: OwnPods, *, on_the_way: OnTheWay = NOBODY
+) -> int | None:
+    """How many of a workload's own pods must be gone before one of this request has room.
+
+    None: even without all of them there is none. Which of them go first is their controller's
+    choice: where they hold unequal amounts it is an estimate. `on_the_way`: others that count as
+    let through.
+    """
+
+    def has_room(gone: int) -> bool:
+        freed = own.freed_by(gone)
+        return room_for(account, request, 1, freed, on_the_way=on_the_way)[0] > 0
+
+    if has_room(0):
+        return 0
+    if not has_room(own.holding):
+        return None
+    # Whoever goes, there is only more room: a few questions find the first that has enough.
+    return 1 + bisect_left(range(1, own.holding), True, key=has_room)

@@ -1,0 +1,358 @@
+"""May this gang start? Its members together, or none (E2, T3).
+
+Pure questions to the ledger: nothing is charged here.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import gcd
+from typing import NamedTuple
+
+from .. import messages
+from ..assignment.assignment import Assignment
+from ..assignment.claim import Claim, claim_of
+from ..assignment.undecided import Undecided
+from ..ledger.account import Account
+from ..ledger.ledger import Ledger
+from ..limits import GANG_KINDS
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest
+from ..selectors.taints import Tolerations
+from ..stamp import Charge
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import CPU, MEMORY, Reason
+from .chances import Chances
+from .judgement import judge
+from .over_quota import over_quota
+
+Served = list[tuple[Charge, int]]
+"""Cards, and how many pods get them, one after the other."""
+
+
+class Kind(NamedTuple):
+    """Pods that are alike in all that is judged."""
+
+    first: PodRecord
+    places: list[int]
+    """Of each among all that are judged together, in order."""
+
+    @property
+    def number(self) -> int:
+        """How many they are."""
+        return len(self.places)
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """Those that each may use one of."""
+        request = self.first.request
+        return request.cards if request is not None and request.amount else ()
+
+    @property
+    def amount(self) -> int:
+        """How many cards each asks for."""
+        return self.first.request.amount if self.first.request else 0
+
+    @property
+    def claim(self) -> Claim:
+        """What each asks for; of one that asks for no card nothing is to be asked."""
+        return claim_of(self.cards, self.amount)
+
+
+def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
+    """Members by kind, in the order of the first of each; not all where there are more kinds.
+
+    Who waits in one lane is alike, but for the nodes that one with a choice of cards may use.
+    """
+    found: dict[tuple[object, bytes, int], Kind] = {}
+    same: dict[Tolerations, int] = {}
+    """By tolerations, one object for all that are equal."""
+    for place, record in enumerate(members):
+        request, facts = record.request, record.facts
+        lane = id(record if record.lane is None else record.lane)
+        if request is not None and len(request.cards) > 1:
+            key = lane, facts.selector, same.setdefault(facts.tolerations, len(same))
+        else:
+            key = lane, b"", 0
+        kind = found.get(key)
+        if kind is None:
+            kind = found[key] = Kind(record, [])
+            if len(found) > most:
+                break
+        kind.places.append(place)
+    return list(found.values())
+
+
+class Together:
+    """Pods that are let through together, so far: what they ask for, and which cards they get."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.beside: dict[str, int] = {}
+        """What all of them ask for, by dimension."""
+        self.chances = Chances(ledger)
+
+    def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
+        """The verdict on a kind with a choice of cards, beside these: of the first that does not
+        fit, or that all do; and their cards, as if they came one after the other.
+
+        Costs by how often those who come later get another card than those before.
+        """
+        served: Served = []
+        record, left = kind.first, kind.number
+        chance_of = self.chances.of(record)
+        while True:
+            verdict = judge(
+                self._ledger, record.facts, record.queue, beside=self.beside, chance_of=chance_of
+            )
+            if not verdict.fits:
+                return verdict, []
+            number = self._as_many(record, verdict.cards, left)
+            self._add(record, verdict.cards, number)
+            served.append((verdict.cards, number))
+            left -= number
+            if not left:
+                return verdict, served
+
+    def judge_alike(self, record: PodRecord, number: int, *, only: str = "") -> Verdict:
+        """The verdict on so many more of one kind, which have no choice of cards, or of which each
+        gets `only` this one.
+        """
+        beside, request = dict(self.beside), record.request
+        if request is not None:
+            cards = (only,) if only else request.cards
+            asked = [(card, request.amount) for card in cards]
+            for dimension, amount in (*asked, *request.cpu_memory):
+                beside[dimension] = beside.get(dimension, 0) + (number - 1) * amount
+        verdict = judge(self._ledger, record.facts, record.queue, beside=beside, only=only)
+        if verdict.fits:
+            self._add(record, verdict.cards, number)
+        return verdict
+
+    def _as_many(self, record: PodRecord, cards: Charge, most: int) -> int:
+        """How many more alike get the same cards as the first, who fits, at most so many.
+
+        A card that is short stays so, and where a node has none free, none becomes free.
+        """
+        account, request = self._ledger.account(record.queue), record.request
+        if account is None or request is None or most == 1:
+            return 1
+        number = most
+        for dimension, amount in request.cpu_memory:
+            limit = account.limit(dimension)
+            if limit is not None:
+                free = limit - account.row(dimension).charged - self.beside.get(dimension, 0)
+                number = min(number, free // amount)
+        for card, amount in cards:
+            if account.undecided is None:
+                held = account.row(card).charged + self.beside.get(card, 0)
+                number = min(number, (account.quota.get(card, 0) - held) // amount)
+            else:
+                with account.undecided.beside(self.beside) as others:
+                    one = Claim((card,), amount)
+                    number = others.assignment.place_many(one, number)
+                    others.assignment.give_back(one, number)
+            if number > 1:
+                number = self.chances.as_many(record, card, amount, number)
+        return max(1, number)
+
+    def _add(self, record: PodRecord, cards: Charge, number: int) -> None:
+        others = record.request.cpu_memory if record.request else ()
+        for dimension, amount in (*cards, *others):
+            self.beside[dimension] = self.beside.get(dimension, 0) + amount * number
+        for card, amount in cards:
+            self.chances.go(card, amount, number)
+
+
+def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
+    """The verdict on starting a gang: these members together, or none (E2).
+
+    Beside it what each member would be charged in cards, in the same order; empty if they do not
+    all fit. Kind by kind, each gets the best of its cards that is left when all before it have
+    theirs, unless one that comes later needs that very card (T3).
+
+    Costs by how many kinds of members there are, and with a choice of cards by the nodes that they
+    pick; not by how many members. All searches together have one bound of steps.
+    """
+    kinds = kinds_of(members, GANG_KINDS.most)
+    queue = members[0].queue
+    if len(kinds) > GANG_KINDS.most:
+        text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
+        return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
+    account = ledger.account(queue) or Account(queue)
+    undecided = account.undecided or account.nobody_undecided()
+    with undecided.one_question() as steps_left:
+        verdict, served = _judge_kinds(ledger, kinds, undecided)
+        if not verdict.fits:
+            return _of_gang(account, verdict, kinds, steps_left()), []
+    disagreeing = _disagreeing(kinds, served)
+    if disagreeing is not None:
+        return disagreeing, []
+    chosen: list[Charge] = [()] * len(members)
+    for kind, found in zip(kinds, served, strict=True):
+        places = iter(kind.places)
+        for cards, number in found:
+            for place in islice(places, number):
+                chosen[place] = cards
+    return Verdict(Outcome.FITS, queue), chosen
+
+
+def _judge_kinds(
+    ledger: Ledger, kinds: Sequence[Kind], undecided: Undecided
+) -> tuple[Verdict, list[Served]]:
+    """The verdict on the first kind that does not fit beside those before it, or that all do, and
+    the cards of each.
+    """
+    together, served = Together(ledger), list[Served]()
+    verdict = Verdict(Outcome.FITS)
+    for kind in kinds:
+        if len(kind.cards) > 1:
+            verdict, found = together.judge_each(kind)
+        else:
+            verdict = together.judge_alike(kind.first, kind.number)
+            found = [(verdict.cards, kind.number)]
+        if not verdict.fits:
+            choice = any(len(kind.cards) > 1 for kind in kinds)
+            assigned = _assigned(ledger, undecided, kinds) if choice else None
+            if assigned is None or not verdict.shortfalls:
+                return verdict, []
+            return Verdict(Outcome.FITS), assigned
+        served.append(found)
+    return verdict, served
+
+
+def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
+    """Why members cannot start together that ask for one card by two resource names (D7).
+
+    Of a card that is known each has heard it by itself; of one that no node has shown the first
+    member's resource name is the card's.
+    """
+    behind: dict[str, str] = {}
+    for kind, found in zip(kinds, served, strict=True):
+        asked = kind.first.request.resource if kind.first.request else ""
+        for card, amount in (one for cards, _ in found for one in cards):
+            first = behind.setdefault(card, asked)
+            if first != asked:
+                queue = kind.first.queue
+                wrong = messages.other_resource(card, first, asked)
+                text = messages.objected(queue, [(card, amount)], wrong)
+                return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
+    return None
+
+
+def _assigned(ledger: Ledger, undecided: Undecided, kinds: Sequence[Kind]) -> list[Served] | None:
+    """A card for each, found for all at once; None if no way was found to serve them all."""
+    with undecided.beside() as others:
+        served = _cards_of(ledger, kinds, others.assignment)
+    # Whatever else is to be said of them is said with these very cards.
+    together = Together(ledger)
+    for kind, found in zip(kinds, served or (), strict=False):
+        for cards, number in found:
+            only = cards[0][0] if cards else ""
+            if not together.judge_alike(kind.first, number, only=only).fits:
+                return None
+    return served
+
+
+def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> list[Served] | None:
+    """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
+    placed, chances = Counter[Claim](), Chances(ledger)
+    asking = [kind for kind in kinds if kind.amount]
+    try:
+        for kind in asking:
+            number = assignment.place_many(kind.claim, kind.number)
+            placed[kind.claim] += number
+            if number < kind.number:
+                return None
+        return [
+            [*_fix(kind, assignment, chances, placed)] if kind.amount else [((), kind.number)]
+            for kind in kinds
+        ]
+    finally:
+        for claim, number in placed.items():
+            assignment.give_back(claim, number)
+
+
+def _fix(
+    kind: Kind, assignment: Assignment, chances: Chances, placed: Counter[Claim]
+) -> Iterator[tuple[Charge, int]]:
+    """Give each of a kind that has a place the best of its cards that all others leave it (E7)."""
+    cards, amount, left = kind.cards, kind.amount, kind.number
+    chance_of = chances.of(kind.first)
+    while left:
+        order = sorted(cards, key=lambda card: -chance_of(card)) if chance_of else cards
+        for card in order:
+            most = chances.as_many(kind.first, card, amount, left)
+            number = assignment.fix(kind.claim, card, most)
+            if number:
+                break
+        else:
+            raise AssertionError(f"{left} of {kind.claim} have a place, and none of their cards")
+        placed[kind.claim] -= number
+        placed[Claim((card,), amount)] += number
+        chances.go(card, amount, number)
+        yield ((card, amount),), number
+        left -= number
+
+
+def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_left: int) -> Verdict:
+    """The failing member's verdict with the amounts of the whole gang."""
+    if not verdict.shortfalls:
+        return verdict
+    shorts = []
+    for short in verdict.shortfalls:
+        asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
+        charged = account.row(short.dimension).charged
+        if account.undecided is not None and short.dimension not in (CPU, MEMORY):
+            charged = account.undecided.held(short.dimension)
+        shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
+    never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
+    return over_quota(
+        verdict.queue,
+        verdict.reason,
+        shorts,
+        never=never or _never(account.quota, kinds, steps_left),
+        rows=account.cards,
+        together=any(len(kind.cards) > 1 for kind in kinds),
+    )
+
+
+def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
+    """Whether it is proven that their cards would not fit the empty queue either (E5).
+
+    By plain sums, or by a search that came to its end: what it left unlooked-at may fit.
+    """
+    asking = [kind for kind in kinds if kind.amount]
+    if _asks_too_much(quota, asking):
+        return True
+    empty = Assignment(lambda card: quota.get(card, 0), steps)
+    with empty.one_question():
+        fits = all(empty.place_many(kind.claim, kind.number) == kind.number for kind in asking)
+        return not fits and not empty.cut
+
+
+def _asks_too_much(quota: Mapping[str, int], kinds: Sequence[Kind]) -> bool:
+    """Whether some of these ask for more than all cards that they may use have together, as far as
+    amounts like theirs can use them.
+    """
+    by_cards: dict[frozenset[str], list[Kind]] = {}
+    for kind in kinds:
+        by_cards.setdefault(frozenset(kind.cards), []).append(kind)
+    for cards in (*by_cards, frozenset[str]().union(*by_cards)):
+        inside = [kind for own, some in by_cards.items() if own <= cards for kind in some]
+        step = gcd(*(kind.amount for kind in inside))
+        most = sum(quota.get(card, 0) // step * step for card in cards)
+        largest = max((quota.get(card, 0) for card in cards), default=0)
+        if sum(kind.amount * kind.number for kind in inside) > most:
+            return True
+        if any(kind.amount > largest for kind in by_cards.get(cards, ())):
+            return True
+    return False
+
+
+def _asks(request: PodRequest | None, dimension: str) -> int:
+    if request is None:
+        return 0
+    if dimension in request.cards:
+        return request.amount
+    return dict(request.cpu_memory).get(dimension, 0)

@@ -1,0 +1,60 @@
+"""Who is behind a pod that has no room, in a queue where nobody passes (`dequeueStrategy: fifo`).
+
+Known from the ledger alone, on any replica: what the leader noted of those who wait is not needed.
+"""
+
+from bisect import bisect_left
+from heapq import nsmallest
+from typing import Final
+
+from ..ledger.account import Account
+from ..ledger.ledger import Ledger
+from ..pending.candidate import Lane, Turn
+from ..pods.pod_record import PodRecord
+from ..verdict import Outcome
+from ..vocabulary import Mode
+from .judgement import judge, judge_presence
+
+MOST_LANES: Final = 32
+"""Kinds of waiting pods, from the first on, of which it is looked at whether they have room."""
+_SORTED: Final = 1_000
+"""Kinds of waiting pods; where there are more, nobody is looked at."""
+
+
+class HeldUp:
+    """By card, the turn from which on nobody who asks for it goes."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, Turn] = {}
+
+    def block(self, record: PodRecord) -> None:
+        """Who comes after this one and asks for one of its cards waits."""
+        for card in record.request.cards if record.request else ():
+            self._since.setdefault(card, record.turn)
+
+    def going(self, record: PodRecord, lane: Lane) -> int:
+        """How many of a lane do not have to wait for somebody before them."""
+        cards = record.request.cards if record.request else ()
+        turns = [self._since[card] for card in cards if card in self._since]
+        return bisect_left(lane.turns, min(turns)) if turns else len(lane.turns)
+
+
+def held_up_in(ledger: Ledger, account: Account) -> HeldUp:
+    """Those who are held up for certain: behind a pod that has no room as things are.
+
+    Who is behind a gang is not known here.
+    """
+    found, lanes = HeldUp(), account.waiting.lanes
+    if account.facts is None or not account.facts.fifo or len(lanes) > _SORTED:
+        return found
+    for lane in nsmallest(MOST_LANES, lanes.values(), key=lambda lane: lane.turns[0]):
+        first = ledger.pods[lane.turns[0][-1]]
+        alone = lane.gang is None or lane.gang.started
+        enforced = ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
+        if not alone or not enforced or not found.going(first, lane):
+            continue
+        if judge_presence(ledger, first) is not None:
+            continue
+        if judge(ledger, first.facts, first.queue).outcome is Outcome.WAITS:
+            found.block(first)
+    return found

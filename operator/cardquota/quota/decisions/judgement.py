@@ -1,0 +1,278 @@
+"""May this pod be let through? (E4, E5, E9, and the checks before them)
+
+Pure questions to the ledger: nothing is charged here.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from .. import messages
+from ..assignment.assignment import Assignment
+from ..assignment.claim import Claim, claim_of
+from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..ledger.account import OUTSIDE, Account
+from ..ledger.ledger import Ledger
+from ..pods.pod_facts import PodFacts, State
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest, card_devices
+from ..verdict import Outcome, Verdict
+from ..vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
+from .asking import Asking, Preference
+from .chances import Chances
+from .over_quota import over_quota, reason_of
+
+_NOTHING: Mapping[str, int] = {}
+_MOST_KINDS: Final = 64
+"""Of members that wait: how many different claims are looked at for those that go one by one."""
+# To ask an enum for a member by name is a call, and these are asked for with every review.
+_BOUND: Final = State.BOUND
+_OPEN: Final = QueueState.OPEN
+_FITS: Final = Outcome.FITS
+_NEVER: Final = Outcome.NEVER
+
+
+def judge_new(
+    ledger: Ledger,
+    facts: PodFacts,
+    *,
+    require_queue: bool = False,
+    beside: Mapping[str, int] = _NOTHING,
+    on_the_way: OnTheWay = NOBODY,
+) -> Verdict:
+    """The verdict on a pod that is being created; `create_judgement` knows who is on the way.
+
+    `beside` is what else the caller wants counted, by dimension.
+    """
+    queue = ledger.queue_of(facts)
+    unseen = bool(facts.group) and _group_unseen(ledger, facts)
+    if queue == OUTSIDE and not unseen:
+        return _without_queue(ledger, facts, require_queue=require_queue)
+    # A group that has not been seen may have another queue than the pod's namespace.
+    certain = OUTSIDE if unseen and not facts.own_queue else queue
+    if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
+        return _objected(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
+    if facts.node and facts.state is _BOUND:
+        text = messages.node_named(facts.node)
+        return _objected(ledger, facts, certain, Reason.NODE_NAMED, text)
+    if unseen and not facts.own_queue:
+        return _queue_unknown(ledger, facts)
+    verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
+    if unseen and verdict.outcome is not _NEVER:
+        return _group_not_seen(facts, queue)
+    return verdict
+
+
+def queue_on_its_way(queue: str) -> Verdict:
+    """The verdict on a pod whose queue exists and has not been seen: it waits at the gate."""
+    text = messages.queue_not_seen(queue)
+    return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
+
+
+def queue_not_named(ledger: Ledger, facts: PodFacts, queue: str) -> Verdict:
+    """The verdict on a pod that has a queue and can get no gate, until it names the queue itself.
+
+    For a card of no vendor row, where the API server sets the gate.
+    """
+    text = messages.queue_not_named(queue, _asked(ledger, facts))
+    return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
+
+
+def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
+    """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
+    wrong = ledger.reading_of(facts, None).objection
+    if wrong is not None and wrong.reason is Reason.INVALID_CARD:
+        return _objected(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
+    return _group_not_seen(facts, OUTSIDE)
+
+
+def _objected(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
+    """A refusal for what is wrong with the asking itself, naming what is known of it (I4)."""
+    text = messages.objected(queue, _asked(ledger, facts), text)
+    return Verdict(Outcome.NEVER, queue, reason, text)
+
+
+def _asked(ledger: Ledger, facts: PodFacts) -> list[tuple[str, int]]:
+    """What a pod asks for, as it calls it: the cards it names, or else the resource."""
+    devices = card_devices(facts, ledger)
+    if len(devices) == 1 and facts.card_text is not None:
+        return [(facts.card_text, devices[0][1])]
+    return devices
+
+
+def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
+    """The verdict on opening one pod's gate."""
+    missing = judge_presence(ledger, record)
+    if missing is not None:
+        return missing
+    if record.queue == OUTSIDE:
+        text = messages.gated_without_queue()
+        return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
+    if _goes_with_others(ledger, record.facts):
+        return Verdict(Outcome.UNSEEN, record.queue)
+    for card in _reserved_for(ledger, record):
+        verdict = judge(ledger, record.facts, record.queue, only=card)
+        if verdict.fits:
+            return verdict
+    return judge(ledger, record.facts, record.queue, chance_of=Chances(ledger).of(record))
+
+
+def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
+    """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
+
+    What is left of the reservation is for all that are still to go, so they are assigned together,
+    those with the least choice first: first the card that is left for this one; then those of which
+    nothing is reserved for others. Costs by the different things that they ask for; beyond some of
+    those nobody's card is kept.
+    """
+    facts, request = record.facts, record.request
+    book = ledger.groups.get(facts.group) if facts.group else None
+    if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
+        return
+    rest, own = Assignment(book.outstanding), claim_of(request.cards, request.amount)
+    others = max(0, book.missing - 1)
+    waiting = list(islice(book.waiting.items(), _MOST_KINDS))
+    with rest.one_question():
+        for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
+            most = min(others, number - (claim == own))
+            if claim.cards:
+                rest.place_many(claim, most)
+            others -= most
+        yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
+    yield from (card for card in request.cards if not book.outstanding(card))
+
+
+def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
+    """What a gated pod waits for before its request can be judged: its group, or its gang."""
+    facts = record.facts
+    if not facts.group or facts.oversized:
+        return None
+    book = ledger.groups[facts.group]
+    if book.facts is None:
+        return _group_not_seen(facts, record.queue)
+    if book.being_reserved:
+        # Those that start are let through once it is written; whoever else comes, after that.
+        return Verdict(Outcome.UNSEEN, record.queue)
+    if not book.gang or book.started or book.there >= book.minimum:
+        return None
+    text = messages.gang_incomplete(book.key, book.there, book.minimum)
+    return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
+
+
+def _goes_with_others(ledger: Ledger, facts: PodFacts) -> bool:
+    """Whether a pod starts together with others or not at all (E2)."""
+    book = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
+    return book is not None and not book.started
+
+
+def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:
+    """Whether the pod's group has not been seen: a stale view never refuses."""
+    book = ledger.groups.get(facts.group)
+    return book is None or book.facts is None
+
+
+def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
+    text = messages.group_not_seen(facts.group)
+    return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
+
+
+def _enforced(ledger: Ledger, namespace: str) -> bool:
+    found = ledger.namespaces.get(namespace)
+    return found is not None and found.mode == NAMESPACE_ENFORCED
+
+
+def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> Verdict:
+    """A pod without a queue: refused where one is demanded, else let by (section 2)."""
+    demanded = require_queue or _enforced(ledger, facts.namespace)
+    if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
+        return _objected(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
+    if not ledger.uses_cards(facts):
+        return Verdict(Outcome.UNMANAGED)
+    if demanded:
+        everywhere = not _enforced(ledger, facts.namespace)
+        text = messages.no_queue(facts.namespace, _asked(ledger, facts), everywhere=everywhere)
+        return Verdict(Outcome.NEVER, "", Reason.QUEUE_NOT_FOUND, text)
+    named = facts.card_text
+    warnings = (messages.card_without_queue(named),) if named is not None else ()
+    return Verdict(Outcome.UNMANAGED, warnings=warnings)
+
+
+def judge(
+    ledger: Ledger,
+    facts: PodFacts,
+    queue: str,
+    *,
+    beside: Mapping[str, int] = _NOTHING,
+    on_the_way: OnTheWay = NOBODY,
+    only: str = "",
+    chance_of: Preference | None = None,
+) -> Verdict:
+    """The verdict on an unbound pod in a queue, whatever group it waits for.
+
+    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as let
+    through. Of several alternatives it says the first that fits and of which a node has enough
+    free, or else has any (E7); `only` is the one asked about.
+    """
+    account = ledger.account(queue)
+    kept_out = _barred(ledger, account, queue, facts)
+    if kept_out is not None or account is None:
+        return kept_out or Verdict(Outcome.NEVER, queue)
+    request, wrong, _, without_node = ledger.reading_of(facts, account)
+    if without_node:
+        card = facts.card_text or request.resource
+        text = messages.node_without_card(queue, card, request.amount)
+        return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
+    if wrong is not None:
+        return _objected(ledger, facts, queue, wrong.reason, wrong.text)
+    book = ledger.groups.get(facts.group) if facts.group else None
+    asking = Asking(account, book, beside, on_the_way=on_the_way)
+    cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
+    other_shorts = asking.cpu_memory(request)
+    if not card_shorts and not other_shorts:
+        warnings = _warnings(ledger, request)
+        return Verdict(_FITS, queue, cards=cards, warnings=warnings)
+    never = any(s.never for s in other_shorts) or (
+        bool(card_shorts) and all(s.never for s in card_shorts)
+    )
+    reason = reason_of(account, card_shorts, other_shorts)
+    shorts = [*card_shorts, *other_shorts]
+    return over_quota(queue, reason, shorts, never=never, rows=account.cards)
+
+
+def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+    """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
+    if facts.oversized:
+        # Said of it whatever queue it names: that name may be what is too long.
+        return _objected(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
+    exists = account is not None and account.facts is not None
+    if exists and facts.own_queue and facts.own_queue != queue:
+        asked = _asked(ledger, facts)
+        text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
+        return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
+    return _shut_to(ledger, account, queue, facts)
+
+
+def _shut_to(
+    ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
+) -> Verdict | None:
+    """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
+    new, or not from its namespace (E5, Q6).
+    """
+    if account is None or account.facts is None:
+        text = messages.queue_not_found(queue, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
+    if account.facts.state is not _OPEN:
+        text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
+    if not account.facts.admits(facts.namespace):
+        text = messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
+    return None
+
+
+def _warnings(ledger: Ledger, request: PodRequest) -> tuple[str, ...]:
+    """A pool scaled to zero is worth a word (P4)."""
+    for card in request.cards:
+        if ledger.nodes.total(card):
+            return ()
+    return (messages.card_of_no_node(request.cards[0]),) if request.cards else ()

@@ -1,0 +1,57 @@
+"""The verdict on what does not fit: whether it ever could, why not now, and in which words."""
+
+from collections.abc import Sequence
+
+from .. import messages
+from ..ledger.account import Account
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import CPU, MEMORY, Reason
+
+
+def reason_of(account: Account, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
+    """Why a request does not fit: cards come first, then what could never fit."""
+    if cards:
+        outside = all(short.dimension not in account.quota for short in cards)
+        return Reason.CARD_NOT_IN_QUOTA if outside else Reason.INSUFFICIENT_CARD
+    short = next((s for s in others if s.never), others[0])
+    cpu = short.dimension == CPU
+    return Reason.INSUFFICIENT_CPU if cpu else Reason.INSUFFICIENT_MEMORY
+
+
+def over_quota(
+    queue: str,
+    reason: Reason | None,
+    shorts: Sequence[Shortfall],
+    *,
+    never: bool,
+    rows: Sequence[str] = (),
+    together: bool = False,
+) -> Verdict:
+    """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards.
+
+    `together`: of several pods with a choice of cards, which no single amount is the most of. The
+    same is said where each by itself would fit.
+    """
+    if reason is Reason.CARD_NOT_IN_QUOTA:
+        advice = messages.advice_not_in_quota(rows)
+    elif never and (together or not _hopeless(shorts)):
+        advice = messages.ADVICE_TOGETHER
+    elif never:
+        advice = messages.advice_never(_hopeless(shorts))
+    else:
+        advice = messages.ADVICE_WAIT
+    return Verdict(
+        Outcome.NEVER if never else Outcome.WAITS,
+        queue,
+        reason,
+        messages.shortfalls(queue, shorts, advice),
+        tuple(shorts),
+    )
+
+
+def _hopeless(shorts: Sequence[Shortfall]) -> list[Shortfall]:
+    """What never fits. One alternative that does not is no trouble while another could."""
+    never = [short for short in shorts if short.never]
+    others = [short for short in never if short.dimension in (CPU, MEMORY)]
+    waits = any(not s.never for s in shorts if s.dimension not in (CPU, MEMORY))
+    return others if waits and others else never

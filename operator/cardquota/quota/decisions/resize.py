@@ -1,0 +1,108 @@
+"""May this pod ask for more cpu and memory where it stands? (P6)
+
+What is resized in place is held at once: no gate stands before it, so the answer is yes or no.
+Cards cannot be resized: the API server changes cpu and memory alone.
+
+A queue that takes nothing new takes no growth either (Q6): one that is closed, one that is not open
+to the namespace any more, and one that is gone, to whose name what runs stays charged. What shrinks
+is always let by.
+"""
+
+from ..ledger.account import OUTSIDE, Account
+from ..ledger.ledger import Ledger
+from ..messages import (
+    ADVICE_RESIZE,
+    Grown,
+    advice_never,
+    closed_to_growth,
+    gone_for_growth,
+    no_growth_admitted,
+    objected,
+    shortfalls,
+    unreadable,
+)
+from ..pods.pod_facts import PodFacts, State
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import card_devices
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import CPU, MEMORY, QueueState, Reason
+from .over_quota import reason_of
+
+
+def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
+    """The verdict on a pod that was `before` and would be `after`; only what grows is judged (E4).
+
+    A pod that waits at the gate holds nothing yet: it is refused what can never fit. Amounts that
+    cannot be counted are refused too (P4): nobody grants them, so what the pod holds would go on
+    uncounted.
+    """
+    queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
+    if queue == OUTSIDE:
+        return Verdict(Outcome.UNMANAGED, queue)
+    if after.problem and after.problem != before.problem:
+        text = objected(queue, [], unreadable(after.problem))
+        return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
+    both = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
+    grown = [one for one in both if one[2] > one[1]]
+    if not grown:
+        return Verdict(Outcome.FITS, queue)
+    account = ledger.account(queue)
+    kept_out = _shut_to(account, queue, after.namespace, grown)
+    if kept_out is not None or account is None:
+        return kept_out or Verdict(Outcome.NEVER, queue)
+    if ledger.free_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
+        return Verdict(Outcome.FITS, queue)
+    shorts = []
+    for dimension, _, asked in grown:
+        limit = account.limit(dimension)
+        if limit is None:
+            continue
+        would_be = asked
+        if after.state is not State.GATED:
+            would_be += _beside(ledger, account, after, dimension, asked)
+        if would_be > limit:
+            shorts.append(Shortfall(dimension, asked, would_be, limit))
+    if not shorts:
+        return Verdict(Outcome.FITS, queue)
+    never = [short for short in shorts if short.never]
+    advice = advice_never(never) if never else ADVICE_RESIZE
+    return Verdict(
+        Outcome.NEVER if never else Outcome.WAITS,
+        queue,
+        reason_of(account, [], shorts),
+        shortfalls(queue, shorts, advice),
+        tuple(shorts),
+    )
+
+
+def _shut_to(account: Account | None, queue: str, namespace: str, grown: Grown) -> Verdict | None:
+    """Why a queue takes no growth, if that is so: for what it takes nothing new (E5, Q6)."""
+    never = Outcome.NEVER
+    if account is None or account.facts is None:
+        return Verdict(never, queue, Reason.QUEUE_NOT_FOUND, gone_for_growth(queue, grown))
+    state = account.facts.state
+    if state is not QueueState.OPEN:
+        return Verdict(never, queue, Reason.QUEUE_NOT_OPEN, closed_to_growth(queue, state, grown))
+    if not account.facts.admits(namespace):
+        text = no_growth_admitted(queue, namespace, grown)
+        return Verdict(never, queue, Reason.QUEUE_NOT_OPEN, text)
+    return None
+
+
+def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, asked: int) -> int:
+    """What the queue is charged beside this pod."""
+    record = ledger.pods.get(facts.uid)
+    own = _charged(record, account, dimension)
+    book = ledger.groups.get(facts.group) if facts.group else None
+    covered = book.covers(account.name, dimension, asked - own) if book else 0
+    return account.row(dimension).charged - own - covered
+
+
+def _charged(record: PodRecord | None, account: Account, dimension: str) -> int:
+    if record is None or not record.held or record.queue != account.name:
+        return 0
+    return dict(record.charge).get(dimension, 0)
+
+
+def _stamped_cards(facts: PodFacts) -> bool:
+    return facts.stamp is not None and any(amount for _, amount in facts.stamp.cards)

@@ -1,0 +1,72 @@
+"""How many pods of one kind a queue has room for at once (E2, T3)."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from ..assignment.claim import claim_of
+from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..ledger.account import Account
+from ..pods.pod_request import PodRequest
+from ..vocabulary import CPU, MEMORY
+
+UNLIMITED: Final = 2**62
+"""Pods: of nothing that is limited."""
+_NOTHING: Final[Mapping[str, int]] = {}
+
+
+def room_for(
+    account: Account,
+    request: PodRequest,
+    asked: int,
+    freed: Mapping[str, int] = _NOTHING,
+    *,
+    on_the_way: OnTheWay = NOBODY,
+) -> tuple[int, dict[str, int]]:
+    """How many of `asked` equal pods would be let by now, and what they add to what is charged.
+
+    As for pods that are created: who is `on_the_way` counts as let through. Of pods with a choice
+    as many fit as can be assigned together with all others (T3).
+
+    `freed`: what is given back before, by dimension. Then it is an estimate: others with a choice
+    of cards are taken to stay where the totals count them, or to go where they come first.
+    """
+    beside = on_the_way.at_first() if freed else Counter(on_the_way.amounts)
+
+    def free(dimension: str, amount: int) -> int:
+        limit = account.limit(dimension)
+        if limit is None or amount <= 0:
+            return UNLIMITED
+        held = account.row(dimension).charged + beside[dimension] - freed.get(dimension, 0)
+        return max(0, limit - held) // amount
+
+    most = min(asked, free(CPU, request.cpu), free(MEMORY, request.memory))
+    cards: dict[str, int] = {}
+    if request.amount:
+        if freed or (account.undecided is None and not on_the_way.claims):
+            left = most
+            for card in request.cards:
+                here = min(left, free(card, request.amount))
+                cards[card] = here * request.amount
+                left -= here
+        else:
+            cards = _assigned(account, request, most, on_the_way)
+        most = sum(cards.values()) // request.amount
+    added = {CPU: most * request.cpu, MEMORY: most * request.memory, **cards}
+    return most, {d: added.get(d, 0) - freed.get(d, 0) for d in added.keys() | freed.keys()}
+
+
+def _assigned(
+    account: Account, request: PodRequest, most: int, on_the_way: OnTheWay
+) -> dict[str, int]:
+    """As many as find a place when others move; by card, how much more is held then."""
+    undecided = account.undecided or account.nobody_undecided()
+    with undecided.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:
+        assignment = others.assignment
+        assignment.settle()
+        before = {card: assignment.held(card) for card in account.quota}
+        claim = claim_of(request.cards, request.amount)
+        number = assignment.place_many(claim, most)
+        cards = {card: assignment.held(card) - held for card, held in before.items()}
+        assignment.give_back(claim, number)
+    return cards

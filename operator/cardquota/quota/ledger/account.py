@@ -1,0 +1,225 @@
+"""The totals of one queue, per dimension (section 6).
+
+A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Final
+
+from ..assignment.claim import Claim
+from ..assignment.undecided import Undecided
+from ..pending.waiting import WaitingLine
+from ..pods.bucket import Bucket
+from ..vocabulary import CPU, MEMORY
+from .past_us import PastUs
+from .queue_facts import QueueFacts
+
+# To ask an enum for a member by name is a call, and totals are asked for with every review.
+_ALLOCATED: Final = Bucket.ALLOCATED
+_OPEN: Final = Bucket.OPEN
+
+OUTSIDE: Final = ""
+"""The account of pods that use cards outside every queue: no quota, no limit."""
+
+
+class Row:
+    """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
+
+    __slots__ = ("by_bucket", "elastic", "offline", "reserved")
+
+    def __init__(self) -> None:
+        self.by_bucket = [0, 0, 0, 0]
+        self.reserved = 0
+        self.elastic = 0
+        self.offline = 0
+        """What pods hold whose own policy is Gate, whatever that of the queue is."""
+
+    @property
+    def allocated(self) -> int:
+        """Bound and not finished."""
+        return self.by_bucket[_ALLOCATED]
+
+    @property
+    def inqueue(self) -> int:
+        """Let through but not bound, and what groups still reserve."""
+        return self.by_bucket[_OPEN] + self.reserved
+
+    @property
+    def charged(self) -> int:
+        """Allocated and inqueue: what counts against the quota (E2)."""
+        buckets = self.by_bucket
+        return buckets[_ALLOCATED] + buckets[_OPEN] + self.reserved
+
+    @property
+    def requested(self) -> int:
+        """All that are not finished, gated ones included."""
+        return sum(self.by_bucket)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is counted here."""
+        return not (any(self.by_bucket) or self.reserved or self.elastic or self.offline)
+
+
+def sum_of(rows: Sequence[Row]) -> Row:
+    """One row that counts what all of these count. A fraction of a microsecond for each."""
+    total = Row()
+    if rows:
+        total.by_bucket = [sum(column) for column in zip(*(r.by_bucket for r in rows), strict=True)]
+    total.reserved = sum(row.reserved for row in rows)
+    total.elastic = sum(row.elastic for row in rows)
+    total.offline = sum(row.offline for row in rows)
+    return total
+
+
+_NOTHING: Final = Row()
+
+
+class Account:
+    """One queue's rows, its limits, and the uids of the pods that no stamp of ours charges.
+
+    It exists while the queue does or while anything is charged to its name.
+    """
+
+    __slots__ = (
+        "_quota",
+        "cards",
+        "changes",
+        "facts",
+        "loose",
+        "name",
+        "past_us",
+        "quota_mark",
+        "rows",
+        "undecided",
+        "waiting",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.facts: QueueFacts | None = None
+        self._quota: Mapping[str, int] = {}
+        self.cards: tuple[str, ...] = ()
+        """The cards of the quota, sorted."""
+        self.quota_mark = object()
+        """Another one with every other quota."""
+        self.rows: dict[str, Row] = {}
+        self.changes = 0
+        """Different whenever a row has changed."""
+        self.loose: set[str] = set()
+        """Pods whose charge may still change."""
+        self.past_us = PastUs()
+        """Those of them that are let through or bound, though we opened no gate of theirs (I3).
+
+        Pods that audit mode let by passed by design and are not among them, also later.
+        """
+        self.waiting = WaitingLine(name)
+        self.undecided: Undecided | None = None
+        """What pods that are let through hold of one card or another (T3); None where each has its
+        card. One that waits claims nothing."""
+
+    @property
+    def quota(self) -> Mapping[str, int]:
+        """Cards, the last good one (Q4)."""
+        return self._quota
+
+    @quota.setter
+    def quota(self, quota: Mapping[str, int]) -> None:
+        self._quota, self.cards = quota, tuple(sorted(quota))
+        self.quota_mark = object()
+
+    def row(self, dimension: str) -> Row:
+        """The counters of a dimension, to read; all zero where nothing was ever charged."""
+        return self.rows.get(dimension, _NOTHING)
+
+    def limit(self, dimension: str) -> int | None:
+        """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
+        if self.name == OUTSIDE:
+            return None
+        if dimension in (CPU, MEMORY):
+            return self.facts.limits.get(dimension) if self.facts else None
+        return self.quota.get(dimension, 0)
+
+    def move(self, dimension: str, bucket: Bucket, amount: int) -> None:
+        """Add to one bucket; a row that comes to nothing is dropped."""
+        row = self._writable(dimension)
+        row.by_bucket[bucket] += amount
+        self._drop_if_empty(dimension, row)
+
+    def claim(self, claim: Claim, shown: str, sign: int) -> None:
+        """Count in or out a let-through pod that may end up on any of several cards (T3), and that
+        `move` counts with `shown`.
+        """
+        # What those who wait need was worked out without it, or with it.
+        self.waiting.look_again()
+        undecided = self.undecided or self.nobody_undecided()
+        if sign > 0:
+            undecided.add(claim, shown)
+        else:
+            undecided.remove(claim, shown)
+        self.undecided = undecided or None  # as almost always
+
+    def nobody_undecided(self) -> Undecided:
+        """To be asked what room there is where nobody has a choice so far."""
+        return Undecided(
+            lambda card: self.row(card).charged,
+            lambda card: self._quota.get(card, 0),
+            lambda: (self.changes, self.quota_mark),
+        )
+
+    def reserve(self, dimension: str, amount: int) -> None:
+        """Add to what groups reserve beyond their charged members (T2)."""
+        row = self._writable(dimension)
+        row.reserved += amount
+        self._drop_if_empty(dimension, row)
+
+    def stretch(self, dimension: str, amount: int) -> None:
+        """Add to what is elastic."""
+        row = self._writable(dimension)
+        row.elastic += amount
+        self._drop_if_empty(dimension, row)
+
+    def set_apart(self, dimension: str, amount: int) -> None:
+        """Add to what is off-line of its own accord."""
+        row = self._writable(dimension)
+        row.offline += amount
+        self._drop_if_empty(dimension, row)
+
+    def over(self) -> Iterator[tuple[str, int, int]]:
+        """Dimensions that stand above their limit: name, charged, limit (Q7).
+
+        Pods that may use several cards are all counted with the first of them; what is over only
+        because of that is not (T3).
+        """
+        # Most rows may be of names that somebody made up, and nothing is charged there.
+        charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
+        found = []
+        with self.undecided.one_question() if self.undecided else nullcontext():
+            for dimension, amount in charged:
+                limit = self.limit(dimension)
+                if limit is not None and amount > limit and not self._assignable(dimension, limit):
+                    found.append((dimension, amount, limit))
+        return iter(found)
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither a queue nor a charge of this name is left."""
+        return self.facts is None and not self.rows and not self.loose
+
+    def _assignable(self, dimension: str, limit: int) -> bool:
+        """Whether those who may use other cards could do with what there is of this one."""
+        if self.undecided is None or dimension in (CPU, MEMORY):
+            return False
+        return self.undecided.fits(dimension, limit)
+
+    def _writable(self, dimension: str) -> Row:
+        self.changes += 1
+        row = self.rows.get(dimension)
+        if row is None:
+            row = self.rows[dimension] = Row()
+        return row
+
+    def _drop_if_empty(self, dimension: str, row: Row) -> None:
+        if row.empty:
+            del self.rows[dimension]

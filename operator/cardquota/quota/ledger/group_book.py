@@ -1,0 +1,292 @@
+"""What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import cast
+
+from ..assignment.claim import Claim
+from ..pending.gang import Line
+from ..pods.pod_record import PodRecord
+from ..quantity import LARGEST
+from ..stamp import Charge, Reservation, canonical
+from .account import Account
+from .group_facts import GroupFacts
+
+_UNKNOWN_MINIMUM = 2**62
+"""Of a group that has not been seen: nothing of it can be called elastic."""
+
+BoundKey = tuple[str, str, str]
+
+
+class GroupBook:
+    """The books of a group; it exists while the group does or while pods name it."""
+
+    __slots__ = (
+        "_bound",
+        "_bound_charges",
+        "_held",
+        "_held_members",
+        "_judged",
+        "_posted",
+        "_unwritten",
+        "assumed",
+        "facts",
+        "held_back",
+        "key",
+        "lines",
+        "lost_place",
+        "members",
+        "settled_revision",
+        "succeeded",
+        "waiting",
+    )
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.facts: GroupFacts | None = None
+        self.members: dict[str, PodRecord] = {}
+        """Unfinished pods that name the group, by uid."""
+        self.succeeded: set[str] = set()
+        """Uids of members that have succeeded and still exist: they did start."""
+        self.waiting: dict[Claim, int] = {}
+        """What its members at the gate ask for, and how many ask for it."""
+        self.lines: dict[Line, None] = {}
+        """Where members of it wait, if it is a gang."""
+        self.lost_place = False
+        """Whether its last reservation was not used in time (E8)."""
+        self.held_back = False
+        """Whether it is not to start before it is put back."""
+        self.assumed: Reservation | None = None
+        self.settled_revision = 0
+        self._held: dict[tuple[str, str], int] = {}
+        """By queue and dimension."""
+        self._held_members = 0
+        self._bound: list[BoundKey] = []
+        """Bound members in the order bound: the first `minMember` are the minimum."""
+        self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
+        self._posted: tuple[str, Charge] = ("", ())
+        self._judged: tuple[Reservation, Charge] | None = None
+        self._unwritten: list[Reservation] = []
+        """Charged, and neither known to be written nor taken back: also of a group that is gone,
+        for the members that were to start with it are still charged."""
+
+    @property
+    def reservation(self) -> Reservation | None:
+        """What the group holds ahead of its members."""
+        return self.assumed or (self.facts.reservation if self.facts else None)
+
+    @property
+    def minimum(self) -> int:
+        """`minMember`; a group of at most one member is no gang."""
+        return self.facts.min_member if self.facts else _UNKNOWN_MINIMUM
+
+    @property
+    def gang(self) -> bool:
+        """Whether its pods must start together (section 2: minMember > 1)."""
+        return self.facts is not None and self.facts.min_member > 1
+
+    @property
+    def reserved_elsewhere(self) -> bool:
+        """Whether its reservation stands in a queue that is not the group's any more."""
+        facts, reserved = self.facts, self.reservation
+        return bool(facts and reserved and facts.queue not in ("", reserved.queue))
+
+    @property
+    def judged(self) -> Charge | None:
+        """What the group may hold in its reservation's queue, as it was judged when that was made
+        here; None: there is none, or another replica made it.
+        """
+        if self._judged is None or self._judged[0] != self.reservation:
+            return None
+        return self._judged[1]
+
+    @property
+    def being_reserved(self) -> bool:
+        """Whether members are charged that start when their reservation is written: nothing of it
+        may open that does not wait for that, as if they were through.
+        """
+        return bool(self._unwritten)
+
+    @property
+    def unwritten(self) -> Sequence[Reservation]:
+        """Reservations that are charged, of which it is not known yet whether they are written."""
+        return tuple(self._unwritten)
+
+    def decided(self, reservation: Reservation) -> bool:
+        """It is known of one of these whether it is written; whether it was one of these."""
+        left = [one for one in self._unwritten if one is not reservation]
+        found = len(left) < len(self._unwritten)
+        self._unwritten = left
+        return found
+
+    @property
+    def started(self) -> bool:
+        """Whether its minimum is reserved or held, or it is no gang: what comes now comes one by
+        one.
+        """
+        reserved = self.reservation is not None and not self.reserved_elsewhere
+        return reserved or self.missing <= 0 or not self.gang
+
+    @property
+    def one_by_one(self) -> Hashable:
+        """While this is the same, news of the gang changes nothing for a member that goes alone and
+        did not change itself. None: its members go together, or what is left of the reservation
+        for one of them depends on all others.
+        """
+        if not self.started or self._posted[1]:
+            return None
+        return self.facts is None, self.reservation is None, self.being_reserved
+
+    @property
+    def missing(self) -> int:
+        """How many members must still be let through for the minimum."""
+        return self.minimum - self._held_members - len(self.succeeded)
+
+    @property
+    def there(self) -> int:
+        """How many members have been created, those that have succeeded included."""
+        return len(self.members) + len(self.succeeded)
+
+    @property
+    def bound(self) -> int:
+        """How many members are bound."""
+        return len(self._bound)
+
+    def held(self, queue: str, dimension: str) -> int:
+        """What its let-through and bound members are charged in a queue."""
+        return self._held.get((queue, dimension), 0)
+
+    def outstanding(self, dimension: str) -> int:
+        """What it still reserves of a dimension, as posted."""
+        return dict(self._posted[1]).get(dimension, 0)
+
+    def covers(self, queue: str, dimension: str, amount: int) -> int:
+        """How much of an amount that its members ask for is reserved for them already.
+
+        What a member asks for takes the place of its group's reservation, and is not added to it
+        (E2).
+        """
+        reservation = self.reservation
+        if reservation is None or reservation.queue != queue:
+            return 0
+        return max(0, min(self.outstanding(dimension), amount))
+
+    def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
+        """The reservation for members that start and ask for so much, which was just judged (E2).
+
+        It holds that and what members hold *in this queue* already, never what they hold elsewhere:
+        so what is charged for the group in the queue grows by what was judged, and by no more.
+        """
+        total, judged = dict(asked), dict(asked)
+        for (name, dimension), amount in self._held.items():
+            if name == queue:
+                total[dimension] = total.get(dimension, 0) + amount
+        # Of a gang that starts nobody holds anything, and it may be thousands.
+        for record in self.members.values() if self._held_members else ():
+            for dimension, amount in record.charge if record.held and record.queue == queue else ():
+                judged[dimension] = judged.get(dimension, 0) + amount
+        # What nothing limits may be more than an annotation can say, and be read again.
+        amounts = canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
+        self.assumed = Reservation(queue, term, amounts)
+        self._unwritten.append(self.assumed)
+        self._judged = self.assumed, canonical(judged)
+        self.lost_place = False
+        return self.assumed
+
+    def succeed(self, uid: str) -> None:
+        """A member has succeeded; it is no longer among the unfinished."""
+        self.succeeded.add(uid)
+
+    def leave(self, uid: str) -> None:
+        """A member is taken off, or is gone."""
+        self.members.pop(uid, None)
+        self.succeeded.discard(uid)
+
+    def wait(self, claim: Claim, sign: int) -> None:
+        """Count a member in or out that waits at the gate and asks for this."""
+        left = self.waiting.get(claim, 0) + sign
+        if left:
+            self.waiting[claim] = left
+        else:
+            del self.waiting[claim]
+
+    def hold(self, queue: str, charge: Charge, sign: int) -> None:
+        """Count a member in or out of what the group holds."""
+        self._held_members += sign
+        for dimension, amount in charge:
+            left = self._held.get((queue, dimension), 0) + sign * amount
+            if left:
+                self._held[queue, dimension] = left
+            else:
+                del self._held[queue, dimension]
+
+    def repost(self, account_of: Callable[[str], Account]) -> set[str]:
+        """Bring the posted rest of the reservation up to date; the queues it touched."""
+        reservation = self.reservation
+        queue, rest = "", cast("Charge", ())
+        if reservation is not None:
+            queue = reservation.queue
+            left_over = ((d, n - self.held(queue, d)) for d, n in reservation.amounts)
+            rest = tuple((d, left) for d, left in left_over if left > 0)
+        if (queue, rest) == self._posted:
+            return set()
+        touched = set()
+        for (name, amounts), sign in ((self._posted, -1), ((queue, rest), 1)):
+            for dimension, amount in amounts:
+                account_of(name).reserve(dimension, sign * amount)
+                touched.add(name)
+        self._posted = (queue, rest)
+        return touched
+
+    def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+        """A member is bound: it, or the one it displaces from the minimum, may be elastic."""
+        key = _bound_key(record)
+        insort(self._bound, key)
+        self._bound_charges[key] = (record.queue, record.charge)
+        if bisect_left(self._bound, key) >= self.minimum:
+            self._stretch([key], 1, account_of)
+        else:
+            self._stretch(self._bound[self.minimum : self.minimum + 1], 1, account_of)
+
+    def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+        """The inverse of `bind`, called with the record as it was bound."""
+        key = _bound_key(record)
+        place = bisect_left(self._bound, key)
+        if place >= self.minimum:
+            self._stretch([key], -1, account_of)
+        else:
+            self._stretch(self._bound[self.minimum : self.minimum + 1], -1, account_of)
+        del self._bound[place]
+        del self._bound_charges[key]
+
+    def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
+        """Take in new facts; the queues whose elastic part changed by another minimum."""
+        minimum = self.minimum
+        self.facts = facts
+        if minimum == self.minimum:
+            return set()
+        less, more = sorted((minimum, self.minimum))
+        moved = self._bound[less:more]
+        if not moved:
+            return set()
+        self._stretch(moved, -1 if minimum < self.minimum else 1, account_of)
+        return {self._bound_charges[key][0] for key in moved}
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither group nor member is left."""
+        used = self.facts or self.members or self.succeeded or self.assumed
+        return not used
+
+    def _stretch(
+        self, keys: Iterable[BoundKey], sign: int, account_of: Callable[[str], Account]
+    ) -> None:
+        for key in keys:
+            queue, charge = self._bound_charges[key]
+            for dimension, amount in charge:
+                account_of(queue).stretch(dimension, sign * amount)
+
+
+def _bound_key(record: PodRecord) -> BoundKey:
+    facts = record.facts
+    return (facts.scheduled, facts.created, facts.uid)

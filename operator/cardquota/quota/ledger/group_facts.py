@@ -1,0 +1,77 @@
+"""What is kept of a pod group and of a namespace."""
+
+from dataclasses import dataclass, field
+
+from .. import vocabulary as v
+from ..limits import MOST_MEMBERS, kept_name
+from ..objects.namespace import Namespace
+from ..objects.pod_group import GroupAnnotations, PodGroup
+from ..stamp import Reservation, read_reservation
+
+_NONE = GroupAnnotations()
+
+
+@dataclass(slots=True, kw_only=True)
+class GroupFacts:
+    """One pod group; `key` is `namespace/name`."""
+
+    key: str
+    namespace: str
+    name: str
+    uid: str
+    revision: int = field(compare=False)
+    created: str
+    queue: str
+    min_member: int
+    priority_class: str
+    reservation: Reservation | None
+    phase: str
+    running: int
+    """`status.running` as stored."""
+
+
+def group_facts(group: PodGroup) -> GroupFacts:
+    """Read a pod group. A reservation that is none of ours reads as none."""
+    meta = group.metadata
+    notes = meta.annotations or _NONE
+    return GroupFacts(
+        key=f"{meta.namespace}/{meta.name}",
+        namespace=meta.namespace,
+        name=meta.name,
+        uid=meta.uid,
+        revision=int(meta.resource_version or 0),
+        created=meta.creation_timestamp or "",
+        queue=kept_name(group.spec.queue or ""),
+        priority_class=kept_name(group.spec.priority_class_name or ""),
+        min_member=min(max(0, group.spec.min_member or 0), MOST_MEMBERS),
+        reservation=read_reservation(notes.reservation) if notes.reservation else None,
+        phase=kept_name(group.status.phase or ""),
+        running=group.status.running or 0,
+    )
+
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class NamespaceFacts:
+    """One namespace: the queue of pods that name none, and how strict we are there."""
+
+    name: str
+    uid: str
+    queue: str
+    mode: str
+    """`enforced`, `audit`, `off`, or empty where the label is absent or unknown."""
+    unknown_mode: str
+    """What the label says, where that means nothing."""
+
+
+def namespace_facts(namespace: Namespace) -> NamespaceFacts:
+    """Read a namespace."""
+    meta = namespace.metadata
+    label = (meta.labels or {}).get(v.NAMESPACE_MODE, "")
+    known = label in v.NAMESPACE_MODES
+    return NamespaceFacts(
+        name=meta.name,
+        uid=meta.uid,
+        queue=kept_name(meta.annotations.queue or "") if meta.annotations else "",
+        mode=label if known else "",
+        unknown_mode="" if known else label,
+    )

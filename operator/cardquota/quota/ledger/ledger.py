@@ -1,0 +1,327 @@
+"""The ledger: everything that is charged, to whom, kept exact event by event.
+
+Guarantees
+- Totals follow the facts at once and equal a recount of them (I2); whole numbers only.
+- An event about one pod costs in proportion to that pod's own dimensions. Events about a queue,
+  group, namespace or a new kind of card cost in proportion to the pods they can change: those
+  that are not yet charged by a stamp.
+- A repeated event changes nothing, and neither does one older than what is known of a pod.
+- What a pod was stamped with, and the card its node had when it was bound, stay (D8, E10). Where
+  somebody bound it to another model than its stamp says, it is charged by its node (E3).
+
+Not guaranteed
+- It does no I/O, has no clock and no locks: one event loop alone touches it.
+- An event about a pod after the pod was reported gone would bring it back: the reflector never
+  sends one.
+
+Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespaces by name, groups
+by `namespace/name`.
+"""
+
+from collections.abc import Hashable, Iterable
+
+from ..nodes.node_facts import NodeFacts
+from ..pods.pod_facts import PodFacts, State
+from ..pods.pod_record import PodRecord
+from .account import Account
+from .group_book import GroupBook
+from .group_facts import GroupFacts, NamespaceFacts
+from .ledger_decisions import LedgerDecisions
+from .queue_facts import QueueFacts
+
+
+class Ledger(LedgerDecisions):
+    """See the module's text."""
+
+    def pod_seen(self, facts: PodFacts) -> None:
+        """A pod was added or changed."""
+        record = self.pods.get(facts.uid)
+        if record is not None and facts.revision < record.facts.revision:
+            return
+        if facts.state.finished or not facts.concerns_us:
+            if record is not None:
+                self.pod_gone(facts.uid)
+            if facts.state is State.SUCCEEDED and facts.group:
+                self._succeed(facts.uid, facts.group)
+            return
+        if record is not None and facts.revision < record.settled_revision:
+            return
+        facts = self._kept_text.admit(facts)
+        if record is None:
+            self._succeed(facts.uid, "")  # if somebody has set its phase back
+            record = self.pods[facts.uid] = PodRecord(facts)
+            if facts.state is not State.GATED and facts.stamp is None:
+                self.news.meet(facts.uid)
+        else:
+            news = facts.revision > record.facts.revision and record.held_back
+            if facts == record.facts and record.assumed is None and not news:
+                record.facts.revision = facts.revision
+                return
+            self._lift(record)
+            record.facts = facts
+            record.held_back = record.held_back and not news
+            if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
+                record.assumed = None
+        self._lay(record)
+
+    def pod_gone(self, uid: str) -> None:
+        """A pod was deleted, or has finished (T1)."""
+        self._kept_text.forget(uid)
+        record = self.pods.pop(uid, None)
+        self.news.part(uid)
+        if record is not None:
+            self._lift(record)
+            self._hold(record, ())
+        self._succeed(uid, "")
+
+    def node_seen(self, facts: NodeFacts) -> None:
+        """A node was added or changed. Pods bound to it keep the card it had (D8)."""
+        learned = self.nodes.see(facts)
+        self._cards_changed()
+        self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
+        self._reassess(self.nodes.take_moved())
+        self._learned(learned)
+        self._follow_turns()
+
+    def node_gone(self, name: str) -> None:
+        """A node was deleted."""
+        learned = self.nodes.drop(name)
+        self._cards_changed()
+        self._reassess(self.nodes.take_moved())
+        self._learned(learned)
+        self._follow_turns()
+
+    @property
+    def behind(self) -> bool:
+        """Whether pods at the gate may be filed by nodes as they were: see `catch_up`."""
+        return self.nodes.more_moved
+
+    def catch_up(self) -> None:
+        """Read some of the pods anew that a change of nodes moved. Costs some milliseconds.
+
+        An event about a node does as much by itself. What is left is only how such a pod is filed
+        and what it is said to request: it is judged by the nodes as they are.
+        """
+        self.nodes.look_for_moved()
+        self._reassess(self.nodes.take_moved())
+
+    def queue_seen(self, facts: QueueFacts) -> None:
+        """A queue was added or changed."""
+        account = self._account(facts.name)
+        before, account.facts = account.facts, facts
+        learned = [
+            behind
+            for card, (resource, _) in facts.recorded.items()
+            if resource
+            for behind in self.nodes.record(card, resource)
+        ]
+        self._learned(learned)
+        self._cards_changed()
+        self._follow_turns()
+        if before is not None:
+            self._forget(before.recorded.keys() - facts.recorded.keys())
+        if before == facts:
+            return
+        self._set_quota(account, _quota_in_force(account, before, facts))
+        self._reassess(account.loose)
+        self.news.touch(facts.name)
+
+    def queue_gone(self, name: str) -> None:
+        """A queue was deleted; what is charged to its name stays visible."""
+        account = self._accounts.get(name)
+        if account is None:
+            return
+        account.facts = None
+        self._set_quota(account, {})
+        self._reassess(account.loose)
+        self.news.touch(name)
+        self._forget_unused(account)
+
+    def group_seen(self, facts: GroupFacts) -> None:
+        """A pod group was added or changed."""
+        book = self._group(facts.key)
+        if book.facts is not None and book.facts.uid != facts.uid:
+            self.group_gone(facts.key)
+            book = self._group(facts.key)
+        elif book.facts is not None:
+            if facts.revision < max(book.facts.revision, book.settled_revision):
+                return
+            if facts == book.facts and book.assumed is None:
+                if facts.revision > book.facts.revision:
+                    # What we wrote under the older version was in vain: look again.
+                    self.news.stir_group(book.key)
+                book.facts.revision = facts.revision
+                return
+        if facts.revision >= book.settled_revision > 0 or (
+            book.assumed is not None and facts.reservation == book.assumed
+        ):
+            if book.assumed is not None and book.decided(book.assumed):
+                self._written(book, book.assumed)
+            book.assumed, book.settled_revision = None, 0
+        self._see_group(book, facts)
+
+    def group_gone(self, key: str) -> None:
+        """A pod group was deleted, and with it its reservation."""
+        book = self.groups.get(key)
+        if book is not None:
+            book.assumed, book.settled_revision, book.lost_place = None, 0, False
+            self._see_group(book, None)
+            if book.unused and self.groups.get(key) is book:
+                del self.groups[key]
+
+    def namespace_seen(self, facts: NamespaceFacts) -> None:
+        """A namespace was added or changed: its default queue and its mode."""
+        if self.namespaces.get(facts.name) != facts:
+            self.namespaces[facts.name] = facts
+            self.unknown_modes.pop(facts.name, None)
+            if facts.unknown_mode:
+                self.unknown_modes[facts.name] = facts
+            self._reassess(self._loose.depending_on(facts.name))
+
+    def namespace_gone(self, name: str) -> None:
+        """A namespace was deleted."""
+        self.unknown_modes.pop(name, None)
+        if self.namespaces.pop(name, None) is not None:
+            self._reassess(self._loose.depending_on(name))
+
+    def priority_class_seen(self, name: str, value: int) -> None:
+        """A priority class was added or changed; pod groups may name it."""
+        if self._priorities.get(name) != value:
+            self._priorities[name] = value
+            self._reassess_class(name)
+
+    def priority_class_gone(self, name: str) -> None:
+        """A priority class was deleted."""
+        if self._priorities.pop(name, None) is not None:
+            self._reassess_class(name)
+
+    def device_class_seen(self, name: str, resource: str) -> None:
+        """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
+        self.device_classes.see(name, resource)
+
+    def device_class_gone(self, name: str) -> None:
+        """A DeviceClass was deleted."""
+        self.device_classes.drop(name)
+
+    # --- what more than one of them does ----
+
+    def _succeed(self, uid: str, group: str) -> None:
+        """A pod counts for this group as one that has succeeded, if for any. Those who wait hear of
+        it: the group may lack a member more now, or one less.
+        """
+        before = self._succeeded.pop(uid, "")
+        if group:
+            self._succeeded[uid] = group
+        if group == before:
+            return
+        if before:
+            book = self.groups[before]
+            self._leave_group(book, uid)
+            self._stir(book)
+        if group:
+            self._group(group).succeed(uid)
+            self._stir(self._group(group))
+
+    def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
+        """Costs in proportion to the members only where something that they are read by changed:
+        not for a phase or a count, which we write ourselves while a gang binds.
+        """
+        self.news.stir_group(book.key)
+        before, gang = _as_read(book), book.gang
+        start = book.minimum, book.reservation
+        self._settle(book.see(facts, self._account) | book.repost(self._account))
+        if _as_read(book) == before and start == (book.minimum, book.reservation):
+            return
+        self._stir(book)
+        self.news.touch(*{record.queue for record in book.members.values()})
+        if _as_read(book) != before:
+            # Whether it is a gang says of those that run, too, whether they are off-line.
+            self._reassess(book.members, stamped=gang != book.gang)
+
+    def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
+        """Put another quota in force.
+
+        Costs in proportion to the rows of both, and to the queues that deserve something else now.
+        """
+        changed = {card for card, _ in account.quota.items() ^ quota.items()}
+        before = {card: self._quotas.of(card) for card in changed}
+        if self._quotas.replace(account.name, account.quota, quota):
+            self._learn_anew()
+        account.quota = quota
+        self._forget(changed)
+        for card, quotas in before.items():
+            self._show_sharers(card, max(quotas, self._quotas.of(card)), self.nodes.total(card))
+
+    def _forget(self, cards: Iterable[str]) -> None:
+        """Let go of the resource names of cards that are in no quota any more, and on no node."""
+        gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
+        self._learned([resource for resource in gone if resource])
+
+    def _follow_turns(self) -> None:
+        """Cards may be counted by another resource name than before (D7), or on other nodes.
+
+        What pods hold by the former name is no card any more, as if the nodes that show it had come
+        second from the beginning. Costs nothing if there are none, else in proportion to all pods.
+        """
+        cards, nodes = self.nodes.take_turned()
+        pods = self.pods.values() if cards else ()
+        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
+            left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
+            if left != record.node_cards:
+                self._lift(record)
+                record.node_cards, record.compared = left, False
+                self._lay(record)
+        for node in sorted(nodes):
+            self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
+        if nodes:
+            self._reassess(self.nodes.take_moved())
+
+    def _cards_changed(self) -> None:
+        """After an event about a node, or about a queue that knows of cards.
+
+        Most say nothing new about cards. A new kind of card costs in proportion to the queues;
+        another number of a known one, to those that deserve something else now.
+        """
+        named = self.catalog.take_named()
+        if named:
+            self._learn_anew()
+            self.news.show(
+                account.name
+                for account in self._accounts.values()
+                if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
+            )
+        for card, before in self.nodes.take_totals().items():
+            self._show_sharers(card, self._quotas.of(card), min(before, self.nodes.total(card)))
+
+    def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
+        """What a queue deserves of a card, and whether it is oversold, changes only where the
+        quotas together exceed the cluster, or did.
+        """
+        if most_quotas > least_total:
+            self.news.show(self._quotas.queues(card))
+
+    def _learn_anew(self) -> None:
+        """What is known of cards changed: a name may mean something now, or nothing any more."""
+        self.epoch += 1
+        for account in self._accounts.values():
+            if self._may_let_pass(account) or account.waiting.puzzled:
+                self.news.stir(account.name)
+
+
+def _as_read(book: GroupBook) -> Hashable:
+    """What of a group its members are read by: queue, policy, priority, lane."""
+    facts = book.facts
+    if facts is None:
+        return None
+    return facts.queue, book.gang, facts.priority_class, book.reservation is None
+
+
+def _quota_in_force(
+    account: Account, before: QueueFacts | None, facts: QueueFacts
+) -> dict[str, int]:
+    """The quota as written, or the last good one where it cannot be read (Q4)."""
+    if facts.quota is not None:
+        return dict(facts.quota)
+    if before is not None:
+        return dict(account.quota)
+    return {name: quota for name, (_, quota) in facts.recorded.items() if quota}

@@ -1,0 +1,41 @@
+"""Pods that are let through or bound though we opened no gate of theirs (I3), of one queue."""
+
+from collections.abc import Iterator
+
+from ..stamp import Charge
+
+
+class PastUs:
+    """Their uids, and what they hold together: however many there are, to tell it costs nothing."""
+
+    __slots__ = ("_charges", "held")
+
+    def __init__(self) -> None:
+        self._charges: dict[str, Charge] = {}
+        self.held: dict[str, int] = {}
+        """By dimension; nothing that is zero."""
+
+    def add(self, uid: str, charge: Charge) -> None:
+        """One more, that is not among them."""
+        self._charges[uid] = charge
+        self._count(charge, 1)
+
+    def discard(self, uid: str) -> None:
+        """The inverse of `add`; may repeat."""
+        charge = self._charges.pop(uid, None)
+        if charge is not None:
+            self._count(charge, -1)
+
+    def __len__(self) -> int:
+        return len(self._charges)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._charges)
+
+    def _count(self, charge: Charge, sign: int) -> None:
+        for dimension, amount in charge:
+            left = self.held.get(dimension, 0) + sign * amount
+            if left:
+                self.held[dimension] = left
+            else:
+                self.held.pop(dimension, None)

@@ -1,0 +1,224 @@
+"""What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from .. import messages
+from .. import vocabulary as v
+from ..cards.card import can_exist
+from ..cards.quota_text import QuotaTextError, read_quota
+from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
+from ..objects.queue import Queue, QueueAnnotations
+from ..objects.wire import Amounts
+from ..quantity import QuantityError, milli, whole
+from ..wildcards import fits, is_pattern
+from ..words import MOST_LISTED
+
+_NONE = QueueAnnotations()
+FIFO: Final = "fifo"
+_SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
+_MOST_KNOWN: Final = 1_000
+"""Namespaces of which it is remembered whether they may use a queue."""
+
+
+class QueueError(ValueError):
+    """Something in a queue that cannot be accepted at write; says what and what to do."""
+
+
+@dataclass(slots=True, kw_only=True)
+class QueueFacts:
+    """One queue. Quota in cards, cpu in milli-cores, memory in bytes; None: not limited."""
+
+    name: str
+    uid: str
+    revision: int = field(compare=False)
+    generation: int
+    quota: Mapping[str, int] | None
+    """None: the text cannot be read and the last good quota stays in force (Q4)."""
+    quota_problem: str
+    limits: Mapping[str, int]
+    spec_problem: str
+    """What of the limits cannot be read, which counts as 0; empty if all can."""
+    guarantee: Mapping[str, int]
+    deserved: Mapping[str, int]
+    policy: v.Policy | None
+    namespaces: tuple[str, ...] | None
+    state: v.QueueState
+    state_is_ours: bool
+    """Whether `status.state` is ours to write: nobody else has closed the queue (Q6)."""
+    priority: int
+    fifo: bool
+    recorded: Mapping[str, tuple[str, int]] = field(compare=False)
+    """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
+    _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def admits(self, namespace: str) -> bool:
+        """Whether pods of a namespace may use it (`card.namespaces`)."""
+        if self.namespaces is None:
+            return True
+        found = self._admitted.get(namespace)
+        if found is None:  # asked with every event of a pod, and a hundred patterns take a while
+            found = namespace in self.namespaces or any(
+                fits(namespace, name) for name in self.namespaces if is_pattern(name)
+            )
+            if len(self._admitted) >= _MOST_KNOWN:
+                self._admitted.clear()
+            self._admitted[namespace] = found
+        return found
+
+
+def queue_facts(queue: Queue) -> QueueFacts:
+    """Read a stored queue. Never raises: what cannot be read is refused at write, and here it
+    takes the safe side: last good quota, no namespace, no policy of its own.
+    """
+    notes = queue.metadata.annotations or _NONE
+    problem, quota = "", None
+    ours = _we_wrote_state(queue)
+    try:
+        quota = read_quota(notes.quota) if notes.quota is not None else {}
+    except QuotaTextError as error:
+        problem = str(error)
+    spec = queue.spec
+    return QueueFacts(
+        name=queue.metadata.name,
+        uid=queue.metadata.uid,
+        revision=int(queue.metadata.resource_version or 0),
+        generation=queue.metadata.generation,
+        quota=quota,
+        quota_problem=problem,
+        limits=_amounts(spec.capability),
+        spec_problem=_problem_of(queue),
+        guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
+        deserved=_amounts(spec.deserved),
+        policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
+        namespaces=_stored_namespaces(notes.namespaces),
+        state=_state(queue, notes.state, "" if ours else queue.status.state),
+        state_is_ours=ours or queue.status.state in (None, "", v.QueueState.OPEN),
+        priority=spec.priority or 0,
+        fifo=spec.dequeue_strategy == FIFO,
+        recorded={row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()},
+    )
+
+
+def check_queue(queue: Queue) -> None:
+    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy or state (Q8)."""
+    notes = queue.metadata.annotations or _NONE
+    if notes.quota is not None:
+        try:
+            read_quota(notes.quota)
+        except QuotaTextError as error:
+            raise QueueError(messages.quota_refused(str(error))) from None
+    _one_of(v.POLICY, notes.policy, tuple(v.Policy))
+    _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
+    if notes.namespaces is not None:
+        read_namespaces(notes.namespaces)
+    if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
+        raise QueueError(messages.parent_refused(queue.spec.parent))
+    if queue.spec.weight is not None and queue.spec.weight < 1:
+        raise QueueError(messages.weight_refused(queue.spec.weight))
+    spec = queue.spec
+    _check_amounts("capability", spec.capability)
+    _check_amounts("deserved", spec.deserved)
+    _check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
+
+
+def doubts_about(queue: Queue) -> tuple[str, ...]:
+    """What is odd in a queue that is accepted: a Warning each, at most five."""
+    text = queue.metadata.annotations.quota if queue.metadata.annotations else None
+    try:
+        names = read_quota(text) if text is not None else {}
+    except QuotaTextError:
+        return ()
+    odd = [name for name in names if not can_exist(name)]
+    return tuple(messages.row_impossible(name) for name in odd[:MOST_LISTED])
+
+
+def read_namespaces(text: str) -> tuple[str, ...]:
+    """The patterns of `card.namespaces`. Raises QueueError."""
+    _within(NAMESPACES_TEXT, size_of(text))
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
+        raise QueueError(messages.namespaces_refused())
+    _within(NAMESPACES, len(found))
+    _within(NAMESPACE_TEXT, max(map(size_of, found), default=0))
+    _within(PATTERNS, sum(map(is_pattern, found)))
+    return tuple(found)
+
+
+def _within(limit: Limit, found: int) -> None:
+    if found > limit.most:
+        raise QueueError(messages.queue_beyond_limit(limit, found))
+
+
+def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        raise QueueError(messages.not_one_of(key, value, allowed))
+
+
+def _check_amounts(name: str, amounts: Amounts | None) -> None:
+    for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
+        where, value = f"spec.{name}.{resource}", (amounts or {}).get(resource, 0)
+        try:
+            amount = read(value)
+        except QuantityError as error:
+            raise QueueError(messages.amount_refused(where, str(error))) from None
+        if amount < 0:
+            raise QueueError(messages.amount_negative(where, str(value)))
+
+
+def _amounts(amounts: Amounts | None) -> dict[str, int]:
+    """Cpu and memory; card resource names are ignored here (Q2), unreadable text limits to 0."""
+    found = {}
+    for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
+        if amounts and resource in amounts:
+            try:
+                found[resource] = max(0, read(amounts[resource]))
+            except QuantityError:
+                found[resource] = 0
+    return found
+
+
+def _problem_of(queue: Queue) -> str:
+    try:
+        _check_amounts("capability", queue.spec.capability)
+    except QueueError as error:
+        return str(error)
+    return ""
+
+
+def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    try:
+        return read_namespaces(text)
+    except QueueError:
+        return ()
+
+
+def _we_wrote_state(queue: Queue) -> bool:
+    """Whether `status.state` is our own echo of the annotation, not somebody else's word (Q6)."""
+    return any(
+        entry.manager == v.FIELD_MANAGER
+        and isinstance(entry.fields.status, dict)
+        and "f:state" in entry.fields.status
+        for entry in queue.metadata.managed_fields or ()
+    )
+
+
+def _state(queue: Queue, annotation: str | None, status: str | None) -> v.QueueState:
+    """Closed by either of them (Q6); a state we do not know is Open, as an absent one.
+
+    One that is being deleted, and waits for a finalizer, takes nothing new either: it would go
+    from under its pods (Q8).
+    """
+    if queue.metadata.deletion_timestamp is not None:
+        return v.QueueState.CLOSING
+    for text in (annotation, status):
+        if text in _SHUT:
+            return v.QueueState(text)
+    return v.QueueState.OPEN

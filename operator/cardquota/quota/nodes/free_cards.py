@@ -1,0 +1,211 @@
+"""Which cards are free on nodes that take pods now, so that a pod can have them at once (E7).
+
+A choice between cards with quota, never a limit: quota is the ledger's affair, and a pod that
+finds no node waits for one (an autoscaler has to see it).
+
+Not looked at: what a pod asks for beside its cards. Pods that were let through and have no node yet
+are taken to fill nodes tightly, and those that the asking pod tolerates.
+
+Costs: an event about a node or a bound pod is one step per card. A question costs by how many
+different numbers of free cards nodes have, and different taints, not by nodes.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from ..cards.card import Card
+from ..selectors.taints import Taints, Tolerance
+
+Offers = tuple[tuple[Card, int], ...]
+Rows = Counter[int]
+"""By how many cards a node has free: how many nodes."""
+
+
+class Alike:
+    """The nodes with the same taints, none among them: a pod tolerates all of them or none.
+
+    Equal to itself alone, so that nobody compares taints to look one up.
+    """
+
+    __slots__ = ("number", "taints")
+
+    def __init__(self, taints: Taints) -> None:
+        self.taints = taints
+        self.number = 0
+        """How many nodes they are."""
+
+
+ByTaints = Mapping[Alike, Mapping[int, int]]
+"""Of each kind of them: by how many cards a node has free, how many nodes."""
+_NONE: ByTaints = {}
+
+
+class FreeCards:
+    """Amounts are cards."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, dict[str, int]] = {}
+        """By node and resource name: what its pods hold."""
+        self._offers: dict[str, Offers] = {}
+        """Of the nodes that take pods."""
+        self._alike: dict[str, Alike] = {}
+        """And what keeps pods away from them."""
+        self._kinds: dict[Taints, Alike] = {}
+        """The same, each once."""
+        self._number_of_taints = 0
+        """Of all those together."""
+        self._rows: dict[str, dict[Alike, Rows]] = {}
+        """By card, and by what keeps pods away from its nodes."""
+        self._awaited: dict[str, Rows] = {}
+        """By card: the amounts of pods that were let through and have no node yet."""
+
+    def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
+        """A node offers these from now on; none if it takes no pods, or is gone."""
+        self._post(node, -1)
+        if self._offers.pop(node, None):
+            self._part(self._alike.pop(node))
+        if offers:
+            self._offers[node] = offers
+            self._alike[node] = self._join(taints)
+        self._post(node, 1)
+
+    def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
+        """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
+        used = self._used.setdefault(node, {})
+        offers = self._offers.get(node, ())
+        for resource, amount in devices:
+            before = used.get(resource, 0)
+            after = used[resource] = before + sign * amount
+            if not after:
+                del used[resource]
+            for card, offered in offers:
+                if card.resource == resource:
+                    rows = self._rows[card.name][self._alike[node]]
+                    rows[offered - after] += 1
+                    _take(rows, offered - before, 1)
+        if not used:
+            del self._used[node]
+
+    def await_node(self, card: str, amount: int, sign: int) -> None:
+        """A pod was let through for a card and has no node yet (1), or is no such one now (-1)."""
+        rows = self._awaited.get(card)
+        if rows is None:
+            rows = self._awaited[card] = Counter()
+        rows[amount] += sign
+        if not rows[amount]:
+            del rows[amount]
+            if not rows:
+                del self._awaited[card]
+
+    def at_once(self, card: str, amount: int) -> bool:
+        """Whether some node has so many of a card free beside those that are on their way."""
+        return 0 < amount <= self.on(card, self.by_taints(card).values()).most_after(Counter())
+
+    def by_taints(self, card: str) -> ByTaints:
+        """What nodes have free of a card, as long as nothing changes there."""
+        return self._rows.get(card, _NONE)
+
+    def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
+        """The same of these nodes alone. Costs a step for each of them."""
+        offers_of, used_of, alike = self._offers.get, self._used.get, self._alike
+        found: dict[Alike, dict[int, int]] = {}
+        for node in nodes:
+            for one, offered in offers_of(node, ()):
+                if one.name == card:
+                    used = used_of(node)
+                    free = offered if used is None else offered - used.get(one.resource, 0)
+                    rows = found.setdefault(alike[node], {})
+                    rows[free] = rows.get(free, 0) + 1
+        return found
+
+    def on(self, card: str, nodes: Collection[Mapping[int, int]]) -> "FreeOn":
+        """What these have free of a card, to be asked more than once while nothing changes there.
+
+        Who is on the way is then taken to go to these. Costs a step for each of `nodes`.
+        """
+        awaited = self._awaited.get(card, Counter())
+        if len(nodes) == 1:
+            return FreeOn(next(iter(nodes)), awaited)
+        total: dict[int, int] = {}
+        for rows in nodes:
+            for free, number in rows.items():
+                total[free] = total.get(free, 0) + number
+        return FreeOn(total, awaited)
+
+    def tolerated(self, tolerance: Tolerance) -> frozenset[Alike]:
+        """The nodes from which nothing keeps such a pod away. Costs `comparisons`."""
+        covers = tolerance.covers
+        return frozenset(kind for kind in self._kinds.values() if covers(kind.taints))
+
+    def comparisons(self, tolerance: Tolerance) -> int:
+        """How many steps it takes at most to tell which nodes such a pod tolerates."""
+        return len(self._kinds) + self._number_of_taints * tolerance.most
+
+    def _join(self, taints: Taints) -> Alike:
+        kind = self._kinds.get(taints)
+        if kind is None:
+            kind = self._kinds[taints] = Alike(taints)
+            self._number_of_taints += len(taints)
+        kind.number += 1
+        return kind
+
+    def _part(self, kind: Alike) -> None:
+        """The inverse of `_join`."""
+        kind.number -= 1
+        if not kind.number:
+            del self._kinds[kind.taints]
+            self._number_of_taints -= len(kind.taints)
+
+    def _post(self, node: str, sign: int) -> None:
+        used = self._used.get(node, {})
+        for card, amount in self._offers.get(node, ()):
+            kind, by_taints = self._alike[node], self._rows.setdefault(card.name, {})
+            rows = by_taints.setdefault(kind, Counter())
+            _take(rows, amount - used.get(card.resource, 0), -sign)
+            if not rows:
+                del by_taints[kind]
+                if not by_taints:
+                    del self._rows[card.name]
+
+
+class FreeOn:
+    """What some nodes have free of a card."""
+
+    __slots__ = ("_awaited", "_rows")
+
+    def __init__(self, rows: Mapping[int, int], awaited: Rows) -> None:
+        self._rows = rows
+        self._awaited = awaited
+
+    def most_after(self, going: Rows) -> int:
+        """The most that one of them has free when those have gone there, and those who were let
+        through before; 0 if there is none.
+        """
+        if not self._rows:
+            return 0
+        awaited = self._awaited + going
+        return _largest_after(Counter(self._rows), awaited) if awaited else max(self._rows)
+
+
+def _largest_after(rows: Rows, awaited: Rows) -> int:
+    """The most that one node has free when those on their way have filled nodes tightly."""
+    most = max(rows)
+    # Whom no node takes takes nothing.
+    for amount in sorted((amount for amount in awaited if amount <= most), reverse=True):
+        left = awaited[amount]
+        while left:
+            free = min((free for free in rows if free >= amount), default=0)
+            if not free:
+                break
+            each = min(free // amount, left)
+            nodes = min(rows[free], left // each)
+            _take(rows, free, nodes)
+            rows[free - each * amount] += nodes
+            left -= nodes * each
+    return max(rows, default=0)
+
+
+def _take(rows: Rows, free: int, nodes: int) -> None:
+    rows[free] -= nodes
+    if not rows[free]:
+        del rows[free]

@@ -1,0 +1,330 @@
+"""What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from ..cards.card import NOT, Card
+from ..cards.catalog import Catalog
+from ..cards.node_problems import NodeProblems, some_of
+from ..limits import KIB
+from ..pods.pod_facts import PodFacts
+from ..selectors.selector import decode
+from ..sized_cache import SizedCache
+from .free_cards import FreeCards
+from .node_facts import NodeFacts
+from .node_pins import NodePins, label_of
+from .node_totals import NodeTotals, Offer
+
+Choice = Mapping[str, list[str]]
+"""By card: the nodes that have it, of those that a selector picks."""
+_NAMING: Final = SizedCache[bytes, bool]()
+"""Whether a selector names its nodes."""
+
+
+class NodeBook:
+    """The nodes seen, and the cards they offer. Amounts are cards."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._facts: dict[str, NodeFacts] = {}
+        self._totals = NodeTotals()
+        self._apart: dict[str, dict[str, Card]] = {}
+        """By card, where nodes disagree: those that show it by other labels, and how (P5)."""
+        self._problems = NodeProblems()
+        self._remembered: dict[str, dict[str, str]] = {}
+        """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
+        counted because other nodes disagree (D7)."""
+        self._turned: tuple[set[str], set[str]] = set(), set()
+        self._unresolved: dict[str, set[str]] = {}
+        self._pins = NodePins()
+        self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
+        """The nodes that selectors pick, as long as no node changes."""
+        self._chosen_at = 0
+        self._picks = SizedCache[bytes, bool]()
+        """Which selectors ask for more than products, as long as no card is new."""
+        self._picks_at = 0
+        self.free = FreeCards()
+        """What a pod could have at once (E7)."""
+
+    def see(self, facts: NodeFacts) -> list[str]:
+        """Take in a node; the resource names by which cards are counted now that were not, or were
+        until now.
+        """
+        old = self._facts.get(facts.name)
+        if old == facts:
+            return []
+        if old is not None and old.uid != facts.uid:
+            self._remembered.pop(facts.name, None)
+        learned, turned = self._take(facts)
+        for name in turned:
+            self._turned[0].add(name)
+            self._look_anew(name)
+        return learned + self._find_again()
+
+    def record(self, name: str, resource: str) -> list[str]:
+        """Take in a card's resource name from a Queue's status; the same as of `see`."""
+        before = self._catalog.resource(name)
+        if not self._catalog.record(name, resource):
+            return []
+        if before is None:
+            return [resource]
+        self._turned[0].add(name)
+        self._look_anew(name)
+        return [before, resource, *self._find_again()]
+
+    def take_turned(self) -> tuple[set[str], set[str]]:
+        """Cards that are counted by another resource name than at the last call (D7), and the
+        nodes that were read anew, for that or for other labels by which a card is known now.
+        """
+        taken, self._turned = self._turned, (set(), set())
+        return taken
+
+    def _look_anew(self, card: str) -> None:
+        """Nodes that show a card, or did, are read as if they came now. Costs O(nodes)."""
+        apart = set(self._apart.get(card, ()))
+        for name, facts in list(self._facts.items()):
+            if name in apart or card in self._remembered.get(name, {}).values():
+                self._turned[1].add(name)
+                self._take(facts)
+
+    def _find_again(self) -> list[str]:
+        """Cards that no node shows any more by the labels it was known by, and some by others, are
+        known by those from now on (P5); what `see` returns.
+        """
+        learned = []
+        for name, nodes in list(self._apart.items()):
+            if not self._totals.is_counted(name):
+                card = nodes[min(nodes)]
+                self._catalog.show(card)
+                self._look_anew(name)
+                learned.append(card.resource)
+        return learned
+
+    def _set_apart(self, node: str, card: Card) -> None:
+        self._apart.setdefault(card.name, {})[node] = card
+
+    def _put_together(self, node: str) -> None:
+        """The inverse of `_set_apart`, of all cards of a node."""
+        for name, nodes in list(self._apart.items()):
+            nodes.pop(node, None)
+            if not nodes:
+                del self._apart[name]
+
+    def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
+        """What `see` returns, and the cards that are counted by another resource name now."""
+        counted: list[tuple[Card, int]] = []
+        problems, learned, turned = list[str](), list[str](), list[str]()
+        remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
+        self._put_together(facts.name)
+        for card, amount in facts.cards:
+            before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
+            new, problem = self._catalog.learn(card)
+            if problem is not None:
+                problems.append(problem)
+                remembered[card.resource] = card.name
+                continue
+            if new:
+                learned += {card.resource, before or card.resource}
+                if shown is not None:
+                    turned.append(card.name)
+            elif (key := self._lacks(facts, card.name)) is not None:
+                problems.append(
+                    f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
+                    "does not carry: whoever asks for the card is not led here"
+                )
+                self._set_apart(facts.name, card)
+                continue
+            elif self._catalog.note_memory(card):
+                learned.append(card.resource)
+            counted.append((card, amount))
+            remembered[card.resource] = card.name
+        self._recount(facts.name, tuple(counted))
+        self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
+        self._facts[facts.name] = facts
+        offers = any(amount > 0 for _, amount in counted)
+        wrong = *facts.problems, *some_of(problems)
+        self._problems.put(facts.name, wrong, offers_others=offers)
+        had = (self._catalog.card(name) for name in self._cards_had(facts.name))
+        self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
+        return learned, turned
+
+    def _lacks(self, facts: NodeFacts, name: str) -> str | None:
+        """A label by which others show a card of this node, and this node does not (P5)."""
+        card = self._catalog.card(name)
+        for key, value in card.labels if card else ():
+            if not value.startswith(NOT) and label_of(facts.labels, key) != value:
+                return key
+        return None
+
+    def drop(self, name: str) -> list[str]:
+        """A node is gone. Its kinds of cards stay known. The same as of `see`."""
+        self._recount(name, ())
+        self.free.offer(name, ())
+        for book in (self._facts, self._remembered):
+            book.pop(name, None)
+        self._problems.drop(name)
+        self._pins.drop(name)
+        self._put_together(name)
+        return self._find_again()
+
+    def card_of(self, node: str, resource: str) -> str | None:
+        """The card a node offers, or last offered, under a resource name by which it counts."""
+        card = self._remembered.get(node, {}).get(resource)
+        return card if card is not None and self._catalog.resource(card) == resource else None
+
+    def _cards_had(self, node: str) -> Iterator[str]:
+        for resource in self._remembered.get(node, {}):
+            card = self.card_of(node, resource)
+            if card is not None:
+                yield card
+
+    def total(self, card: str) -> int:
+        """Allocatable of a card in the whole cluster."""
+        return self._totals.total(card)
+
+    def totals(self) -> dict[str, int]:
+        """Allocatable of every card that a node offers now."""
+        return self._totals.totals()
+
+    def take_totals(self) -> dict[str, int]:
+        """The cards whose total is another one since the last call, with what it was then."""
+        return self._totals.take_changed()
+
+    def nodes_with(self) -> dict[str, int]:
+        """On how many nodes each card is offered now, zero while its plugin is down. O(nodes)."""
+        return self._totals.nodes_with()
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Node and reason for everything that is not counted (D7, D9)."""
+        return iter(self._problems)
+
+    def counts_others(self, name: str) -> bool:
+        """Whether a node with a problem offers cards that are counted (D5)."""
+        return self._problems.counts_others(name)
+
+    def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
+        """A node whose problems changed since they were reported last, with what is wrong now;
+        None if there is none.
+        """
+        name = self._problems.take()
+        return None if name is None else (self._facts[name], self._problems.of(name))
+
+    def forget_reports(self) -> None:
+        """Nobody here reports."""
+        self._problems.forget_untold()
+
+    def report_all(self) -> None:
+        """Have every node with a problem reported."""
+        self._problems.tell_all()
+
+    def wait_for(self, node: str, uid: str) -> None:
+        """A pod is bound to a node that, or whose card for it, is not known yet."""
+        self._unresolved.setdefault(node, set()).add(uid)
+
+    def forget(self, node: str, uid: str) -> None:
+        """A pod waits for a node no longer."""
+        waiting = self._unresolved.get(node)
+        if waiting is not None:
+            waiting.discard(uid)
+            if not waiting:
+                del self._unresolved[node]
+
+    def take_unresolved(self, node: str) -> list[str]:
+        """The pods that wait for a node, sorted; they are asked again."""
+        return sorted(self._unresolved.get(node, ()))
+
+    def picked(self, selector: bytes) -> Collection[str]:
+        """The cards of the nodes that a pod's selector picks by more than a product label (P3).
+
+        Empty where it picks none, and where it asks for products alone.
+        """
+        return self._pins.picked(selector) if self._picks_nodes(selector) else ()
+
+    def choice(self, selector: bytes) -> Choice | None:
+        """The nodes that a pod picks by more than a product label (E7); None if it does not.
+
+        Asked for pods that have a choice of cards besides. Costs in proportion to the nodes with
+        cards, once for all that pick alike, until a node with cards comes, changes or goes.
+        """
+        if not self._picks_nodes(selector):
+            return None
+        if self._chosen_at != self._pins.version:
+            self._chosen.clear()
+            self._chosen_at = self._pins.version
+        found = self._chosen.get(selector)
+        if found is None:
+            found = self._pins.nodes_by_card(selector)
+            size = sum(100 + 8 * len(nodes) for nodes in found.values())
+            self._chosen.put(selector, found, len(selector) + size)
+        return found
+
+    def named_by(self, selector: bytes) -> bool:
+        """Whether a selector can be met by single nodes alone, which it names."""
+        if not selector:
+            return False
+        found = _NAMING.get(selector)
+        if found is None:
+            named = decode(selector).places() is not None
+            found = _NAMING.put(selector, named, len(selector))
+        return found
+
+    def pin(self, facts: PodFacts) -> None:
+        """A pod's reading depends on which nodes its selector picks."""
+        depends = facts.card_text is None or self.named_by(facts.selector)
+        if depends and facts.devices and self._picks_nodes(facts.selector):
+            self._pins.join(facts.selector, facts.uid)
+
+    def unpin(self, facts: PodFacts) -> None:
+        """The inverse of `pin`; may repeat."""
+        if facts.selector:
+            self._pins.leave(facts.selector, facts.uid)
+
+    @property
+    def picks_version(self) -> int:
+        """Different whenever a selector may pick other cards."""
+        return self._pins.version
+
+    def take_moved(self) -> list[str]:
+        """The pinned pods whose selector picks other cards since the last call, sorted: some of
+        them, where there are very many.
+        """
+        return self._pins.take_moved()
+
+    @property
+    def more_moved(self) -> bool:
+        """Whether there may be more of those."""
+        return self._pins.more
+
+    def look_for_moved(self) -> None:
+        """Look for more of those. Costs a few milliseconds at most."""
+        self._pins.go_on()
+
+    def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
+        """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
+
+        Taints are not known here. Costs O(nodes): for what people write, not for every pod.
+        """
+        wanted = frozenset(cards)
+        return sum(
+            1
+            for name in self._pins.names(selector)
+            if not cards or self._totals.has_any(name, wanted)
+        )
+
+    def _picks_nodes(self, selector: bytes) -> bool:
+        """Most pods select nothing, or the same as thousands of others: the answer is kept, until
+        another kind of card is known.
+        """
+        if not selector:
+            return False
+        if self._picks_at != self._catalog.version:
+            self._picks.clear()
+            self._picks_at = self._catalog.version
+        found = self._picks.get(selector)
+        if found is None:
+            more = decode(selector).says_more_than(self._catalog.product_labels)
+            found = self._picks.put(selector, more, len(selector))
+        return found
+
+    def _recount(self, name: str, cards: Offer) -> None:
+        self._totals.put(name, cards)

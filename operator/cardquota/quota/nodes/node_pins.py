@@ -1,0 +1,267 @@
+"""Which cards stand on the nodes that a pod's selector picks by other labels than the card's (P3).
+
+Asked, the answer is worked out from an index of labels, and kept until a node changes. The answers
+that pods wait on are worked out again after such an event: a number of them at once, the others in
+pieces, so that no event costs what stands around it, however many different selectors wait.
+
+Costs: an event about a node is a step for each of its labels, and at most `_AT_ONCE` answers. An
+answer costs in proportion to what the selector says, not to the nodes.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from itertools import compress, islice
+from typing import Final, NamedTuple, TypeVar
+
+from ..cards.card import NOT, Card, Labels
+from ..limits import KIB
+from ..selectors.label_index import LabelIndex
+from ..selectors.selector import HOST_NAME, NODE_NAME, Place, Selector, decode
+from ..sized_cache import SizedCache
+
+K = TypeVar("K")
+
+_AT_ONCE: Final = 128
+"""Answers that are worked out again in one go, of selectors of usual length."""
+_USUAL: Final = KIB
+"""Bytes of such a selector; a longer one counts as several."""
+_STEPS: Final = 256
+"""Of comparisons of numbers, that count as one more answer."""
+_MOST_PLACES: Final = 16
+"""Nodes that a question is filed by; one that names more is asked again at every change of one."""
+_MOVED_AT_ONCE: Final = 128
+"""Pods that are told of in one go."""
+
+
+class _Spot(NamedTuple):
+    """A node. `cards` are those it offers, or has stopped offering (D8); `bits` one for each."""
+
+    labels: Labels
+    cards: tuple[Card, ...]
+    bits: tuple[int, ...]
+
+
+class _Question:
+    """What pods wait on: the last answer, and who they are."""
+
+    __slots__ = ("cards", "places", "uids")
+
+    def __init__(self, selector: Selector, cards: frozenset[str]) -> None:
+        self.cards = cards
+        places = selector.places()
+        self.places = places if places is not None and len(places) <= _MOST_PLACES else None
+        self.uids: set[str] = set()
+
+
+class NodePins:
+    """The nodes, and what is asked of them. Selectors are as `selector.encode` has them.
+
+    Guarantee: an answer is always what all nodes put in so far, and not dropped, give.
+    Not guaranteed: that `take_moved` tells at once of all pods whose answer is another one. While
+    there is `more`, `go_on` finds the next of them.
+    """
+
+    def __init__(self) -> None:
+        self._spots: dict[str, _Spot] = {}
+        self._index = LabelIndex()
+        self._behind: list[tuple[str, str]] = []
+        """By the number of a bit: a node, and its card or nothing."""
+        self._free_bits: list[int] = []
+        self._cards: dict[str, int] = {}
+        """By card: the bits of the nodes that have it."""
+        self._answers = SizedCache[bytes, frozenset[str]](1024 * KIB)
+        self._questions: dict[bytes, _Question] = {}
+        self._at: dict[Place, dict[bytes, None]] = {}
+        """Questions that name single nodes, by those."""
+        self._anywhere: dict[bytes, None] = {}
+        """The other questions."""
+        self._stale: dict[bytes, None] = {}
+        """Questions whose answer may be another one than they have."""
+        self._moved: dict[str, None] = {}
+        self.version = 0
+        """Goes up whenever an answer may have changed."""
+
+    def put(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
+        """A node is as told."""
+        self._change(name, labels, cards)
+
+    def drop(self, name: str) -> None:
+        """A node is gone."""
+        self._change(name, None, ())
+
+    def picked(self, selector: bytes) -> Collection[str]:
+        """The cards of all nodes that are selected; empty where none is."""
+        found = self._answers.get(selector)
+        if found is None:
+            bits = self._index.selected(decode(selector))
+            found = frozenset(card for card, having in self._cards.items() if bits & having)
+            self._answers.put(selector, found, len(selector) + 64 * len(found))
+        return found
+
+    def nodes_by_card(self, selector: bytes) -> dict[str, list[str]]:
+        """The selected nodes that have a card, by card. Costs a step for each of them.
+
+        A node is asked for what it showed, whose labels may have gone with its plugin (D8).
+        """
+        found: dict[str, list[str]] = {}
+        for name, card in self._selected(selector):
+            if card:
+                found.setdefault(card, []).append(name)
+        return found
+
+    def names(self, selector: bytes) -> Collection[str]:
+        """All selected nodes, those without cards too. Costs a step for each of them."""
+        return dict.fromkeys(name for name, _ in self._selected(selector)).keys()
+
+    def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
+        bits = self._index.selected(decode(selector))
+        return compress(self._behind, map("1".__eq__, reversed(f"{bits:b}")))
+
+    def join(self, selector: bytes, uid: str) -> None:
+        """A pod depends on an answer from now on."""
+        question = self._questions.get(selector)
+        if question is None:
+            question = self._ask(selector)
+        question.uids.add(uid)
+
+    def leave(self, selector: bytes, uid: str) -> None:
+        """A pod depends on an answer no longer; may repeat."""
+        question = self._questions.get(selector)
+        if question is not None:
+            question.uids.discard(uid)
+            self._moved.pop(uid, None)
+            if not question.uids:
+                self._forget(selector, question)
+
+    @property
+    def more(self) -> bool:
+        """Whether there may be pods to be told of."""
+        return bool(self._stale or self._moved)
+
+    def go_on(self) -> None:
+        """Work out some of the answers that pods wait on again."""
+        left = _AT_ONCE
+        while self._stale and left > 0:
+            selector = next(iter(self._stale))
+            del self._stale[selector]
+            before = self._index.work
+            question, cards = self._questions[selector], frozenset(self.picked(selector))
+            left -= 1 + len(selector) // _USUAL + (self._index.work - before) // _STEPS
+            if cards != question.cards:
+                question.cards = cards
+                self._moved.update(dict.fromkeys(question.uids))
+
+    def take_moved(self) -> list[str]:
+        """Pods that depend on an answer that is another one since the last call, sorted: some of
+        them, where there are very many.
+        """
+        uids = list(islice(self._moved, _MOVED_AT_ONCE))
+        for uid in uids:
+            del self._moved[uid]
+        return sorted(uids)
+
+    def _change(self, name: str, labels: Labels | None, cards: tuple[Card, ...]) -> None:
+        old = self._spots.get(name)
+        if (old is None and labels is None) or (old and old[:2] == (labels, cards)):
+            return
+        if old is not None and labels is not None and old.cards == cards:
+            self._relabel(name, old, labels)
+        else:
+            if old is not None:
+                self._take_out(name, old)
+            if labels is not None:
+                self._put_in(name, labels, cards)
+        if cards or (old and old.cards):
+            self.version += 1
+            self._answers.clear()
+            self._doubt(name, old.labels if old else (), labels or ())
+            self.go_on()
+
+    def _relabel(self, name: str, old: _Spot, labels: Labels) -> None:
+        self._spots[name] = old._replace(labels=labels)
+        if not old.cards:
+            self._index.relabel(old.bits[0], dict(old.labels), dict(labels))
+        for card, bit in zip(old.cards, old.bits, strict=False):
+            self._index.relabel(bit, _shown(old.labels, card), _shown(labels, card))
+
+    def _put_in(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
+        had = [card.name for card in cards] or [""]
+        bits = tuple(self._new_bit(name, card) for card in had)
+        self._spots[name] = _Spot(labels, cards, bits)
+        if not cards:
+            self._index.add(bits[0], name, dict(labels))
+        for card, bit in zip(cards, bits, strict=False):
+            self._index.add(bit, name, _shown(labels, card))
+            self._cards[card.name] = self._cards.get(card.name, 0) | bit
+
+    def _take_out(self, name: str, spot: _Spot) -> None:
+        del self._spots[name]
+        if not spot.cards:
+            self._index.discard(spot.bits[0], name, dict(spot.labels))
+        for card, bit in zip(spot.cards, spot.bits, strict=False):
+            self._index.discard(bit, name, _shown(spot.labels, card))
+            left = self._cards[card.name] & ~bit
+            if left:
+                self._cards[card.name] = left
+            else:
+                del self._cards[card.name]
+        self._free_bits += spot.bits
+        if not self._spots:
+            self._behind.clear()
+            self._free_bits.clear()
+
+    def _new_bit(self, name: str, card: str) -> int:
+        if not self._free_bits:
+            self._behind.append((name, card))
+            return 1 << (len(self._behind) - 1)
+        bit = self._free_bits.pop()
+        self._behind[bit.bit_length() - 1] = (name, card)
+        return bit
+
+    def _doubt(self, name: str, before: Labels, after: Labels) -> None:
+        """Note whose answers this change of a node may change."""
+        hosts = {label_of(before, HOST_NAME), label_of(after, HOST_NAME)}
+        places = [(NODE_NAME, name), *((HOST_NAME, host) for host in hosts if host is not None)]
+        for place in places:
+            self._stale.update(self._at.get(place, ()))
+        self._stale.update(self._anywhere)
+
+    def _ask(self, selector: bytes) -> _Question:
+        question = _Question(decode(selector), frozenset(self.picked(selector)))
+        self._questions[selector] = question
+        for place in question.places or ():
+            self._at.setdefault(place, {})[selector] = None
+        if question.places is None:
+            self._anywhere[selector] = None
+        return question
+
+    def _forget(self, selector: bytes, question: _Question) -> None:
+        del self._questions[selector]
+        self._stale.pop(selector, None)
+        for place in question.places or ():
+            _discard(self._at, place, selector)
+        if question.places is None:
+            del self._anywhere[selector]
+
+
+def label_of(labels: Labels, key: str) -> str | None:
+    """The value under a key among sorted labels."""
+    place = bisect_left(labels, (key,))
+    if place < len(labels) and labels[place][0] == key:
+        return labels[place][1]
+    return None
+
+
+def _shown(labels: Labels, card: Card) -> dict[str, str]:
+    """A node's labels; those of its card count as it showed them, also while they are gone because
+    its device plugin restarts (D8).
+    """
+    shown = dict(labels)
+    shown.update((key, value) for key, value in card.labels if not value.startswith(NOT))
+    return shown
+
+
+def _discard(index: dict[K, dict[bytes, None]], key: K, selector: bytes) -> None:
+    del index[key][selector]
+    if not index[key]:
+        del index[key]

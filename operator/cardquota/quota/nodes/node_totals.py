@@ -1,0 +1,74 @@
+"""What nodes offer of the cards that are counted, by node and in sum. Amounts are cards."""
+
+from collections.abc import Collection
+
+from ..cards.card import Card
+
+Offer = tuple[tuple[Card, int], ...]
+"""Cards of one node that are counted; zero of one that it has and cannot give at present."""
+
+
+class NodeTotals:
+    """Sums follow each change at once, and cost in proportion to the cards of one node."""
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, Offer] = {}
+        self._sums: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+        """Of cards whose sum changed: what it was at the last `take_changed`."""
+        self._nodes: dict[str, int] = {}
+        """By card, on how many nodes it is counted; never zero."""
+
+    def put(self, node: str, offer: Offer) -> None:
+        """What a node offers now, nothing if it is gone."""
+        before = self._by_node.get(node, ())
+        if before == offer:
+            return
+        for sign, cards in ((-1, before), (1, offer)):
+            for card, amount in cards:
+                self._before.setdefault(card.name, self.total(card.name))
+                _add(self._sums, card.name, sign * amount)
+                _add(self._nodes, card.name, sign)
+        self._by_node[node] = offer
+        if not offer:
+            del self._by_node[node]
+
+    def take_changed(self) -> dict[str, int]:
+        """The cards whose sum is another one since the last call, with what it was then."""
+        taken, self._before = self._before, {}
+        return {card: before for card, before in taken.items() if before != self.total(card)}
+
+    def total(self, card: str) -> int:
+        """Of one card in the whole cluster."""
+        return self._sums.get(card, 0)
+
+    def totals(self) -> dict[str, int]:
+        """Of every card that a node offers now."""
+        return dict(self._sums)
+
+    def is_counted(self, card: str) -> bool:
+        """Whether any node has it, even if none offers it at present."""
+        return card in self._nodes
+
+    def nodes_with(self) -> dict[str, int]:
+        """On how many nodes each card is offered now. Costs O(nodes).
+
+        Zero for a card that nodes show and none offers, as while a device plugin is down.
+        """
+        found: dict[str, int] = {}
+        for offer in self._by_node.values():
+            for card, amount in offer:
+                found[card.name] = found.get(card.name, 0) + (amount > 0)
+        return found
+
+    def has_any(self, node: str, cards: Collection[str]) -> bool:
+        """Whether a node has one of these cards."""
+        return any(card.name in cards for card, _ in self._by_node.get(node, ()))
+
+
+def _add(sums: dict[str, int], card: str, amount: int) -> None:
+    left = sums.get(card, 0) + amount
+    if left:
+        sums[card] = left
+    else:
+        sums.pop(card, None)

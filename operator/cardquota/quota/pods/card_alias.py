@@ -1,0 +1,37 @@
+"""The annotation that names a card, and its alias (section 2): what they say together.
+
+The alias is read where the annotation is missing, and warned of; two that disagree are refused, for
+nobody can say which of them was meant.
+"""
+
+from sys import intern
+
+from .. import messages
+from .. import vocabulary as v
+from ..objects.pod import PodAnnotations
+
+
+def card_text(notes: PodAnnotations) -> str | None:
+    """What a pod names as its card, under either key."""
+    text = notes.card_name if notes.card_name is not None else notes.card_alias
+    return None if text is None else intern(text)
+
+
+def card_problem(notes: PodAnnotations) -> str:
+    """What is wrong with the two together; empty if nothing is."""
+    if not _disagree(notes):
+        return ""
+    name, alias = notes.card_name or "", notes.card_alias or ""
+    return messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
+
+
+def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
+    """A word on the alias, where it is what counts."""
+    if notes is None or notes.card_alias is None or _disagree(notes):
+        return ()
+    return (messages.alias_used(),)
+
+
+def _disagree(notes: PodAnnotations) -> bool:
+    name, alias = notes.card_name, notes.card_alias
+    return name is not None and alias is not None and name != alias

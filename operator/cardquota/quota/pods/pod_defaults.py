@@ -1,0 +1,165 @@
+"""What the API server adds to what a pod asks for, when it is created: LimitRange, RuntimeClass.
+
+A pod has it already when it reaches us; a pod template has not, and neither has a pod in a file.
+Applied as the API server does: a container that names no limit of a resource gets the default one,
+and one that names neither limit nor request the default request. A LimitRange without a default has
+one all the same where it has `max` or `min`.
+
+Not guaranteed: with several LimitRanges in one namespace that differ, the API server takes them in
+no fixed order; here it is that of their names. What else they change of a pod is left alone.
+
+Bounded: of a namespace the first eight LimitRanges seen that have defaults, and of each 64 amounts;
+1,000 RuntimeClasses with overhead. Nothing is kept of others.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from sys import intern
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from ..objects.limit_range import LimitRange, LimitRangeItem
+from ..objects.pod import Container, PodSpec, Resources
+from ..objects.runtime_class import RuntimeClass
+from ..objects.wire import Amounts
+from ..quantity import Quantity, QuantityError
+from ..vocabulary import CPU, MEMORY
+from .pod_limits import excess_of_containers
+from .pod_total import pod_totals
+
+_OF_CONTAINERS: Final = "Container"
+_MOST_IN_NAMESPACE: Final = 8
+_MOST_AMOUNTS: Final = 64
+_MOST_CLASSES: Final = 1_000
+
+_Items = tuple[tuple[str, Quantity], ...]
+
+
+class _Defaults(NamedTuple):
+    """Of one LimitRange."""
+
+    limits: _Items
+    requests: _Items
+
+
+class PodDefaults:
+    """The LimitRanges with defaults and the RuntimeClasses with overhead that have been seen."""
+
+    def __init__(self) -> None:
+        self._ranges: dict[str, tuple[tuple[str, _Defaults], ...]] = {}
+        """By namespace: names and defaults, by name."""
+        self._overheads: dict[str, _Items] = {}
+        """By RuntimeClass."""
+
+    def limit_range_seen(self, found: LimitRange) -> None:
+        """A LimitRange was added or changed."""
+        meta, defaults = found.metadata, _defaults_of(found.spec.limits or ())
+        others = self._others(meta.namespace, meta.name)
+        if any(defaults) and len(others) < _MOST_IN_NAMESPACE:
+            others = (*others, (meta.name, _one(defaults)))
+        self._put(meta.namespace, others)
+
+    def limit_range_gone(self, namespace: str, name: str) -> None:
+        """A LimitRange was deleted."""
+        self._put(namespace, self._others(namespace, name))
+
+    def runtime_class_seen(self, found: RuntimeClass) -> None:
+        """A RuntimeClass was added or changed."""
+        name = found.metadata.name
+        overhead = _counted(found.overhead.pod_fixed if found.overhead else None)
+        self.runtime_class_gone(name)
+        if overhead and len(self._overheads) < _MOST_CLASSES:
+            self._overheads[name] = overhead
+
+    def runtime_class_gone(self, name: str) -> None:
+        """A RuntimeClass was deleted."""
+        self._overheads.pop(name, None)
+
+    def applied(self, spec: PodSpec, namespace: str) -> PodSpec:
+        """The specification that a pod has which is created with this one in a namespace.
+
+        Costs in proportion to the limits (P8): one that is beyond those of containers stays as it
+        is.
+        """
+        if excess_of_containers(spec) is not None:
+            return spec
+        overhead = self._overheads.get(spec.runtime_class_name or "")
+        if overhead and not spec.overhead:
+            spec = replace(spec, overhead=dict(overhead))
+        ranges = self._ranges.get(namespace)
+        if not ranges:
+            return spec
+        # What stands at pod level is completed before, so that no default changes it.
+        level = _pod_level(spec)
+        limits, requests = dict[str, Quantity](), dict[str, Quantity]()
+        for _, defaults in ranges:
+            limits = {**dict(defaults.limits), **limits}
+            requests = {**dict(defaults.requests), **requests}
+
+        def filled(containers: Iterable[Container] | None) -> tuple[Container, ...]:
+            return tuple(_filled(one, limits, requests) for one in containers or ())
+
+        return replace(
+            spec,
+            containers=filled(spec.containers),
+            init_containers=filled(spec.init_containers),
+            resources=level,
+        )
+
+    def _others(self, namespace: str, name: str) -> tuple[tuple[str, _Defaults], ...]:
+        return tuple(one for one in self._ranges.get(namespace, ()) if one[0] != name)
+
+    def _put(self, namespace: str, ranges: tuple[tuple[str, _Defaults], ...]) -> None:
+        if ranges:
+            self._ranges[intern(namespace)] = tuple(sorted(ranges, key=lambda one: one[0]))
+        else:
+            self._ranges.pop(namespace, None)
+
+
+def _defaults_of(items: Iterable[LimitRangeItem]) -> _Defaults:
+    """As the API server completes them; of several items the last that names a resource."""
+    limits, requests = dict[str, Quantity](), dict[str, Quantity]()
+    for item in items:
+        if item.type == _OF_CONTAINERS:
+            default = {**(item.max or {}), **(item.default or {})}
+            limits.update(default)
+            requests.update({**(item.min or {}), **default, **(item.default_request or {})})
+    return _Defaults(_counted(limits), _counted(requests))
+
+
+def _counted(amounts: Amounts | None) -> _Items:
+    """Those that can count: of cpu and memory, and of devices, whose names have a domain."""
+    found = [one for one in (amounts or {}).items() if "/" in one[0] or one[0] in (CPU, MEMORY)]
+    return tuple(sorted(found))[:_MOST_AMOUNTS]
+
+
+@lru_cache(maxsize=1024)
+def _one(defaults: _Defaults) -> _Defaults:
+    """One object for equal ones: most namespaces of a cluster have the same."""
+    return defaults
+
+
+def _filled(container: Container, limits: Amounts, requests: Amounts) -> Container:
+    own = container.resources or Resources()
+    own_limits = own.limits or {}
+    own_requests = {**own_limits, **(own.requests or {})}
+    resources = Resources(limits={**limits, **own_limits}, requests={**requests, **own_requests})
+    return replace(container, resources=resources)
+
+
+def _pod_level(spec: PodSpec) -> Resources | None:
+    """What the API server makes of limits at pod level, from the containers as they are written."""
+    level = spec.resources
+    if level is None or not level.limits:
+        return level
+    try:
+        totals = pod_totals(replace(spec, overhead=None))
+    except QuantityError:
+        return level  # the API server refuses such a pod
+    requests = dict(level.requests or {})
+    if totals.cpu:
+        requests.setdefault(CPU, f"{totals.cpu}m")
+    if totals.memory:
+        requests.setdefault(MEMORY, str(totals.memory))
+    return replace(level, requests=requests)

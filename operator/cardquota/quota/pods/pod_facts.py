@@ -1,0 +1,241 @@
+"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
+
+Facts are what the pod itself says. What follows from them together with queues, nodes and groups
+(its queue, its cards, its charge) is the ledger's business.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from sys import intern
+from typing import Final, TypeVar, cast
+
+from .. import messages
+from .. import vocabulary as v
+from ..cards.device_classes import claims_devices
+from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
+from ..objects.meta import Owner
+from ..objects.pod import Pod, PodAnnotations, PodSpec
+from ..quantity import QuantityError
+from ..selectors.selector import Selector, encode
+from ..selectors.taints import Tolerations, tolerations_of
+from ..sized_cache import SizedCache
+from ..stamp import Stamp, read_allocated
+from .card_alias import card_problem, card_text
+from .oversized_pod import oversized_totals
+from .pod_limits import excess, long_name
+from .pod_total import pod_totals
+
+_SUCCEEDED = "Succeeded"
+_FAILED = "Failed"
+_NOT_STARTED: Final = ("", "Pending")
+_NONE = PodAnnotations()
+T = TypeVar("T", bound=Hashable)
+
+
+class State(IntEnum):
+    """How far a pod has come. Finished pods are no longer in the ledger (T1)."""
+
+    GATED = 0
+    OPEN = 1
+    BOUND = 2
+    FAILED = 3
+    SUCCEEDED = 4
+
+    @property
+    def finished(self) -> bool:
+        """Whether it counts no more (T1)."""
+        return self >= State.FAILED
+
+
+# To ask an enum for a member by name is a call, and these are asked for with every pod.
+_GATED: Final = State.GATED
+_UNGATED: Final = State.OPEN
+_BOUND: Final = State.BOUND
+
+
+@dataclass(slots=True, kw_only=True)
+class PodFacts:
+    """One pod. Amounts: devices, milli-cores, bytes. `group` is `namespace/name`, or empty."""
+
+    uid: str
+    namespace: str
+    name: str
+    revision: int = field(compare=False)
+    created: str
+    state: State
+    terminating: bool
+    node: str
+    card_text: str | None
+    own_queue: str
+    group: str
+    devices: tuple[tuple[str, int], ...]
+    cpu: int
+    memory: int
+    controller: str
+    """Kind of the controller, empty for a pod of its own."""
+    controller_name: str
+    """Of the controller, in the pod's namespace. Its pods share one string."""
+    priority: int
+    selector: bytes
+    """Node selector and required affinity, encoded, until the pod is bound."""
+    tolerations: Tolerations
+    """While it is gated: then we choose between its cards (E7)."""
+    foreign_gates: tuple[str, ...]
+    stamp: Stamp | None
+    let_by: bool
+    """Whether a leader noted on it that it was let by in audit mode (I3)."""
+    scheduled: str
+    """When it was bound, as the API server says; empty before."""
+    started: bool = field(compare=False)
+    """Whether it runs, or has: asked when it is first seen, so a change of it is no news."""
+    claims_devices: bool
+    """Whether it says so itself; what DeviceClasses tell is asked of the ledger."""
+    mirror: bool
+    problem: str
+    """Why its amounts or annotations cannot be read; empty if they can."""
+    oversized: bool = False
+    """Whether it is beyond a limit, as `problem` says (P8): then neither where it may go nor what
+    it names is known, and its gate must not be opened."""
+
+    @property
+    def concerns_us(self) -> bool:
+        """Whether anything about this pod can ever be charged or waits for us."""
+        return bool(
+            self.own_queue
+            or self.group
+            or self.card_text is not None
+            or self.devices
+            or self.stamp
+            or (self.problem and not self.oversized)
+            or self.state is _GATED
+        )
+
+
+_SHARED: Final = SizedCache[Hashable, Hashable](8 * 1024 * KIB)
+
+
+def _shared(value: T, size: int) -> T:
+    """One object for equal values, so that 100,000 pods of 50 shapes keep 50 of them."""
+    found = _SHARED.get(value)
+    return cast("T", found if found is not None else _SHARED.put(value, value, size))
+
+
+def pod_facts(pod: Pod) -> PodFacts:
+    """Read a pod. Never raises for what a user wrote: that is in `problem`.
+
+    Costs in proportion to the limits: of what exceeds them nothing is read or kept (P8), but what
+    one without a gate holds.
+    """
+    meta, spec = pod.metadata, pod.spec
+    notes = meta.annotations or _NONE
+    gates = [gate.name for gate in spec.scheduling_gates] if spec.scheduling_gates else ()
+    node = spec.node_name or ""
+    state = _state(pod.status.phase, node, gated=v.GATE in gates)
+    beyond = excess(pod, waits=state < _BOUND)
+    queue, problem = _own_queue(notes)
+    problem = problem or card_problem(notes)
+    try:
+        devices, cpu, memory = pod_totals(spec) if beyond is None else oversized_totals(spec)
+    except QuantityError as error:
+        devices, cpu, memory, problem = (), 0, 0, problem or str(error)
+    if notes.group and "/" in notes.group:
+        problem = problem or messages.group_elsewhere(notes.group)
+    if cpu < 0 or memory < 0:
+        cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
+    if beyond is None and (beyond := long_name(devices)) is not None:
+        devices = ()  # the API server stores no such pod: none is bound
+    if beyond is not None:
+        gates, problem = (), messages.beyond_limit(beyond.limit, beyond.found)
+    bound = state >= _BOUND
+    controller, controller_name = _controller(meta.owner_references)
+    namespace = intern(meta.namespace)
+    return PodFacts(
+        uid=meta.uid,
+        namespace=namespace,
+        name=meta.name,
+        revision=int(meta.resource_version or 0),
+        created=meta.creation_timestamp or "",
+        state=state,
+        terminating=meta.deletion_timestamp is not None,
+        node=intern(node),
+        card_text=card_text(notes) if beyond is None else None,
+        own_queue=intern(kept_name(queue)),
+        group=_group(namespace, notes.group) if notes.group else "",
+        devices=devices,
+        cpu=cpu,
+        memory=memory,
+        controller=controller,
+        controller_name=controller_name,
+        priority=spec.priority or 0,
+        selector=b"" if bound or beyond is not None else _selector(spec),
+        tolerations=(
+            tolerations_of(spec.tolerations) if state is _GATED and beyond is None else ()
+        ),
+        foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
+        stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
+        let_by=notes.term is not None and notes.allocated is None,
+        scheduled=_scheduled(pod) if bound else "",
+        started=bound and pod.status.phase not in _NOT_STARTED,
+        claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
+        mirror=notes.mirror is not None,
+        problem=problem,
+        oversized=beyond is not None,
+    )
+
+
+def _state(phase: str, node: str, *, gated: bool) -> State:
+    if phase == _SUCCEEDED:
+        return State.SUCCEEDED
+    if phase == _FAILED:
+        return State.FAILED
+    if node:
+        return _BOUND
+    return _GATED if gated else _UNGATED
+
+
+def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
+    """The queue a pod names itself (Volcano's Jobs use a key of their own), and what is wrong."""
+    one, other = notes.queue or "", notes.queue_volcano_job or ""
+    if one and other and one != other:
+        return one, messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
+    return one or other, ""
+
+
+def _controller(owners: tuple[Owner, ...]) -> tuple[str, str]:
+    """Kind and name."""
+    for owner in owners:
+        if owner.controller:
+            return intern(kept_name(owner.kind)), intern(kept_name(owner.name))
+    return "", ""
+
+
+def _group(namespace: str, name: str) -> str:
+    key = f"{namespace}/{kept_name(name)}"
+    return _shared(key, len(key))
+
+
+def _selector(spec: PodSpec) -> bytes:
+    if spec.affinity is None and not spec.node_selector:
+        return b""
+    encoded = encode(Selector.of(spec))
+    return _shared(encoded, len(encoded))
+
+
+def _stamp(notes: PodAnnotations) -> Stamp | None:
+    if notes.allocated is None or notes.charged_queue is None or not notes.term:
+        return None
+    if len(notes.charged_queue) > LONGEST_OBJECT_NAME or len(notes.term) > TERM_TEXT.most:
+        return None
+    cards = read_allocated(notes.allocated)
+    if cards is None:
+        return None
+    # Each card's name is in its text, which may be remembered once.
+    return _shared(Stamp(notes.charged_queue, cards, notes.term), 2 * len(notes.allocated) + KIB)
+
+
+def _scheduled(pod: Pod) -> str:
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodScheduled":
+            return condition.last_transition_time or ""
+    return ""

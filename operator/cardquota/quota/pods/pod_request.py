@@ -1,0 +1,297 @@
+"""What a pod asks for, once its annotations meet the known cards (P2-P5).
+
+`read_request` says which cards could serve the pod; `objection` says what is wrong with the
+asking itself, whatever room there is. Both are pure functions of the pod, its queue's quota, the
+known cards and the nodes.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .. import messages
+from ..cards.card import Card, CardNameError, can_exist, model_of, read_alternatives
+from ..cards.catalog import Catalog
+from ..cards.vendor import Vendor, counts_form, may_count_cards
+from ..selectors.selector import Selector, decode
+from ..selectors.selector_text import requirements
+from ..vocabulary import CPU, MEMORY, Reason
+from .pod_facts import PodFacts
+
+
+class Nodes(Protocol):
+    """What is known of nodes."""
+
+    def picked(self, selector: bytes) -> Collection[str]:
+        """The names of the cards on nodes that a selector picks."""
+
+    def named_by(self, selector: bytes) -> bool:
+        """Whether a selector names single nodes."""
+
+
+class Knowledge(Protocol):
+    """What is known of cards beyond one queue."""
+
+    catalog: Catalog
+
+    @property
+    def nodes(self) -> Nodes:
+        """What is known of nodes."""
+
+    def counts(self, resource: str) -> bool:
+        """Whether a resource name counts cards, by the vendor table or by a node."""
+
+    def in_any_quota(self, card: str) -> bool:
+        """Whether some queue has a row for this card."""
+
+    def known_card(self, name: str, resource: str) -> Card:
+        """The card as a node showed it, or else as its name and its vendor's rule have it."""
+
+    def vendor_of(self, resource: str) -> Vendor:
+        """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
+
+
+@dataclass(slots=True, frozen=True)
+class PodRequest:
+    """Alternatives, best first, of which the pod needs `amount` cards of one; cpu and memory.
+
+    `cards` is empty for a pod without cards, and where nothing could serve it.
+    """
+
+    cards: tuple[str, ...]
+    resource: str
+    amount: int
+    cpu: int
+    memory: int
+    cpu_memory: tuple[tuple[str, int], ...] = field(init=False, compare=False, repr=False)
+    """What is asked for of both, by dimension; zeros, which no limit is short of, are left out."""
+
+    def __post_init__(self) -> None:
+        """What follows from the rest is made once: a request is judged many times."""
+        both = ((CPU, self.cpu), (MEMORY, self.memory))
+        object.__setattr__(self, "cpu_memory", tuple([one for one in both if one[1]]))
+
+
+@dataclass(slots=True, frozen=True)
+class Objection:
+    """Why a request cannot be judged by amounts at all."""
+
+    reason: Reason
+    text: str
+
+
+def read_request(
+    facts: PodFacts, quota: Mapping[str, int], known: Knowledge, *, free_cpu_memory: bool = False
+) -> PodRequest:
+    """The request of an unbound pod. Never raises."""
+    devices = card_devices(facts, known)
+    resource, amount = devices[0] if len(devices) == 1 else ("", 0)
+    cards: tuple[str, ...] = ()
+    if resource:
+        if facts.card_text is not None:
+            cards = _named(facts.card_text, resource, facts.selector, known)
+        else:
+            cards = _derived(resource, facts.selector, quota, known)
+    free = free_cpu_memory and amount > 0
+    return PodRequest(
+        cards, resource, amount, 0 if free else facts.cpu, 0 if free else facts.memory
+    )
+
+
+def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
+    """The card resources among a pod's devices.
+
+    Where a card is named, no device is known to count cards and a single one has the form of a
+    card resource, it is that card's: how a card is used whose pool was at zero from the first day
+    (P4). That form does not tell a card from every other device: see `may_count_cards`.
+    """
+    found = [(resource, n) for resource, n in facts.devices if known.counts(resource)]
+    if found or facts.card_text is None:
+        return found
+    possible = [(resource, n) for resource, n in facts.devices if may_count_cards(resource)]
+    return possible if len(possible) == 1 else []
+
+
+def _named(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
+    """The cards of `card.name` that the pod's own selector and affinity leave (P5).
+
+    Where it names single nodes, as pods of a DaemonSet do, those that one of them has: it could
+    use no other, and would hold it for ever.
+    """
+    allowed = _allowed(text, resource, selected, known)
+    if not known.nodes.named_by(selected):
+        return allowed
+    picked = known.nodes.picked(selected)
+    return tuple(name for name in allowed if name in picked)
+
+
+def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
+    """Those that it leaves by the labels of the cards alone."""
+    try:
+        names = read_alternatives(text)
+    except CardNameError:
+        return ()
+    if not selected:
+        return names
+    cards = [_as_shown(name, resource, known) for name in names]
+    return tuple(card.name for card in decode(selected).allowed(cards))
+
+
+def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
+    """The card as nodes that offer it under this resource name show it, or would show it.
+
+    A card of another resource name is none of this one's: what it shows does not count here.
+    `objection` speaks of it.
+    """
+    card = known.catalog.card(name)
+    if card is not None and card.resource != resource:
+        return known.vendor_of(resource).card(name, resource)
+    return known.known_card(name, resource)
+
+
+def _derived(
+    resource: str, selected: bytes, quota: Mapping[str, int], known: Knowledge
+) -> tuple[str, ...]:
+    """The alternatives of a pod that names no card (P3).
+
+    What its selector says of other labels than the cards' is asked of the nodes that are there.
+    Where none of those is selected, a pool is at zero, and such labels say nothing; but where it
+    names single nodes, as pods of a DaemonSet do, there is no card for it elsewhere.
+    """
+    if selected:
+        selector = decode(selected)
+        cards = _cards_behind(resource, quota, known)
+        picked = {card.name for card in cards} & set(known.nodes.picked(selected))
+        label_keys = {key for card in cards for key in card.keys}
+        if picked or selector.keys() & label_keys:
+            if picked:
+                left = [card for card in cards if card.name in picked]
+            else:
+                left = selector.allowed(cards)
+            allowed = [card.name for card in _in_named_order(left, selector, quota)]
+            return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
+        if known.nodes.named_by(selected):
+            return ()
+    rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
+    return tuple(name for _, name in sorted(rows))
+
+
+def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> list[Card]:
+    """All that nodes have shown under a resource name, and those of the quota whose pool is at
+    zero, of which a Queue's status kept the resource name.
+    """
+    catalog = known.catalog
+    recorded = (
+        known.known_card(name, resource)
+        for name in quota
+        if catalog.card(name) is None and catalog.resource(name) == resource
+    )
+    return [*catalog.cards_of(resource), *recorded]
+
+
+def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
+    """In the order the selector names them; what it names alike, most quota first."""
+    keys = {key for card in cards for key, _ in card.labels}
+    ranks = {key: {value: n for n, value in enumerate(selector.values(key))} for key in keys}
+
+    def place(card: Card) -> tuple[tuple[int, ...], int, str]:
+        named = tuple(ranks[key].get(value, len(ranks[key])) for key, value in card.labels)
+        return named, -quota.get(card.name, 0), card.name
+
+    return sorted(cards, key=place)
+
+
+def named_elsewhere(
+    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+) -> tuple[str, ...] | None:
+    """The cards that a pod asks for where the nodes that it names have none of them; else None.
+
+    Those of its name, or of the quota, that its selector leaves by the labels of cards alone: of
+    the quota, where none may be left, most first.
+    """
+    if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
+        return None
+    if facts.card_text is not None:
+        return _allowed(facts.card_text, request.resource, facts.selector, known) or None
+    selector = decode(facts.selector)
+    cards = [c for c in _cards_behind(request.resource, quota, known) if quota.get(c.name)]
+    rows = [(-quota[card.name], card.name) for card in selector.allowed(cards)]
+    return tuple(name for _, name in sorted(rows))
+
+
+def lacks_node(
+    facts: PodFacts, request: PodRequest, elsewhere: tuple[str, ...] | None, known: Knowledge
+) -> bool:
+    """Whether all nodes that the pod names are without a card for it, so far.
+
+    `elsewhere`: what `named_elsewhere` found. What is wrong whatever node it names, such as a card
+    that nobody knows, is not this.
+    """
+    if elsewhere is None:
+        return False
+    names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
+    return all(_unfit(name, request.resource, known) is None for name in names)
+
+
+def objection(
+    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+) -> Objection | None:
+    """What is wrong with the asking, or None (P2-P5)."""
+    if facts.problem:
+        said = facts.problem if facts.oversized else messages.unreadable(facts.problem)
+        return _invalid(said)
+    devices = card_devices(facts, known)
+    if len(devices) > 1:
+        return _invalid(messages.several_resources([resource for resource, _ in devices]))
+    if facts.card_text is None:
+        return _without_name(request, quota) if devices else None
+    try:
+        names = read_alternatives(facts.card_text)
+    except CardNameError as error:
+        return _invalid(messages.card_unreadable(str(error)))
+    if not devices:
+        return _invalid(messages.no_card_asked(facts.card_text))
+    for name in names:
+        wrong = _unfit(name, request.resource, known)
+        if wrong is not None:
+            return wrong
+    if not request.cards:
+        return _excluded(facts, request.resource, names, known)
+    return None
+
+
+def _without_name(request: PodRequest, quota: Mapping[str, int]) -> Objection | None:
+    if request.cards:
+        return None
+    text = messages.no_card_left(request.resource, sorted(quota))
+    return Objection(Reason.CARD_NOT_IN_QUOTA, text)
+
+
+def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
+    behind = known.catalog.resource(name)
+    if behind is not None:
+        if behind == resource:
+            return None
+        return _invalid(messages.other_resource(name, behind, resource))
+    there = known.catalog.shows_product(model_of(name))
+    if there or not known.in_any_quota(name):
+        return _invalid(messages.card_unknown(name, product_there=there))
+    if not can_exist(name):
+        return _invalid(messages.card_impossible(name))
+    # A pool scaled to zero: its resource is the one that the first pod asked for, if it can be.
+    first = known.catalog.held_as(name)
+    if first is not None and first != resource:
+        return _invalid(messages.other_resource(name, first, resource))
+    return None if counts_form(resource, name) else _invalid(messages.other_form(name, resource))
+
+
+def _excluded(
+    facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
+) -> Objection:
+    selector = decode(facts.selector)
+    keys = {key for name in names for key in _as_shown(name, resource, known).keys}
+    return _invalid(messages.selector_excludes(requirements(selector, keys), names))
+
+
+def _invalid(text: str) -> Objection:
+    return Objection(Reason.INVALID_CARD, text)

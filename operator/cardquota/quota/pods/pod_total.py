@@ -1,0 +1,173 @@
+"""What a pod asks for in total, by the rule that the scheduler uses (P1).
+
+Containers and sidecars run together and add up; each init step runs beside the sidecars that
+were started before it and counts by itself; overhead comes on top. For cpu and memory a request
+at pod level replaces the sum. Of extended resources the limit counts (the API server demands that
+limit and request are equal), of cpu and memory the request, and the limit where there is none.
+
+The API server writes a missing request from the limit; of a pod template it does not. Here both
+come to the same: at pod level too, where what the containers ask for comes before the limit.
+Memory is added up in thousandths of a byte and then rounded up, as the scheduler does.
+
+Costs in proportion to what is written, each entry once.
+
+Not counted: what a pod that is being resized still holds, which stands in its status alone.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from ..limits import KIB
+from ..objects.pod import Container, PodSpec, Resources
+from ..objects.wire import Amounts
+from ..quantity import Quantity, QuantityError, count, milli, milli_bytes
+from ..sized_cache import SizedCache
+from ..vocabulary import CPU, MEMORY
+from ..words import show
+
+_SIDECAR: Final = "Always"
+_NOTHING: Final[Amounts] = {}
+
+
+class PodTotals(NamedTuple):
+    """What a pod asks for in total."""
+
+    devices: tuple[tuple[str, int], ...]
+    """By resource name, sorted; zeros are left out. Extended resources are those with a domain
+    (`nvidia.com/gpu`) that is not Kubernetes' own."""
+    cpu: int
+    """Milli-cores."""
+    memory: int
+    """Bytes."""
+
+
+def pod_totals(spec: PodSpec) -> PodTotals:
+    """The totals of a pod; the same object for pods that are written alike, as a rule.
+
+    Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
+    number of devices, naming the resource. The total itself may be of any size.
+    """
+    key = (
+        tuple([_frozen(c.resources) for c in spec.containers or ()]),
+        tuple(
+            [
+                (_frozen(c.resources), c.restart_policy == _SIDECAR)
+                for c in spec.init_containers or ()
+            ]
+        ),
+        _frozen(spec.resources),
+        tuple(spec.overhead.items()) if spec.overhead else (),
+    )
+    found = _TOTALS.get(key)
+    return found if found is not None else _TOTALS.put(key, _totals(spec), _size_of(key))
+
+
+def _totals(spec: PodSpec) -> PodTotals:
+    total = _of_containers(spec.containers or (), spec.init_containers or ())
+    if spec.resources is not None:
+        total.update(_pod_level(spec.resources, total))
+    for name, value in (spec.overhead or _NOTHING).items():
+        if name in (CPU, MEMORY) or _is_extended(name):
+            total[name] = total.get(name, 0) + _read(name, value)
+    cpu, memory = total.pop(CPU, 0), total.pop(MEMORY, 0)
+    devices = sorted(one for one in total.items() if one[1])
+    return PodTotals(tuple(devices), cpu, -(-memory // 1000))
+
+
+_Items = tuple[tuple[str, Quantity], ...]
+_Frozen = tuple[_Items, _Items]
+"""Limits and requests."""
+_Key = tuple[tuple[_Frozen, ...], tuple[tuple[_Frozen, bool], ...], _Frozen, _Items]
+_NONE: Final[_Frozen] = ((), ())
+_TOTALS: Final = SizedCache[_Key, PodTotals](2048 * KIB)
+"""Thousands of pods are made from one template."""
+
+
+def _frozen(resources: Resources | None) -> _Frozen:
+    if resources is None:
+        return _NONE
+    limits, requests = resources.limits, resources.requests
+    return (tuple(limits.items()) if limits else (), tuple(requests.items()) if requests else ())
+
+
+def _size_of(key: _Key) -> int:
+    containers, steps, level, overhead = key
+    size = 0
+    for limits, requests in (*containers, *(step for step, _ in steps), level, (overhead, ())):
+        size += 200 + sum(200 + len(name) + len(str(n)) for name, n in (*limits, *requests))
+    return size
+
+
+def _of_containers(containers: Iterable[Container], steps: Iterable[Container]) -> dict[str, int]:
+    """By resource; memory in thousandths of a byte. A resource that nobody names is missing."""
+    together: dict[str, int] = {}
+    for container in containers:
+        for name, amount in _asked(container.resources):
+            together[name] = together.get(name, 0) + amount
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for step in steps:
+        sidecar = step.restart_policy == _SIDECAR
+        for name, amount in _asked(step.resources):
+            beside = sidecars.get(name, 0) + amount
+            peak[name] = max(peak.get(name, 0), beside)
+            if sidecar:
+                sidecars[name] = beside
+    for name, amount in sidecars.items():
+        together[name] = together.get(name, 0) + amount
+    for name, amount in peak.items():
+        together[name] = max(together.get(name, 0), amount)
+    return together
+
+
+def _asked(resources: Resources | None) -> Iterable[tuple[str, int]]:
+    """What one container asks for: of devices the limit comes first, of the rest the request."""
+    if resources is None:
+        return
+    limits, requests = resources.limits or _NOTHING, resources.requests or _NOTHING
+    for name, value in limits.items():
+        if name in (CPU, MEMORY):
+            if name not in requests:
+                yield name, _read(name, value)
+        elif _is_extended(name):
+            yield name, _read(name, value)
+    for name, value in requests.items():
+        if name in (CPU, MEMORY) or (name not in limits and _is_extended(name)):
+            yield name, _read(name, value)
+
+
+def _is_extended(name: str) -> bool:
+    domain, slash, _ = name.partition("/")
+    return bool(slash) and domain != "kubernetes.io" and not domain.endswith(".kubernetes.io")
+
+
+def _read(name: str, value: Quantity) -> int:
+    try:
+        if name == CPU:
+            return milli(value)
+        if name == MEMORY:
+            return milli_bytes(value)
+        return _device_count(value)
+    except QuantityError as error:
+        raise QuantityError(f"resource {show(name, most=317)}: {error}") from None
+
+
+def _device_count(value: Quantity) -> int:
+    amount = count(value)
+    if amount < 0:
+        raise QuantityError(f"<{value}> is negative")
+    return amount
+
+
+def _pod_level(level: Resources, asked: Iterable[str]) -> Iterable[tuple[str, int]]:
+    """Requests at pod level, which Kubernetes has for cpu and memory. They replace the sum.
+
+    Where one is missing, the API server makes it from what the containers ask for, and only where
+    none of them names the resource from the limit at pod level.
+    """
+    limits, requests = level.limits or _NOTHING, level.requests or _NOTHING
+    for name in (CPU, MEMORY):
+        if name in requests:
+            yield name, _read(name, requests[name])
+        elif name in limits and name not in asked:
+            yield name, _read(name, limits[name])

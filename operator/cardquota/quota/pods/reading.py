@@ -1,0 +1,109 @@
+"""What pods ask for, read once for all that are written alike."""
+
+from collections.abc import Hashable, Mapping
+from sys import getsizeof
+from typing import Final, NamedTuple
+
+from ..limits import KIB
+from ..sized_cache import SizedCache
+from .pod_facts import PodFacts
+from .pod_request import (
+    Knowledge,
+    Objection,
+    PodRequest,
+    lacks_node,
+    named_elsewhere,
+    objection,
+    read_request,
+)
+
+MOST: Final = 8 * 1024 * KIB
+"""Bytes of the readings of all queues: thousands of pods as they usually are, dozens of the largest
+that are read.
+"""
+_READING: Final = 1_000
+"""Bytes of a reading and of its key beside texts and cards."""
+
+
+class Reading(NamedTuple):
+    """A pod's request against one queue's quota and what is known of cards and nodes."""
+
+    request: PodRequest
+    objection: Objection | None
+    """What is wrong with the asking, whatever room there is."""
+    elsewhere: tuple[str, ...] | None
+    """The cards it asks for where the nodes that it names have none of them; else None."""
+    lacks_node: bool
+    """Whether none of the nodes that it names has a card for it, so far."""
+
+
+class Readings:
+    """Of all queues of a ledger, kept as long as nothing they follow from has changed.
+
+    Guarantee: the same as reading anew, provided that `version` differs whenever what is known
+    differs, and that each quota has a mark of its own. They take `most` bytes at most, together.
+    """
+
+    __slots__ = ("_found", "_version")
+
+    def __init__(self, most: int = MOST) -> None:
+        self._found = SizedCache[Hashable, Reading](most)
+        self._version: Hashable = None
+
+    def __len__(self) -> int:
+        """How many are kept."""
+        return len(self._found)
+
+    def of(
+        self,
+        facts: PodFacts,
+        quota: Mapping[str, int],
+        mark: Hashable,
+        known: Knowledge,
+        version: Hashable,
+        *,
+        free_cpu_memory: bool,
+    ) -> Reading:
+        """The reading of an unbound pod. Everything of the pod that counts is in the key."""
+        if version != self._version:
+            self._found.clear()
+            self._version = version
+        key = (
+            mark,
+            facts.card_text,
+            facts.devices,
+            facts.selector,
+            facts.cpu,
+            facts.memory,
+            facts.problem,
+        )
+        found = self._found.get(key)
+        if found is None:
+            found = read(facts, quota, known, free_cpu_memory=free_cpu_memory)
+            self._found.put(key, found, _size_of(facts, found))
+        return found
+
+
+def _size_of(facts: PodFacts, found: Reading) -> int:
+    """Bytes of it and of its key; more where it shares them with the pod."""
+    texts: list[object] = [facts.card_text, facts.selector, facts.problem, facts.devices]
+    texts += [text for device in facts.devices for text in (device, *device)]
+    for cards in (found.request.cards, found.elsewhere or ()):
+        texts += (cards, *cards)
+    if found.objection is not None:
+        texts.append(found.objection.text)
+    return _READING + sum(map(getsizeof, texts))
+
+
+def read(
+    facts: PodFacts, quota: Mapping[str, int], known: Knowledge, *, free_cpu_memory: bool
+) -> Reading:
+    """Anew. Never raises."""
+    request = read_request(facts, quota, known, free_cpu_memory=free_cpu_memory)
+    elsewhere = named_elsewhere(facts, request, quota, known)
+    return Reading(
+        request,
+        objection(facts, request, quota, known),
+        elsewhere,
+        not facts.problem and lacks_node(facts, request, elsewhere, known),
+    )

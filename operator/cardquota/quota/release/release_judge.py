@@ -1,0 +1,253 @@
+"""What can be said of one candidate now: it opens, or what it waits for (E2, T2)."""
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import islice
+from typing import Final
+
+from .. import messages
+from ..decisions.gang_judgement import judge_gang
+from ..decisions.judgement import judge_presence, judge_release
+from ..decisions.room_together import room_together
+from ..ledger.account import Account
+from ..ledger.group_book import GroupBook
+from ..ledger.ledger import Ledger
+from ..limits import GANG_KINDS
+from ..pending.candidate import Candidate, Lane, Needs
+from ..pods.pod_record import PodRecord
+from ..stamp import Charge, canonical
+from ..verdict import Outcome, Verdict
+from ..vocabulary import CPU, MEMORY, Mode, Reason
+
+_MOST_ALTERNATIVES: Final = 4_000
+"""Cards that all kinds of members of a gang together may use one of, and are looked at again."""
+_ENDLESS: Final = 2**62
+"""Free of what is not limited."""
+
+
+@dataclass(slots=True, frozen=True)
+class Opening:
+    """Gates that open together, each with the cards its pod is charged for.
+
+    With `gang` the group's minimum must be reserved first (T2); `asked` is what these members will
+    be charged together, as it was judged.
+    """
+
+    queue: str
+    pods: tuple[tuple[PodRecord, Charge], ...]
+    gang: GroupBook | None = None
+    asked: Charge = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Wait:
+    """A candidate does not fit. With `signature` it lacks room, as all with the same one do."""
+
+    verdict: Verdict
+    gang: GroupBook | None = None
+    signature: Hashable = None
+    needs: Needs | None = None
+
+
+class ReleaseJudge:
+    """Judges the candidates of one queue. Charges nothing."""
+
+    def __init__(self, ledger: Ledger, account: Account) -> None:
+        self._ledger = ledger
+        self._account = account
+
+    def free(self, dimension: str) -> int:
+        """How much more of a dimension the queue may hold."""
+        limit = self._account.limit(dimension)
+        return _ENDLESS if limit is None else limit - self._account.row(dimension).charged
+
+    def judge(self, candidate: Candidate) -> Opening | Wait:
+        """Whether it opens now."""
+        first = self._ledger.pods[candidate.turn[-1]]
+        enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
+        if not enforced and not first.facts.oversized:
+            return Opening(first.queue, ((first, _cards_charged(first)),))
+        if candidate.whole is not None:
+            return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
+        verdict = judge_release(self._ledger, first)
+        if verdict.fits:
+            return Opening(first.queue, ((first, verdict.cards),))
+        if verdict.outcome is not Outcome.WAITS:
+            return Wait(verdict)
+        return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
+
+    def _judge_gang(
+        self, candidate: Candidate, first: PodRecord, book: GroupBook
+    ) -> Opening | Wait:
+        if book.held_back:
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        missing = judge_presence(self._ledger, first)
+        if missing is not None:
+            return Wait(missing, book)
+        if book.started:
+            # Its members go one by one now, and its line has yet to make them do so.
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        not_ready = _judge_readiness(self._account, book)
+        if not_ready is not None:
+            return Wait(not_ready, book)
+        members = self._members(candidate, book.missing)
+        verdict, cards = judge_gang(self._ledger, members)
+        chosen = list(zip(members, cards, strict=False))
+        runs_already = book.missing < book.minimum
+        if not verdict.fits and runs_already:
+            chosen = self._others(candidate, book.missing)
+        if len(chosen) == book.missing:
+            return Opening(first.queue, tuple(chosen), book, self._asked(chosen))
+        if runs_already:
+            # Whatever the first of them lacks, others may fit once anything is free.
+            needs = self._more(self._members(candidate, len(book.members)))
+        elif verdict.outcome is Outcome.WAITS:
+            needs = self._needs(verdict, members)
+        else:
+            return Wait(verdict, book)
+        return Wait(verdict, book, self.signature(candidate), needs)
+
+    def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
+        turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
+        return [self._ledger.pods[turn[-1]] for turn in islice(turns, number)]
+
+    def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
+        """For a minimum that lost members while it ran: any that fit, the smallest first.
+
+        A member that took the place of a lost one must not wait behind an extra that does not fit.
+        The smallest are those with the fewest cards, and, where cpu or memory is short for those,
+        those with the least of it. Of very many kinds some are looked at.
+
+        Not guaranteed: that some are found whenever some fit. Which of unequal ones fit together
+        in cards, cpu and memory at once is a packing problem; those not found wait for more room.
+        Nor are they looked for a second time where they have very many alternatives.
+        """
+        chosen, short = self._smallest(candidate, need, "")
+        if sum(map(self._alternatives, candidate.lanes)) > _MOST_ALTERNATIVES:
+            short = ()
+        for dimension in (CPU, MEMORY):
+            if len(chosen) < need and dimension in short:
+                chosen, _ = self._smallest(candidate, need, dimension)
+        if len(chosen) < need:
+            return []
+        return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
+
+    def _alternatives(self, lane: Lane) -> int:
+        request = self._ledger.pods[lane.turns[0][-1]].request
+        return len(request.cards) if request else 0
+
+    def _smallest(
+        self, candidate: Candidate, need: int, dimension: str
+    ) -> tuple[list[PodRecord], Collection[str]]:
+        """Members that fit together, at most so many: those first that have the least of cpu or of
+        memory, and the fewest cards; and what of the two was short.
+        """
+        pods = self._ledger.pods
+        firsts = ((pods[lane.turns[0][-1]], lane.turns) for lane in candidate.lanes)
+        sized = ((*_size(first, dimension), turns) for first, turns in firsts)
+        chosen: list[PodRecord] = []
+        with room_together(self._ledger, self._account) as room:
+            for _, _, turns in nsmallest(GANG_KINDS.most, sized):
+                most = min(len(turns), need - len(chosen))
+                fit = room.take(pods[turns[0][-1]], most)
+                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+            return chosen, room.short
+
+    def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
+        """What the members that start will be charged together."""
+        total: dict[str, int] = {}
+        alike: dict[tuple[int, Charge], Charge] = {}
+        for record, cards in chosen:
+            key = id(record if record.lane is None else record.lane), cards
+            charge = alike.get(key)
+            if charge is None:
+                charge = alike[key] = self._ledger.charge_of(record, cards)
+            for dimension, amount in charge:
+                total[dimension] = total.get(dimension, 0) + amount
+        return canonical(total)
+
+    # --- room ---------------------------------------------------------------------------------
+
+    def signature(self, candidate: Candidate) -> Hashable:
+        """Equal for those that fit or not together."""
+        if candidate.whole is None:
+            record = self._ledger.pods[candidate.turn[-1]]
+            group = self._ledger.groups.get(record.facts.group)
+            covered = group is not None and group.reservation is not None
+            return (record.request, record.facts.group if covered else "")
+        book = self._ledger.groups[candidate.whole.key]
+        if book.missing != book.minimum:
+            return book.key
+        # By identity: pods that are written alike have one request, and there may be thousands.
+        requests = [record.request for record in self._members(candidate, book.missing)]
+        numbers = Counter(map(id, requests))
+        kinds = {id(request): request for request in requests}
+        return tuple((request, numbers[key]) for key, request in kinds.items())
+
+    def _needs(self, verdict: Verdict, gang: Sequence[PodRecord] = ()) -> Needs:
+        """How much must be free before it could fit; never too much."""
+        if any(record.request and len(record.request.cards) > 1 for record in gang):
+            return self._more(gang)
+        row, undecided = self._account.row, self._account.undecided
+        needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
+        cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
+        if cards and undecided is not None:
+            return self._more_of(undecided.reach(tuple(cards)))
+        return cards or needs
+
+    def _more(self, gang: Sequence[PodRecord]) -> Needs:
+        """Where members have a choice, anything more than is free now may let them fit."""
+        requests = (record.request for record in gang)
+        wanted = {card for request in requests if request for card in request.cards}
+        undecided = self._account.undecided
+        if undecided is not None:
+            wanted = undecided.reach(tuple(wanted))
+        return self._more_of(wanted | {CPU, MEMORY})
+
+    def _more_of(self, dimensions: Iterable[str]) -> Needs:
+        free = {d: self.free(d) for d in sorted(dimensions)}
+        return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
+
+
+def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
+    """What is to be said of one pod at the gate that waits for others of its group, or by itself.
+
+    Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
+    """
+    verdict = judge_release(ledger, record)
+    account, book = ledger.account(record.queue), ledger.groups.get(record.facts.group)
+    if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
+        return verdict
+    if account is None or book is None or book.started or book.being_reserved or book.held_back:
+        return verdict
+    return _judge_readiness(account, book) or verdict
+
+
+def _judge_readiness(account: Account, book: GroupBook) -> Verdict | None:
+    """What a gang waits for whose members are all there, if not enough of them can be tried here.
+
+    No word of those whose gates could not be opened just now: they are told that, and tried again.
+    """
+    ready = account.waiting.number_of(book)
+    if ready >= book.missing:
+        return None
+    members = book.members.values()
+    ready += sum(record.held_back and record.queue == account.name for record in members)
+    if ready >= book.missing:
+        return Verdict(Outcome.UNSEEN, account.name)
+    text = messages.gang_not_ready(book.key, account.name, book.minimum, book.missing, ready)
+    return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
+
+
+def _size(record: PodRecord, dimension: str) -> tuple[int, int]:
+    """What a pod asks for of cpu or memory, if either is named, and how many cards."""
+    request = record.request
+    return (dict(request.cpu_memory).get(dimension, 0), request.amount) if request else (0, 0)
+
+
+def _cards_charged(record: PodRecord) -> Charge:
+    """The cards a gated pod is counted with; in audit mode it goes through with those."""
+    return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))

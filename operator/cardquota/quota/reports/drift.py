@@ -1,0 +1,110 @@
+"""Does the ledger still equal a recount of what it holds? (I2)"""
+
+from typing import NamedTuple
+
+from ..ledger.account import Account
+from ..ledger.ledger import Ledger
+from ..pods.pod_record import PodRecord
+from ..steps import Steps, to_its_end
+from ..vocabulary import Policy
+from .recount import CountedGroup, CountedPod, Recount, Totals, recount
+
+Drift = dict[tuple[str, str], tuple[Totals, Totals]]
+"""By queue and dimension where the two differ: ledger, recount. Empty is right."""
+
+
+class Compared(NamedTuple):
+    """What a recount in steps found."""
+
+    drift: Drift
+    moved: frozenset[str]
+    """Queues in which something changed meanwhile, so that they could not be compared."""
+
+
+def ledger_totals(ledger: Ledger) -> Recount:
+    """The ledger's totals in a recount's form."""
+    return {
+        (account.name, dimension): totals
+        for account in ledger.accounts()
+        for dimension, totals in _totals_of(account).items()
+    }
+
+
+def drift(ledger: Ledger) -> Drift:
+    """Where the two differ. Costs in proportion to all pods, in one go."""
+    return to_its_end(compare(ledger)).drift
+
+
+def compare(ledger: Ledger) -> Steps[Compared]:
+    """The same in short steps, between which the ledger may move.
+
+    Each queue whose totals have not moved since the first step is compared, at one moment. That is
+    exact: whatever changes what a recount finds of a queue changes its totals too.
+    """
+    begun = {account.name: (account, account.changes) for account in ledger.accounts()}
+    counted = yield from _recounted(ledger)
+    by_queue: dict[str, dict[str, Totals]] = {}
+    for (queue, dimension), totals in counted.items():
+        by_queue.setdefault(queue, {})[dimension] = totals
+    found: Drift = {}
+    moved = set[str]()
+    there = {account.name for account in ledger.accounts()}
+    for queue in sorted(begun.keys() | by_queue.keys() | there):
+        account, changes = begun.get(queue, (None, 0))
+        if ledger.overdue or ledger.account(queue) is not account or _moved(account, changes):
+            moved.add(queue)
+        else:
+            kept = _totals_of(account) if account is not None else {}
+            found.update(_differing(queue, kept, by_queue.get(queue, {})))
+        yield
+    return Compared(found, frozenset(moved))
+
+
+def _moved(account: Account | None, since: int) -> bool:
+    return account is not None and account.changes != since
+
+
+def _differing(queue: str, kept: dict[str, Totals], counted: dict[str, Totals]) -> Drift:
+    none = Totals()
+    return {
+        (queue, name): (kept.get(name, none), counted.get(name, none))
+        for name in kept.keys() | counted.keys()
+        if kept.get(name, none) != counted.get(name, none)
+    }
+
+
+def _totals_of(account: Account) -> dict[str, Totals]:
+    return {
+        dimension: Totals(row.requested, row.inqueue, row.allocated, row.elastic, row.offline)
+        for dimension, row in account.rows.items()
+    }
+
+
+def _recounted(ledger: Ledger) -> Steps[Recount]:
+    """A recount of the ledger's pods and groups."""
+    return recount(
+        (_counted(ledger, record) for record in list(ledger.pods.values())),
+        (
+            CountedGroup(
+                book.key,
+                book.facts.min_member if book.facts else None,
+                book.reservation.queue if book.reservation else "",
+                book.reservation.amounts if book.reservation else (),
+                book.judged,
+            )
+            for book in list(ledger.groups.values())
+        ),
+    )
+
+
+def _counted(ledger: Ledger, record: PodRecord) -> CountedPod:
+    facts = record.facts
+    return CountedPod(
+        facts.uid,
+        record.queue,
+        record.bucket,
+        record.charge,
+        facts.group,
+        (facts.scheduled, facts.created, facts.uid),
+        ledger.policy_by_controller(facts) is Policy.GATE,
+    )

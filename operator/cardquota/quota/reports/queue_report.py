@@ -1,0 +1,202 @@
+"""What people see of a queue: the rows of its status, worked out from the ledger (section 6)."""
+
+from dataclasses import dataclass
+
+from ..ledger.account import Account
+from ..ledger.ledger import Ledger
+from ..quantity import cpu_quantity, memory_quantity
+from ..vocabulary import CPU, MEMORY
+from ..words import amount_text
+from .cluster_report import cards_of
+
+MOST_COLUMNS = 3
+"""Card models that `kubectl get queues` shows on its one line."""
+
+
+@dataclass(slots=True, frozen=True)
+class CardRow:
+    """One card of a queue, in cards."""
+
+    name: str
+    resource: str | None
+    quota: int
+    allocated: int
+    inqueue: int
+    requested: int
+    elastic: int
+    guarantee: int
+    deserved: int
+
+
+@dataclass(slots=True, frozen=True)
+class ResourceRow:
+    """Cpu or memory of a queue, as quantities.
+
+    No quota where the queue does not limit it; guarantee and deserved are what its spec says.
+    """
+
+    name: str
+    quota: str | None
+    allocated: str
+    inqueue: str
+    requested: str
+    elastic: str
+    guarantee: str | None = None
+    deserved: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class QueueReport:
+    """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
+
+    name: str
+    uid: str
+    generation: int
+    state: str
+    state_is_ours: bool
+    cards: tuple[CardRow, ...]
+    resources: tuple[ResourceRow, ...]
+    over: tuple[tuple[str, int, int], ...]
+    """Dimensions above their limit: name, charged, limit (Q7)."""
+    oversold: tuple[tuple[str, int, int], ...]
+    """Cards of which all quotas together exceed the cluster: name, quotas, total (Q3)."""
+    quota_problem: str
+    """Why the stored quota cannot be read and an older one is in force (Q4); empty if it can."""
+    has_quota: bool
+    """Whether there is an older one: any row in force."""
+    spec_problem: str
+    """Why a limit cannot be read, which counts as 0 then; empty if all can."""
+    cpu: tuple[int, int | None]
+    """Allocated and limit, milli-cores; None: not limited."""
+    memory: tuple[int, int | None]
+    """Allocated and limit, bytes."""
+
+
+def report(ledger: Ledger, queue: str) -> QueueReport | None:
+    """The numbers of a queue now, or None if it does not exist."""
+    account = ledger.account(queue)
+    if account is None or account.facts is None:
+        return None
+    facts = account.facts
+    return QueueReport(
+        name=queue,
+        uid=facts.uid,
+        generation=facts.generation,
+        state=facts.state,
+        state_is_ours=facts.state_is_ours,
+        cards=tuple(_card_row(ledger, account, name) for name in _shown(ledger, account)),
+        resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
+        over=tuple(account.over()),
+        oversold=tuple(
+            (card, quotas, total)
+            for card in sorted(account.quota)
+            if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
+        ),
+        quota_problem=facts.quota_problem,
+        has_quota=bool(account.quota),
+        spec_problem=facts.spec_problem,
+        cpu=(account.row(CPU).allocated, account.limit(CPU)),
+        memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
+    )
+
+
+def _shown(ledger: Ledger, account: Account) -> list[str]:
+    """Not a name that a waiting pod has made up: each would be a row of a status that has a bound,
+    and nothing can come of it until it is corrected (P8).
+    """
+    named, made_up = cards_of(ledger, account)
+    rows = ((name, account.row(name)) for name in made_up)
+    held = [name for name, row in rows if row.charged or row.elastic]
+    return sorted([*named, *held]) if held else named
+
+
+def deserved(ledger: Ledger, card: str, quota: int) -> int:
+    """The quota, lowered in proportion where the cluster has less than all quotas together."""
+    quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
+    return quota if quotas <= total else quota * total // quotas
+
+
+def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
+    row, quota = account.row(name), account.quota.get(name, 0)
+    recorded = account.facts.recorded.get(name) if account.facts else None
+    return CardRow(
+        name=name,
+        resource=_resource(ledger, name) or (recorded[0] or None if recorded else None),
+        quota=quota,
+        allocated=row.allocated,
+        inqueue=row.inqueue,
+        requested=row.requested,
+        elastic=row.elastic,
+        guarantee=quota,
+        deserved=deserved(ledger, name, quota),
+    )
+
+
+def _resource(ledger: Ledger, card: str) -> str | None:
+    """What is known to stand behind a card. Of one that pods hold and no node has shown, only where
+    a vendor row has that resource name: what a status says counts as a card for everybody.
+    """
+    catalog = ledger.catalog
+    held = catalog.held_as(card)
+    return catalog.resource(card) or (held if held and ledger.vendors.owner(held) else None)
+
+
+def _resource_row(account: Account, name: str) -> ResourceRow:
+    row, facts = account.row(name), account.facts
+    text = cpu_quantity if name == CPU else memory_quantity
+
+    def if_any(amount: int | None) -> str | None:
+        return None if amount is None else text(amount)
+
+    return ResourceRow(
+        name=name,
+        quota=if_any(account.limit(name)),
+        allocated=text(row.allocated),
+        inqueue=text(row.inqueue),
+        requested=text(row.requested),
+        elastic=text(row.elastic),
+        guarantee=if_any(facts.guarantee.get(name) if facts else None),
+        deserved=if_any(facts.deserved.get(name) if facts else None),
+    )
+
+
+@dataclass(slots=True, frozen=True)
+class Columns:
+    """What `kubectl get queues` prints: per model, never a sum over models."""
+
+    cards: str
+    inqueue: str
+    elastic: str
+    requested: str
+    cpu: str
+    memory: str
+
+
+def columns(found: QueueReport) -> Columns:
+    """The lines of text. The busiest models come first, then how many more there are."""
+    return Columns(
+        cards=_line(
+            [(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}") for r in found.cards]
+        ),
+        inqueue=_line([(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
+        elastic=_line([(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic]),
+        requested=_line(
+            [(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
+        ),
+        cpu=_of_limit(CPU, found.cpu),
+        memory=_of_limit(MEMORY, found.memory),
+    )
+
+
+def _line(rows: list[tuple[int, str, str]]) -> str:
+    rows = sorted(rows, key=lambda row: (-row[0], row[1]))
+    shown = [f"{name} {text}" for _, name, text in rows[:MOST_COLUMNS]]
+    if len(rows) > MOST_COLUMNS:
+        shown.append(f"+{len(rows) - MOST_COLUMNS} more")
+    return ", ".join(shown) or "-"
+
+
+def _of_limit(dimension: str, amounts: tuple[int, int | None]) -> str:
+    allocated, limit = amounts
+    of = "-" if limit is None else amount_text(dimension, limit)
+    return f"{amount_text(dimension, allocated)}/{of}"

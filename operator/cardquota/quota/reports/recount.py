@@ -1,0 +1,112 @@
+"""The totals counted anew, plainly: what the ledger's event-driven totals must equal (I2).
+
+Written apart from the ledger on purpose, without its incremental steps: a sum over all pods and
+groups. It takes each pod's queue, state and amounts as given, so it finds an amount that was
+counted twice, left behind or put into the wrong total.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..pods.bucket import Bucket
+from ..stamp import Charge
+from ..steps import Steps
+
+_STEP: Final = 200
+"""Pods that are counted in one go."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """One queue's totals of one dimension (section 6)."""
+
+    requested: int = 0
+    inqueue: int = 0
+    allocated: int = 0
+    elastic: int = 0
+    offline: int = 0
+    """Of what is allocated, that of pods whose own policy is Gate."""
+
+
+@dataclass(slots=True, frozen=True)
+class CountedPod:
+    """One unfinished pod as a recount sees it."""
+
+    uid: str
+    queue: str
+    bucket: Bucket
+    charge: Charge
+    group: str
+    bound_order: tuple[str, str, str]
+    waits: bool = False
+    """Whether its own policy is Gate."""
+
+
+@dataclass(slots=True, frozen=True)
+class CountedGroup:
+    """One pod group as a recount sees it; `minimum` None: not seen, nothing of it is elastic.
+
+    `judged`: what it may hold in the queue of its reservation, as far as that is known here.
+    """
+
+    key: str
+    minimum: int | None = None
+    reservation_queue: str = ""
+    reservation: Charge = field(default=())
+    judged: Charge | None = None
+
+
+Recount = dict[tuple[str, str], Totals]
+"""By queue and dimension."""
+
+
+def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps[Recount]:
+    """Count everything; only what is not zero appears.
+
+    In short steps: what is taken of `pods` and `groups` in one of them is as it is then.
+    """
+    found: defaultdict[tuple[str, str], Totals] = defaultdict(Totals)
+    members: defaultdict[str, list[CountedPod]] = defaultdict(list)
+    for number, pod in enumerate(pods):
+        if number % _STEP == 0:
+            yield
+        if pod.group:
+            members[pod.group].append(pod)
+        for dimension, amount in pod.charge:
+            totals = found[pod.queue, dimension]
+            totals.requested += amount
+            totals.allocated += amount if pod.bucket is Bucket.ALLOCATED else 0
+            totals.offline += amount if pod.waits and pod.bucket is Bucket.ALLOCATED else 0
+            totals.inqueue += amount if pod.bucket is Bucket.OPEN else 0
+    for group in groups:
+        _count_group(found, group, members.pop(group.key, []))
+        yield
+    return {key: totals for key, totals in found.items() if totals != Totals()}
+
+
+def _count_group(
+    found: defaultdict[tuple[str, str], Totals], group: CountedGroup, members: list[CountedPod]
+) -> None:
+    judged = None if group.judged is None else dict(group.judged)
+    for dimension, written in group.reservation:
+        # Whatever was written: nothing is reserved that was not judged in that queue (I1).
+        reserved = written if judged is None else min(written, judged.get(dimension, 0))
+        held = sum(
+            amount
+            for pod in members
+            if pod.bucket in (Bucket.ALLOCATED, Bucket.OPEN)
+            and pod.queue == group.reservation_queue
+            for name, amount in pod.charge
+            if name == dimension
+        )
+        found[group.reservation_queue, dimension].inqueue += max(0, reserved - held)
+    if group.minimum is None:
+        return
+    bound = sorted(
+        (pod for pod in members if pod.bucket is Bucket.ALLOCATED), key=lambda p: p.bound_order
+    )
+    for pod in bound[group.minimum :]:
+        for dimension, amount in pod.charge:
+            found[pod.queue, dimension].elastic += amount

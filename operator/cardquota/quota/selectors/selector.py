@@ -1,0 +1,213 @@
+"""What a pod's node selector and required node affinity say about cards (P3, P5).
+
+Asked about a card alone, only the card's labels are looked at; of every other label we assume that
+some node fits. Asked about a node that is at hand, the scheduler's own rule is applied. The gate
+may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+import msgspec
+
+from ..cards.card import NOT, Card
+from ..objects.node_affinity import Expression, Term
+from ..objects.pod import PodSpec
+from .card_labels import CardLabels
+from .memory_affinity import memory_asked_for
+from .number_comparison import compares
+
+NODE_SELECTOR_IN: Final = "In"
+NODE_SELECTOR_NOT_IN: Final = "NotIn"
+NODE_NAME: Final = "metadata.name"
+"""The only field of a node that affinity can name."""
+HOST_NAME: Final = "kubernetes.io/hostname"
+
+Place = tuple[str, str]
+"""NODE_NAME or HOST_NAME, and its value."""
+
+
+class Selector(msgspec.Struct, frozen=True, array_like=True):
+    """A pod's node selector and the terms of its required node affinity (one must hold)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+    terms: tuple[Term, ...] | None = None
+
+    @classmethod
+    def of(cls, spec: PodSpec) -> "Selector":
+        """Read it from a pod's specification."""
+        affinity = spec.affinity and spec.affinity.node_affinity
+        required = affinity.required if affinity else None
+        return cls(
+            labels=tuple(sorted((spec.node_selector or {}).items())),
+            terms=required.node_selector_terms if required else None,
+        )
+
+    def allows(self, card: Card) -> bool:
+        """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
+        return bool(self.allowed((card,)))
+
+    def allowed(self, cards: Iterable[Card]) -> list[Card]:
+        """Those of which that holds, in their order. Costs in proportion to the cards and to what
+        it says, added up and not multiplied.
+        """
+        shown = CardLabels(cards)
+        left = shown.all
+        for key, value in self.labels:
+            left &= shown.meeting(key, NODE_SELECTOR_IN, (value,))
+        if self.terms is not None:
+            left &= _meeting_one(self.terms, shown)
+        return shown.cards(left)
+
+    def selects(self, name: str, label: Callable[[str], str | None]) -> bool:
+        """Whether a node of this name is selected; `label` gives its label under a key, if any."""
+        if any(label(key) != value for key, value in self.labels):
+            return False
+        if self.terms is None:
+            return True
+        return any(_term_selects(term, name, label) for term in self.terms)
+
+    def says_more_than(self, keys: Collection[str]) -> bool:
+        """Whether it asks for anything but these labels, those that show cards: for some nodes."""
+        if any(term.match_fields for term in self.terms or ()):
+            return True
+        return any(key not in keys for key in self.keys())
+
+    def places(self) -> frozenset[Place] | None:
+        """Names of single nodes of which a selected one must have one; None: it names none."""
+        own = frozenset((key, value) for key, value in self.labels if key == HOST_NAME)
+        if own or self.terms is None:
+            return own or None
+        found: set[Place] = set()
+        for term in self.terms:
+            places = _places(term)
+            if places is None:
+                return None
+            found |= places
+        return frozenset(found)
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """The values that are asked for by name under a label key, in the user's order."""
+        found: dict[str, None] = {value: None for name, value in self.labels if name == key}
+        for term in self.terms or ():
+            for expression in term.match_expressions or ():
+                if expression.key == key and expression.operator == NODE_SELECTOR_IN:
+                    found.update(dict.fromkeys(expression.values or ()))
+        return tuple(found)
+
+    def keys(self) -> frozenset[str]:
+        """All label keys that are looked at."""
+        keys = {key for key, _ in self.labels}
+        for term in self.terms or ():
+            keys.update(e.key for e in term.match_expressions or ())
+        return frozenset(keys)
+
+    def narrowed(self, cards: Collection[Card]) -> tuple[Term, ...]:
+        """The required terms that also ask for one of `cards`, as additions to each own term.
+
+        All cards must show themselves under the same label keys, which holds for cards of one
+        resource name of one vendor. An empty term matches no node and must stay empty.
+        """
+        added = _asking_for(cards)
+        if not self.terms:
+            return (Term(match_expressions=added),)
+        return tuple(
+            Term(
+                match_expressions=(term.match_expressions or ())
+                + tuple(e for e in added if e not in (term.match_expressions or ())),
+                match_fields=term.match_fields,
+            )
+            if term.match_expressions or term.match_fields
+            else term
+            for term in self.terms
+        )
+
+
+def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
+    """What is asked of each label key of the cards."""
+    wanted: dict[str, dict[str, None]] = {}
+    for card in cards:
+        for key, value in card.labels:
+            wanted.setdefault(key, {})[value] = None
+    added = []
+    for key, values in wanted.items():
+        barred = tuple(value.removeprefix(NOT) for value in values if value.startswith(NOT))
+        if not barred:
+            added.append(Expression(key=key, operator=NODE_SELECTOR_IN, values=tuple(values)))
+        elif len(barred) == len(values):
+            added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=barred))
+        # Else one card must have what another must not: together they ask nothing of this label.
+    return (*added, *memory_asked_for([card.memory for card in cards]))
+
+
+def _places(term: Term) -> frozenset[Place] | None:
+    """The single nodes that a term names; an empty one selects nothing, so it names none."""
+    if not term.match_expressions and not term.match_fields:
+        return frozenset()
+    for expressions, key in ((term.match_fields, NODE_NAME), (term.match_expressions, HOST_NAME)):
+        for expression in expressions or ():
+            if expression.key == key and expression.operator == NODE_SELECTOR_IN:
+                return frozenset((key, value) for value in expression.values or ())
+    return None
+
+
+def _term_selects(term: Term, name: str, label: Callable[[str], str | None]) -> bool:
+    if not term.match_expressions and not term.match_fields:
+        return False
+    return all(_is_true(e, label(e.key)) for e in term.match_expressions or ()) and all(
+        _is_true(e, name if e.key == NODE_NAME else None) for e in term.match_fields or ()
+    )
+
+
+def _is_true(expression: Expression, value: str | None) -> bool:
+    """Of a label or field of a node, None where the node has none."""
+    if value is None:
+        return expression.operator not in (NODE_SELECTOR_IN, "Exists", "Gt", "Lt")
+    return _fits(expression, value)
+
+
+def _meeting_one(terms: Iterable[Term], shown: CardLabels) -> int:
+    """The cards that one of these terms leaves; an empty one leaves none."""
+    found = 0
+    for term in terms:
+        if not term.match_expressions and not term.match_fields:
+            continue
+        left = shown.all
+        for one in term.match_expressions or ():
+            left &= shown.meeting(one.key, one.operator, one.values or ())
+            if not left:
+                break
+        found |= left
+    return found
+
+
+def _fits(expression: Expression, value: str) -> bool:
+    values = expression.values or ()
+    match expression.operator:
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return True
+        case "DoesNotExist":
+            return False
+        case "Gt" | "Lt":
+            return len(values) == 1 and compares(expression.operator, value, values[0])
+        case _:
+            return True  # an operator of a later Kubernetes: the scheduler has the last word
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(Selector)
+_NOTHING: Final = Selector()
+
+
+def encode(selector: Selector) -> bytes:
+    """Compact form for keeping; `b""` where nothing is selected."""
+    return b"" if selector == _NOTHING else _ENCODER.encode(selector)
+
+
+def decode(encoded: bytes) -> Selector:
+    """The inverse of `encode`."""
+    return _DECODER.decode(encoded) if encoded else _NOTHING

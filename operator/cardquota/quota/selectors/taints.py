@@ -1,0 +1,114 @@
+"""Taints of nodes, and what pods tolerate of them, by the scheduler's rule.
+
+Both are kept small and shared: clusters have few kinds of either.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from ..objects.taints import Taint as TaintObject
+from ..objects.taints import Toleration as TolerationObject
+from ..sized_cache import SizedCache
+from .number_comparison import compares
+
+_KEEP_AWAY: Final = ("NoSchedule", "NoExecute")
+"""The third effect is a wish."""
+
+
+class Taint(NamedTuple):
+    """What keeps a pod away from a node."""
+
+    key: str
+    value: str
+    effect: str
+
+
+class Toleration(NamedTuple):
+    """What a pod puts up with. An empty key is every key, an empty effect every effect."""
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+
+    def covers(self, taint: Taint) -> bool:
+        """Whether it tolerates this taint."""
+        if self.effect not in ("", taint.effect):
+            return False
+        if self.key not in ("", taint.key):
+            return False
+        match self.operator:
+            case "Exists":
+                return True
+            case "Equal" | "":
+                return bool(self.key) and self.value == taint.value
+            case "Gt" | "Lt":
+                return bool(self.key) and compares(self.operator, taint.value, self.value)
+            case _:
+                return False
+
+
+Taints = tuple[Taint, ...]
+Tolerations = tuple[Toleration, ...]
+
+
+_TUPLE: Final = 300
+"""Bytes of a taint or toleration beside its letters."""
+_TAINTS: Final = SizedCache[Taints, Taints]()
+_TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
+
+
+def taints_of(found: Iterable[TaintObject] | None) -> Taints:
+    """Those that keep pods away, sorted."""
+    kept = (Taint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY)
+    taints = tuple(sorted(set(kept)))
+    known = _TAINTS.get(taints)
+    return known if known is not None else _TAINTS.put(taints, taints, _size_of(taints))
+
+
+def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
+    """Those that matter where pods are kept away, sorted."""
+    kept = (
+        Toleration(t.key or "", t.operator or "", t.value or "", t.effect or "")
+        for t in found or ()
+        if not t.effect or t.effect in _KEEP_AWAY
+    )
+    tolerations = tuple(sorted(set(kept)))
+    known = _TOLERATIONS.get(tolerations)
+    if known is None:
+        known = _TOLERATIONS.put(tolerations, tolerations, _size_of(tolerations))
+    return known
+
+
+class Tolerance:
+    """Tolerations, to be compared with the taints of many nodes: with each those of its key."""
+
+    __slots__ = ("_by_key", "_of_any", "most")
+
+    def __init__(self, tolerations: Tolerations) -> None:
+        by_key: dict[str, list[Toleration]] = {}
+        for one in tolerations:
+            by_key.setdefault(one.key, []).append(one)
+        self._of_any = by_key.pop("", [])
+        self._by_key = by_key
+        self.most = len(self._of_any) + max(map(len, by_key.values()), default=0)
+        """How many of them a taint is compared with, at most."""
+
+    def covers(self, taints: Taints) -> bool:
+        """Whether nothing of these keeps such a pod away."""
+        for taint in taints:
+            for one in (*self._by_key.get(taint.key, ()), *self._of_any):
+                if one.covers(taint):
+                    break
+            else:
+                return False
+        return True
+
+
+def tolerates(tolerations: Tolerations, taints: Taints) -> bool:
+    """Whether nothing of these keeps such a pod away."""
+    return not taints or Tolerance(tolerations).covers(taints)
+
+
+def _size_of(things: Iterable[tuple[str, ...]]) -> int:
+    return sum(_TUPLE + sum(map(len, thing)) for thing in things)

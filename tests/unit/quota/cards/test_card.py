@@ -1,0 +1,98 @@
+"""P2: a card's name, and the alternatives a pod writes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import H200, H800
+from cardquota.quota.cards.card import (
+    LONGEST_NAME,
+    CardNameError,
+    can_exist,
+    check_name,
+    read_alternatives,
+)
+
+
+def test_p2_one_card() -> None:
+    assert read_alternatives(H200) == (H200,)
+
+
+def test_p2_alternatives_are_trimmed_and_kept_in_order() -> None:
+    assert read_alternatives(f" {H800} |  {H200}") == (H800, H200)
+
+
+def test_p2_alternatives_are_deduplicated() -> None:
+    assert read_alternatives(f"{H200}|{H800}| {H200}") == (H200, H800)
+
+
+@pytest.mark.parametrize("text", ["A||B", "|A", "A|", "|", "||||", "A| |B"])
+def test_p2_an_empty_alternative_is_refused(text: str) -> None:
+    with pytest.raises(CardNameError, match="empty alternative"):
+        read_alternatives(text)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_p2_an_empty_text_is_refused(text: str) -> None:
+    with pytest.raises(CardNameError, match="empty"):
+        read_alternatives(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("", "empty"),
+        ("x" * 10_000, "more than 256"),
+        (" A", "space"),
+        ("A\t", "space"),
+        ("A\x00B", "control"),
+        ("A\u202eB", "control"),
+        ("A|B", "choice of cards"),
+        ("cpu", "spec.capability"),
+        ("memory", "spec.capability"),
+    ],
+)
+def test_a_name_that_can_be_no_cards_is_refused_in_short_words(name: str, why: str) -> None:
+    with pytest.raises(CardNameError, match=why) as caught:
+        check_name(name)
+    assert len(str(caught.value)) < 200
+    assert str(caught.value).isprintable()
+
+
+def test_a_name_of_the_greatest_length_is_one() -> None:
+    check_name("x" * LONGEST_NAME)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        names = read_alternatives(text)
+    except CardNameError:
+        return
+    assert names
+    assert len(set(names)) == len(names)
+    assert read_alternatives("|".join(names)) == names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NVIDIA-H200",
+        "a",
+        "A" * 63,
+        "NVIDIA-H200/mig-1g.18gb-mixed",
+        "NVIDIA-H100/mig-1g.10gb.me-mixed",
+        "NVIDIA-H800/mps-80g*1/2",
+        "NVIDIA-H800/shared-80g*1/16",
+    ],
+)
+def test_d9_what_a_nodes_label_can_say_can_be_a_card(name: str) -> None:
+    assert can_exist(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NVIDIA H200", "nvidia.com/gpu", "A" * 64, "A/", "/A", "A/b/c", "é", "-A", "A/mps-80g*1/0"],
+)
+def test_d9_what_no_label_can_say_is_no_card(name: str) -> None:
+    assert not can_exist(name)

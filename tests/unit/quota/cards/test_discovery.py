@@ -1,0 +1,306 @@
+"""D1-D5, D9: which cards a node has."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import GPU, H200, H800, SHARED, a_node
+from builders.node import NodeBody
+from cardquota.quota.cards.discovery import discover
+from cardquota.quota.cards.vendor import Vendor, plain_vendor, vendor_behind
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
+from cardquota.quota.nodes.node_facts import node_facts
+from cardquota.quota.objects.node import Node
+
+SAMPLE = {
+    node["metadata"]["name"]: node
+    for node in yaml.safe_load_all((Path(__file__).parents[1] / "samples/nodes.yaml").read_text())
+}
+
+
+def cards_of(node: NodeBody) -> dict[str, int]:
+    return {card.name: amount for card, amount in node.facts().cards}
+
+
+@pytest.mark.parametrize(
+    ("name", "cards"),
+    [
+        ("h200-a", {H200: 8}),
+        (
+            "h200-mig",
+            {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3, f"{H200}/mig-3g.71gb-mixed": 1},
+        ),
+        ("h800-a", {H800: 8}),
+        ("h800-mps", {H800: 4, f"{H800}/mps-80g*1/2": 8}),
+        ("rtx4090-a", {"NVIDIA-GeForce-RTX-4090": 8}),
+        ("rtx4090d-a", {"NVIDIA-GeForce-RTX-4090-D": 4}),
+        ("ascend-a", {"Ascend-910B": 8}),
+        ("ppu-a", {"PPU-ZW810E": 8}),
+        ("share-a", {}),
+        ("cpu-a", {}),
+        ("cpu-b", {}),
+    ],
+)
+def test_the_cards_of_every_node_of_the_sample_cluster(name: str, cards: dict[str, int]) -> None:
+    facts = node_facts(msgspec.convert(SAMPLE[name], Node), DEFAULT_TABLE)
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+def test_every_node_of_the_sample_cluster_is_looked_at() -> None:
+    assert len(SAMPLE) == 11
+
+
+def test_d1_the_amount_is_allocatable_never_the_label() -> None:
+    node = a_node().with_cards(H200, 5).labelled(f"{GPU}.count", "8")
+    assert cards_of(node) == {H200: 5}
+
+
+@pytest.mark.parametrize("count", ["0", "99", "", "lots", "-1", str(2**70)])
+def test_d1_a_count_that_disagrees_says_nothing(count: str) -> None:
+    node = a_node().with_cards(H200, 8).labelled(f"{GPU}.count", count)
+    assert cards_of(node) == {H200: 8}
+    assert node.facts().problems == ()
+
+
+def test_d4_a_profile_is_the_nodes_own_products_whoever_elses_it_looks_like() -> None:
+    """Its resource name says what the node offers; its profiles are no table of ours."""
+    assert cards_of(a_node().showing(H200).with_slices("1g.5gb", 7)) == {
+        f"{H200}/mig-1g.5gb-mixed": 7
+    }
+
+
+def test_d1_a_type_may_contain_hyphens() -> None:
+    assert cards_of(a_node().with_cards("X-1", 2, "example.com/big-xpu")) == {"X-1": 2}
+
+
+def test_d1_types_that_begin_with_mig_are_no_cards() -> None:
+    node = a_node().with_cards("X", 2, "nvidia.com/mig-1g.18gb")
+    assert cards_of(node) == {}
+
+
+def test_d2_hostdev_is_no_card() -> None:
+    node = a_node().with_cards(H200, 8).offering(16, "nvidia.com/hostdev")
+    assert cards_of(node) == {H200: 8}
+
+
+def test_a_card_shows_the_labels_a_pod_must_ask_for() -> None:
+    ((card, _),) = a_node().with_cards(H200, 8).facts().cards
+    assert (card.resource, card.labels) == (GPU, ((f"{GPU}.product", H200),))
+
+
+@pytest.mark.parametrize(("memory", "size"), [("97871", 96), ("81559", 80), ("512", 1), ("511", 0)])
+def test_d3_the_memory_of_a_share_is_rounded_half_up(memory: str, size: int) -> None:
+    assert cards_of(a_node().sharing(H800, 8, memory)) == {f"{H800}/mps-{size}g*1/2": 8}
+
+
+def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
+    ((card, _),) = a_node().sharing(H800, 8, "81559", replicas="4").facts().cards
+    assert card.resource == SHARED
+    assert dict(card.labels) == {
+        f"{GPU}.product": H800,
+        f"{GPU}.replicas": "4",
+        f"{GPU}.sharing-strategy": "!time-slicing",
+    }
+
+
+@pytest.mark.parametrize("strategy", [None, "mps", "none"])
+def test_d3_whatever_is_no_time_slice_is_one_mps_share(strategy: str | None) -> None:
+    """One card of one definition, whichever node is seen first: also where the label lacks."""
+    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", strategy)
+    ((card, _),) = node.facts().cards
+    ((usual, _),) = a_node().sharing(H800, 8, "81559").facts().cards
+    assert card == usual
+    assert card.name == f"{H800}/mps-80g*1/2"
+
+
+def test_d3_a_time_slice_is_no_mps_share() -> None:
+    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
+    ((card, amount),) = node.facts().cards
+    assert (card.name, amount) == (f"{H800}/shared-80g*1/2", 8)
+    assert (f"{GPU}.sharing-strategy", "time-slicing") in card.labels
+
+
+def test_q4_cpu_is_no_cards_product() -> None:
+    facts = a_node().with_cards("cpu", 8).facts()
+    assert (facts.cards, len(facts.problems)) == ((), 1)
+
+
+def test_p5_a_cards_name_alone_says_the_labels_that_its_nodes_show() -> None:
+    """So a gate opens to the same nodes before the first of them is seen, and after."""
+    sliced = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
+    for node in (sliced, a_node().sharing(H800, 8, "81559").offering(2).with_slices("1g.18gb", 1)):
+        for card, _ in node.facts().cards:
+            assert vendor_behind(card.resource).card(card.name, card.resource) == card
+
+
+def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:
+    node = a_node().with_cards(H800, 8).offering(0, SHARED)
+    assert cards_of(node) == {H800: 8}
+    assert node.facts().problems == ()
+
+
+def test_d4_slices_are_cards_of_their_own() -> None:
+    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", 3)
+    assert cards_of(node) == {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3}
+
+
+def test_d5_whole_and_shared_cards_may_stand_on_one_node() -> None:
+    node = a_node().sharing(H800, 8, "81559").offering(4)
+    assert cards_of(node) == {H800: 4, f"{H800}/mps-80g*1/2": 8}
+
+
+def test_d8_cards_that_are_all_taken_away_are_still_shown() -> None:
+    assert cards_of(a_node().with_cards(H200, "0")) == {H200: 0}
+
+
+def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
+    for amount in (2**53 + 1, 2**60, 2**63 - 1):
+        assert cards_of(a_node().with_cards(H200, amount)) == {H200: amount}
+        assert cards_of(a_node().with_cards(H200, str(amount))) == {H200: amount}
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        (a_node().showing(H200, memory="143771 MiB").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="-1").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="1٣").offering(8), "not a number above zero"),
+        (a_node().showing(H200, memory="9" * 5_000).offering(8), "not a number above zero"),
+        (a_node().sharing(H800, 8, "81559", replicas="0"), "not a number above zero"),
+        (a_node().sharing(H800, 8, "81559", replicas="two"), "not a number above zero"),
+        (
+            a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.replicas", None),
+            "replicas is missing",
+        ),
+        (a_node().showing(H200, memory=None).offering(8), "is set without"),
+        (a_node().showing("").offering(8), "empty"),
+        (a_node().showing("A|B").offering(8), "choice of cards"),
+        (a_node().with_cards(H200, "eight"), "not a quantity"),
+        (a_node().with_cards(H200, "7500m"), "not a whole number"),
+        (a_node().with_cards(H200, "-1"), "negative"),
+        (a_node().with_cards(H200, "1e30"), "more than can be counted"),
+        (a_node().with_cards(H200, 8).with_cards("B", 1, "nvidia.com/vgpu"), "2 products"),
+        (a_node().with_cards(H200, 8).with_cards("MI300", 8, "amd.com/gpu"), "2 products"),
+    ],
+)
+def test_d9_bad_labels_are_reported_and_not_counted(node: NodeBody, why: str) -> None:
+    facts = node.facts()
+    assert facts.cards == ()
+    assert len(facts.problems) == 1
+    assert why in facts.problems[0]
+    assert len(facts.problems[0]) < 300
+
+
+def test_d9_one_bad_resource_leaves_the_others_counted() -> None:
+    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", -3)
+    assert cards_of(node) == {H200: 7}
+    assert len(node.facts().problems) == 1
+
+
+def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
+    assert a_node().showing(H200, memory=None).facts().problems == ()
+
+
+class _Counting(VendorTable):
+    asked = 0
+
+    def counts_for(self, vendor: Vendor, resource: str) -> bool:
+        self.asked += 1
+        return super().counts_for(vendor, resource)
+
+
+@pytest.mark.parametrize(
+    ("label", "resource"),
+    [
+        ("x{}.example/gpu.product", "y{}.example/gpu"),
+        ("nvidia.com/g{}.product", "nvidia.com/mig-{}g"),
+        ("nvidia.com/g{}.product", "nvidia.com/h{}"),
+        ("cambricon.com/mlu{}.product", "cambricon.com/x{}"),
+    ],
+)
+def test_i5_a_node_of_many_labels_and_resources_costs_by_their_sum(
+    label: str, resource: str
+) -> None:
+    table, many = _Counting(), 300
+    labels = {label.format(n): "X" for n in range(many)}
+    allocatable = {resource.format(n): 1 for n in range(many)}
+    assert discover(labels, allocatable, table).cards == ()
+    assert table.asked <= 3 * many
+
+
+kinds = st.sampled_from(("gpu", "gpu.shared", "npu", "npu7", "mig-1g", "mig-", "x", ""))
+resources = st.builds("{}/{}".format, st.sampled_from(("a.example", "b.example", "c.x")), kinds)
+rows = st.builds(
+    Vendor,
+    st.sampled_from("AB"),
+    st.sampled_from(("a.example", "b.example")),
+    st.sampled_from(("gpu", "npu")),
+    others=st.lists(resources, max_size=2).map(tuple),
+    other_types=st.sampled_from(("", "npu[0-9]+", "x?")),
+)
+
+
+@given(st.lists(rows, max_size=2), st.sets(resources), resources)
+def test_d1_a_product_without_memory_is_a_problem_where_any_of_its_cards_is_offered(
+    rows: list[Vendor], offered: set[str], resource: str
+) -> None:
+    """Whoever's the label is: as if every name that is offered were held against it."""
+    try:
+        table = VendorTable(rows)
+    except CollisionError:
+        return
+    plain = plain_vendor(f"{resource}.product")
+    if plain is None or any(row.own for row in table if row.owns(resource)):
+        return
+    vendor = table.owner(resource) or plain
+    found = discover({f"{resource}.product": "X"}, dict.fromkeys(offered, 1), table)
+    said = f"label {resource}.product is set without {resource}.memory" in found.problems
+    assert said == any(table.counts_for(vendor, one) for one in offered)
+
+
+def test_d9_of_very_many_problems_the_first_are_named_and_the_others_counted() -> None:
+    """An event of a node is for people to read."""
+    node = a_node().showing(H200)
+    for n in range(50):
+        node = node.with_slices(f"{n:02}g.5gb", -1)
+    *problems, last = node.facts().problems
+    assert [text.partition(":")[0] for text in problems] == [
+        f"allocatable nvidia.com/mig-{n:02}g.5gb" for n in range(20)
+    ]
+    assert last == "and 30 more"
+
+
+def test_d9_of_very_many_products_the_first_are_named() -> None:
+    node = a_node()
+    for n in range(8):
+        node = node.with_cards("X", 1, f"x{n}.example/gpu")
+    (problem,) = node.facts().problems
+    assert problem.startswith("the node has labels of 8 products (x0.example/gpu.product=X, ")
+    assert problem.endswith("x4.example/gpu.product=X and 3 more)")
+
+
+texts = st.text(max_size=20)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [f"{GPU}.{x}" for x in ("product", "memory", "replicas", "sharing-strategy")]
+            + ["amd.com/gpu.product", "amd.com/gpu.memory"]
+        ),
+        texts | st.sampled_from((H200, "81559", "2", "0")),
+    ),
+    st.dictionaries(
+        st.sampled_from((GPU, SHARED, "nvidia.com/mig-1g.18gb", "amd.com/gpu")),
+        texts | st.integers() | st.floats(),
+    ),
+)
+def test_d9_nothing_crashes(labels: dict[str, str], allocatable: dict[str, int]) -> None:
+    found = discover(labels, allocatable, DEFAULT_TABLE)
+    assert all(amount >= 0 for _, amount in found.cards)

@@ -1,0 +1,123 @@
+"""Q4: a quota that cannot be read is refused, with words for the user who wrote it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import H200, H800
+from cardquota.quota.cards.quota_text import QuotaTextError, read_quota, read_request
+
+
+def test_q4_a_quota_is_a_row_per_card() -> None:
+    assert read_quota('{"NVIDIA-H200": 3, "NVIDIA-H800/mps-80g*1/2": 0}') == {
+        H200: 3,
+        "NVIDIA-H800/mps-80g*1/2": 0,
+    }
+
+
+def test_q4_an_empty_object_is_a_quota_of_nothing() -> None:
+    assert read_quota("{}") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("NVIDIA-H200: 3", "not JSON"),
+        ("{'A': 1}", "not JSON"),
+        ('\ufeff{"A": 1}', "not JSON"),
+        ('{"A": 01}', "not JSON"),
+        ('[["A", 1]]', "a list, not a JSON object"),
+        ('"A"', "a string"),
+        ("3", "a number"),
+        ("true", "true or false"),
+        ("null", "null"),
+        ('{"A": "3"}', "<A> is a string"),
+        ('{"A": true}', "<A> is true or false"),
+        ('{"A": null}', "<A> is null"),
+        ('{"A": [1]}', "<A> is a list"),
+        ('{"A": {"B": 1}}', "<A> is an object"),
+        ('{"A": 0.5}', "0.5, not a whole number"),
+        ('{"A": 3.0}', "not a whole number"),
+        ('{"A": 1e400}', "not a whole number"),
+        ('{"A": NaN}', "<NaN> is not a number of cards"),
+        ('{"A": -Infinity}', "<-Infinity> is not"),
+        ('{"A": -1}', "is -1, at least 0"),
+        ('{"A": -' + "9" * 4_000 + "}", "at least 0"),
+        ('{"A": ' + "9" * 4_000 + "}", "more than can be counted"),
+        ('{"A": ' + "9" * 5_000 + "}", "far too long"),
+        ('{"A": 9223372036854775808}', "more than can be counted"),
+        ('{"A": 1, "A": 2}', "<A> stands there twice"),
+        ('{"": 1}', "empty"),
+        ('{" A": 1}', "space"),
+        ('{"A|B": 1}', "choice of cards"),
+        ('{"cpu": 3}', "<cpu> is no card; a queue limits it in spec.capability"),
+        ('{"memory": 3}', "spec.capability"),
+        ('{"A\\u0000": 1}', "control characters"),
+        ('{"A\\ud800": 1}', "control characters"),
+        ('{"' + "A" * 300 + '": 1}', "more than 256"),
+        (json.dumps({f"card-{i}": 1 for i in range(5_000)}), "KiB"),
+        (json.dumps({f"c{i}": 1 for i in range(1_001)}), "1001 rows"),
+        ('{"A": "' + "x" * 250 * 1024 + '"}', "longer than 64 KiB"),
+        ('{"A": "' + "é" * 40 * 1024 + '"}', "longer than 64 KiB"),
+        ("[" * 60_000, "nested too deep"),
+        ('{"A":' * 10_000, "nested too deep"),
+    ],
+)
+def test_q4_what_is_no_quota_is_refused_in_short_words(text: str, why: str) -> None:
+    with pytest.raises(QuotaTextError) as caught:
+        read_quota(text)
+    assert why in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_q4_a_thousand_rows_are_allowed() -> None:
+    assert len(read_quota(json.dumps({f"c{i}": i for i in range(1_000)}))) == 1_000
+
+
+def test_a_groups_request_may_name_alternatives() -> None:
+    assert read_request('{"NVIDIA-H200 | NVIDIA-H800": 2, "NVIDIA-H200": 1}') == {
+        (H200, H800): 2,
+        (H200,): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"A": 0}', "at least 1"),
+        ('{"A||B": 1}', "empty alternative"),
+        ('{"A|B": 1, "A | B": 2}', "twice"),
+        ("[]", "a list"),
+    ],
+)
+def test_a_groups_request_that_cannot_be_read_is_refused(text: str, why: str) -> None:
+    with pytest.raises(QuotaTextError, match=why.replace("|", r"\|")):
+        read_request(text)
+
+
+@given(
+    st.text()
+    | st.recursive(
+        st.none() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ).map(json.dumps)
+)
+def test_q4_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        rows = read_quota(text)
+    except QuotaTextError:
+        return
+    assert all(type(n) is int and n >= 0 for n in rows.values())
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[A-Za-z0-9/*.-]{1,60}", fullmatch=True), st.integers(0, 2**63 - 1)
+    )
+)
+def test_q4_what_is_written_is_read_back(rows: dict[str, int]) -> None:
+    assert read_quota(json.dumps(rows)) == rows

@@ -1,0 +1,461 @@
+"""D6, D9: what the makers' own plugins and labellers write is read as it stands on their nodes."""
+
+import re
+
+import pytest
+
+from builders import a_ledger, a_node, see
+from builders.node import NodeBody
+from cardquota.quota.cards.vendor import Vendor
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
+from cardquota.quota.nodes.node_facts import node_facts
+
+# As the sources named in the table have them, resource by resource.
+NODES = {
+    "NVIDIA": (
+        {
+            "nvidia.com/gpu.product": "A100-SXM4-40GB",
+            "nvidia.com/gpu.memory": "39538",
+            "nvidia.com/gpu.count": "8",
+            "nvidia.com/gpu.replicas": "1",
+            "nvidia.com/gpu.sharing-strategy": "none",
+            "nvidia.com/gpu.family": "ampere",
+        },
+        {"nvidia.com/gpu": "8", "nvidia.com/hostdev": "4"},
+        {"A100-SXM4-40GB": 8},
+    ),
+    "NVIDIA, slices beside whole cards": (
+        {
+            "nvidia.com/gpu.product": "A100-SXM4-40GB",
+            "nvidia.com/gpu.memory": "39538",
+            "nvidia.com/mig-1g.5gb.product": "A100-SXM4-40GB-MIG-1g.5gb",
+            "nvidia.com/mig-1g.5gb.memory": "4864",
+        },
+        {"nvidia.com/gpu": "2", "nvidia.com/mig-1g.5gb": "7"},
+        {"A100-SXM4-40GB": 2, "A100-SXM4-40GB/mig-1g.5gb-mixed": 7},
+    ),
+    "AMD": (
+        {
+            "amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM",
+            "beta.amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM",
+            "beta.amd.com/gpu.product-name.AMD_Instinct_MI300X_OAM": "8",
+            "amd.com/gpu.vram": "192G",
+            "amd.com/gpu.device-id": "74a1",
+            "amd.com/gpu.cu-count": "304",
+        },
+        {"amd.com/gpu": "8"},
+        {"AMD_Instinct_MI300X_OAM": 8},
+    ),
+    "AMD without a label of the memory": (
+        {"amd.com/gpu.product-name": "Instinct_MI210"},
+        {"amd.com/gpu": "4"},
+        {"Instinct_MI210": 4},
+    ),
+    "Ascend 910B": (
+        {
+            "accelerator": "huawei-Ascend910",
+            "accelerator-type": "module-910b-8",
+            "node.kubernetes.io/npu.chip.name": "910B3",
+            "huawei.com/npu.chip.name": "910B3",
+            "mind-cluster/npu-chip-memory": "64G",
+            "servertype": "Ascend910B-20",
+        },
+        {"huawei.com/Ascend910": "8", "huawei.com/npu-core": "0"},
+        {"910B3": 8},
+    ),
+    "Ascend 310P, the newer label alone": (
+        {"huawei.com/npu.chip.name": "310P3"},
+        {"huawei.com/Ascend310P": "4", "huawei.com/Ascend910": "0"},
+        {"310P3": 4},
+    ),
+    "Ascend with a name of the administrator's": (
+        {
+            "huawei.com/Ascend910.product": "Ascend-910B",
+            "huawei.com/Ascend910.memory": "65536",
+            "node.kubernetes.io/npu.chip.name": "910B3",
+        },
+        {"huawei.com/Ascend910": "8"},
+        {"Ascend-910B": 8},
+    ),
+    "Hygon DCU": (
+        {
+            "hygon.com/dcu": "true",
+            "hygon.com/dcu.name": "K100_AI",
+            "hygon.com/dcu.cu-count": "120",
+            "hygon.com/dcu.vram": "64G",
+        },
+        {"hygon.com/dcu": "8"},
+        {"K100_AI": 8},
+    ),
+    "Hygon HCU": (
+        {"hygon.com/hcu": "true", "hygon.com/hcu.name": "BW1000", "hygon.com/hcu.vram": "64G"},
+        {"hygon.com/hcu": "8", "hygon.com/hcu-share-4c-16g": "2"},
+        {"BW1000": 8},
+    ),
+    "MetaX": (
+        {
+            "metax-tech.com/gpu.product": "MXC550",
+            "metax-tech.com/gpu.memory": "64GB",
+            "metax-tech.com/gpu.family": "MXC",
+        },
+        {"metax-tech.com/gpu": "8", "metax-tech.com/sgpu": "0", "metax-tech.com/vfio-gpu": "0"},
+        {"MXC550": 8},
+    ),
+    "Enflame, whose label .product is a code name": (
+        {
+            "enflame.com/gcu.model": "S60",
+            "enflame.com/gcu.product": "scorpio",
+            "enflame.com/gcu.memory": "41984",
+            "enflame.com/gcu.count": "8",
+        },
+        {"enflame.com/gcu": "8"},
+        {"S60": 8},
+    ),
+    "Alibaba PPU": (
+        {
+            "aliyun.accelerator/xpu_type": "ppu",
+            "aliyun.accelerator/ppu_name": "PPU-ZW810E",
+            "aliyun.accelerator/ppu_count": "16",
+            "aliyun.accelerator/ppu_mem": "98304MiB",
+        },
+        {"alibabacloud.com/ppu": "16"},
+        {"PPU-ZW810E": 16},
+    ),
+    "Cambricon": (
+        {"Model": "MLU370-X8", "DriverVersion": "v4.20.6", "MCUVersion": "v1.1.4"},
+        {"cambricon.com/mlu": "8", "cambricon.com/real-mlu-counts": "8"},
+        {"MLU370-X8": 8},
+    ),
+    "Cambricon, a resource name by type": (
+        {"Model": "MLU370-X8"},
+        {"cambricon.com/mlu370": "8"},
+        {"MLU370-X8": 8},
+    ),
+    "a maker that nobody knows, by the plain rule": (
+        {"new.example/xpu.product": "X-1", "new.example/xpu.memory": "1024"},
+        {"new.example/xpu": "2"},
+        {"X-1": 2},
+    ),
+}
+
+
+def cards(body: NodeBody) -> dict[str, int]:
+    return {card.name: amount for card, amount in body.facts().cards}
+
+
+def node(labels: dict[str, str], allocatable: dict[str, str]) -> NodeBody:
+    found = a_node().put(dict(allocatable), "status", "allocatable")
+    return found.put(dict(labels), "metadata", "labels")
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_d6_the_cards_of_a_makers_node(name: str) -> None:
+    labels, allocatable, cards = NODES[name]
+    facts = node(labels, allocatable).facts()
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize("name", [n for n in NODES if "nobody" not in n])
+def test_d6_its_pods_are_known_before_its_nodes_are(name: str) -> None:
+    """The expression that the API server is given holds for the same resource names."""
+    _, allocatable, cards = NODES[name]
+    known = {r for r in allocatable if DEFAULT_TABLE.owner(r) is not None and allocatable[r] != "0"}
+    assert {r for r in allocatable if re.search(DEFAULT_TABLE.pattern, r)} >= known
+    assert len(known) == len(cards)
+
+
+@pytest.mark.parametrize(
+    ("resource", "why"),
+    [
+        ("amd.com/cpx_nps4", "a partition"),
+        ("huawei.com/Ascend910-16c", "a template of a divided chip"),
+        ("huawei.com/npu-core", "a part of a chip"),
+        ("hygon.com/dcunum", "what another plugin counts"),
+        ("metax-tech.com/sgpu", "a slice"),
+        ("cambricon.com/real-mlu-counts", "the same cards once more"),
+        ("cambricon.com/mlu370.smlu.vcore", "a part of a card"),
+        ("cambricon.com/mlu.share", "a share"),
+        ("enflame.com/gcu-count", "the same cards once more"),
+    ],
+)
+def test_d2_never_any_resource_of_a_maker(resource: str, why: str) -> None:
+    assert DEFAULT_TABLE.owner(resource) is None, why
+    assert not re.search(DEFAULT_TABLE.pattern, resource), why
+
+
+def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> None:
+    labels, allocatable, cards = NODES["NVIDIA"]
+    facts = node({**labels, "Model": "PowerEdge-R750"}, allocatable).facts()
+    assert {card.name: amount for card, amount in facts.cards} == cards
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("labels", "allocatable", "problem"),
+    [
+        (
+            {"amd.com/gpu.product-name.MI210": "2", "amd.com/gpu.product-name.MI250": "2"},
+            {"amd.com/gpu": "4"},
+            (
+                "amd.com/gpu is offered, but no label says of which product "
+                "(amd.com/gpu.product-name or amd.com/gpu.product)"
+            ),
+        ),
+        (
+            {},
+            {"nvidia.com/gpu": "8"},
+            (
+                "nvidia.com/gpu is offered, but no label says of which product "
+                "(nvidia.com/gpu.product)"
+            ),
+        ),
+        (
+            {"hygon.com/dcu.name": "K100", "hygon.com/dcu.vram": "lots"},
+            {"hygon.com/dcu": "8"},
+            (
+                "label hygon.com/dcu.vram: <lots> is not a number above zero with its unit, such "
+                "as 64G"
+            ),
+        ),
+        (
+            {"hygon.com/dcu.name": "K100", "hygon.com/dcu.vram": "064"},
+            {"hygon.com/dcu": "8"},
+            "label hygon.com/dcu.vram: <064> is not a number above zero with its unit, such as 64G",
+        ),
+        (
+            {"nvidia.com/gpu.product": "A100-MIG-INVALID", "nvidia.com/gpu.memory": "0"},
+            {"nvidia.com/gpu": "0"},
+            "label nvidia.com/gpu.memory: <0> is not a number above zero",
+        ),
+        (
+            {"node.kubernetes.io/npu.chip.name": "910B3"},
+            {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"},
+            (
+                "the node offers huawei.com/Ascend310P and huawei.com/Ascend910 beside one "
+                "product: nobody can say which of them it is"
+            ),
+        ),
+        (
+            {"amd.com/gpu.product-name": "MI210"},
+            {"amd.com/gpu": "many"},
+            "allocatable amd.com/gpu: <many> is not a quantity",
+        ),
+        (
+            {
+                "amd.com/gpu.product-name": "MI210",
+                "nvidia.com/gpu.product": "A100",
+                "nvidia.com/gpu.memory": "40000",
+            },
+            {"amd.com/gpu": "1", "nvidia.com/gpu": "1"},
+            (
+                "the node has labels of 2 products "
+                "(amd.com/gpu.product-name=MI210, nvidia.com/gpu.product=A100)"
+            ),
+        ),
+    ],
+)
+def test_d9_what_is_not_counted_is_said(
+    labels: dict[str, str], allocatable: dict[str, str], problem: str
+) -> None:
+    facts = node(labels, allocatable).facts()
+    assert [amount for _, amount in facts.cards if amount] == []
+    assert facts.problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("resource", "label"),
+    [
+        ("amd.com/gpu", "amd.com/gpu.product-name"),
+        ("hygon.com/hcu", "hygon.com/hcu.name"),
+        ("enflame.com/gcu", "enflame.com/gcu.model"),
+        ("cambricon.com/mlu590", "Model"),
+        ("huawei.com/Ascend310P", "huawei.com/Ascend310P.product"),
+        ("alibabacloud.com/ppu", "alibabacloud.com/ppu.product"),
+        ("new.example/xpu", "new.example/xpu.product"),
+    ],
+)
+def test_p4_a_card_of_a_pool_at_zero_is_looked_for_by_what_counts_first(
+    resource: str, label: str
+) -> None:
+    assert a_ledger().known_card("X", resource).labels == ((label, "X"),)
+
+
+@pytest.mark.parametrize("kind", ["Ascend310", "Ascend310P", "npu"])
+def test_d1_the_plain_rule_holds_for_each_resource_of_a_row(kind: str) -> None:
+    resource = f"huawei.com/{kind}"
+    labels = {f"{resource}.product": "Mine", "node.kubernetes.io/npu.chip.name": "310P3"}
+    shown = {**labels, f"{resource}.memory": "21527"}
+    assert cards(node(shown, {resource: "4"})) == {"Mine": 4}
+    # The memory of another type says nothing of it.
+    other = {f"{resource}.product": "Mine", "huawei.com/Ascend910.memory": "1"}
+    facts = node(other, {resource: "4"}).facts()
+    assert facts.cards == ()
+    assert facts.problems == (f"label {resource}.product is set without {resource}.memory",)
+
+
+def test_d9_two_products_of_one_maker_are_two() -> None:
+    labels = {
+        f"huawei.com/{kind}.{what}": text
+        for kind in ("Ascend910", "Ascend310P")
+        for what, text in (("product", kind), ("memory", "1024"))
+    }
+    for offered in (("Ascend910", "Ascend310P"), ("Ascend910",)):
+        facts = node(labels, {f"huawei.com/{kind}": "4" for kind in offered}).facts()
+        assert facts.cards == ()
+        assert "the node has labels of 2 products" in facts.problems[0]
+
+
+def test_d9_a_resource_beside_the_one_that_is_named_is_reported() -> None:
+    labels = {"huawei.com/Ascend910.product": "A", "huawei.com/Ascend910.memory": "1024"}
+    facts = node(labels, {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"}).facts()
+    assert {card.name: amount for card, amount in facts.cards} == {"A": 8}
+    (problem,) = facts.problems
+    assert problem.startswith("huawei.com/Ascend310P is offered, but no label says")
+
+
+def test_d7_nothing_is_learned_from_a_name_left_behind_at_zero() -> None:
+    """As while a plugin starts again: which of a maker's names it will use nobody knows."""
+    labels = {"node.kubernetes.io/npu.chip.name": "910B3"}
+    at_zero = node(labels, {"huawei.com/Ascend310P": "0", "huawei.com/Ascend910": "0"})
+    assert at_zero.facts().cards == ()
+    assert at_zero.facts().problems == ()
+    ledger = a_ledger(at_zero)
+    see(ledger, node(labels, {"huawei.com/Ascend910": "8"}))
+    assert ledger.catalog.resource("910B3") == "huawei.com/Ascend910"
+    assert ledger.nodes.total("910B3") == 8
+    # By its own product label it is named, whatever is offered of it.
+    named = {"huawei.com/npu.product": "N", "huawei.com/npu.memory": "1024"}
+    assert cards(node(named, {"huawei.com/npu": "0"})) == {"N": 0}
+
+
+def test_d9_a_leftover_beside_other_cards_is_no_second_product() -> None:
+    labels, allocatable, found = NODES["NVIDIA"]
+    leftover = {**allocatable, "cambricon.com/mlu": "0"}
+    assert cards(node({**labels, "Model": "PowerEdge-R750"}, leftover)) == found
+
+
+def test_d1_metax_with_a_number_alone_by_the_plain_rule() -> None:
+    labels = {"metax-tech.com/gpu.product": "MXC500", "metax-tech.com/gpu.memory": "65536"}
+    assert cards(node(labels, {"metax-tech.com/gpu": "8"})) == {"MXC500": 8}
+
+
+def test_d6_no_two_configured_rows_count_the_same() -> None:
+    """Which of them was meant nobody could say; a built-in row gives way."""
+    mine = Vendor("Mine", "mine.example", "gpu", others=("amd.com/gpu",))
+    table = VendorTable([mine])
+    assert table.owner("amd.com/gpu") is mine
+    with pytest.raises(CollisionError, match=r"<Mine> and <Yours> both count <amd\.com/gpu>"):
+        VendorTable([mine, Vendor("Yours", "amd.com", "gpu")])
+    upgraded = VendorTable([Vendor("Ours", "huawei.com", "Ascend310P")])
+    owner = upgraded.owner("huawei.com/Ascend310P")
+    assert owner is not None
+    assert owner.name == "Ours"
+    assert [row.name for row in table][:2] == ["Mine", "NVIDIA"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("xpu[0-9]+", "xpu7[0-9]*", "xpu7"),
+        ("xpu[0-9]+", "xpu7[a-z]", None),
+        ("[a-z]+x", "y[a-z]+", "yx"),  # neither of them is a name of the other row
+        ("[ab]*a[ab][ab][ab]", "b+a", None),
+    ],
+)
+def test_d6_whether_two_expressions_count_the_same_is_decided(
+    one: str, other: str, both: str | None
+) -> None:
+    rows = [Vendor("A", "x.example", "m", other_types=one)]
+    rows.append(Vendor("B", "x.example", "n", other_types=other))
+    if both is None:
+        VendorTable(rows)
+        return
+    with pytest.raises(CollisionError, match=f"<A> and <B> both count <x.example/{both}>"):
+        VendorTable(rows)
+
+
+def test_d6_the_same_expression_of_another_prefix_counts_other_names() -> None:
+    rows = [Vendor(name, f"{name}.example", "m", other_types="m[0-9]") for name in "ab"]
+    table = VendorTable(rows)
+    assert table.owner("b.example/m7") is rows[1]
+
+
+def test_a_name_that_no_resource_can_have_is_not_held_against_an_expression() -> None:
+    """It is as long as the annotation or key that somebody writes."""
+    row = Vendor("A", "x.example", "m", other_types="m[a-z]*")
+    assert row.counts_whole("x.example/m" + 62 * "x")
+    assert not row.counts_whole("x.example/m" + 63 * "x")
+
+
+def test_i5_a_name_that_nearly_matches_a_chain_of_repeats_is_answered_at_once() -> None:
+    """Tried one after the other, the ways to match it would take for ever."""
+    table = VendorTable([Vendor("A", "x.example", "m", other_types="m" + "[a-z]*" * 12 + "[0-9]")])
+    assert table.owner("x.example/m" + 61 * "a") is None
+    assert table.owner("x.example/m" + 61 * "a" + "7") is not None
+
+
+def test_d6_a_row_owns_names_of_other_prefixes_that_it_lists() -> None:
+    row = Vendor("A", "a.example", "x", others=("b.example/y",))
+    table = VendorTable([row])
+    assert table.owner("b.example/y") == table.owner("a.example/x") == row
+    assert table.owner("b.example/x") is None
+
+
+def test_d6_slices_of_one_prefix_belong_to_its_first_row() -> None:
+    table = VendorTable([Vendor("A", "a.example", "x"), Vendor("B", "a.example", "y")])
+    owners = [table.owner(f"a.example/{kind}") for kind in ("x", "y", "mig-1g")]
+    assert [owner.name for owner in owners if owner is not None] == ["A", "B", "A"]
+
+
+VGPU = Vendor("Virtual", "nvidia.com", "vgpu")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [VGPU],
+        [VGPU, Vendor("Ours", "nvidia.com", "gpu")],
+        [Vendor("Ours", "nvidia.com", "gpu"), VGPU],
+    ],
+)
+def test_d4_slices_stay_with_the_cards_called_gpu_whatever_else_a_prefix_has(
+    rows: list[Vendor],
+) -> None:
+    table = VendorTable(rows)
+    owner = table.owner("nvidia.com/mig-1g.18gb")
+    assert owner is not None
+    assert owner.type == "gpu"
+    labels = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
+    body = node(labels, {"nvidia.com/gpu": "7", "nvidia.com/mig-1g.18gb": "3"})
+    facts = node_facts(body.wire(), table)
+    assert {card.name: amount for card, amount in facts.cards} == {
+        "NVIDIA-H200": 7,
+        "NVIDIA-H200/mig-1g.18gb-mixed": 3,
+    }
+    assert facts.problems == ()
+    # So a pod for a slice of a pool at zero is led to nodes with that product (P4, P5).
+    assert owner.card("NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb").labels == (
+        ("nvidia.com/gpu.product", "NVIDIA-H200"),
+    )
+
+
+@pytest.mark.parametrize("rows", [[VGPU], []])
+def test_d4_a_slice_is_of_no_product_of_another_type(rows: list[Vendor]) -> None:
+    """Whether that type has a row or is known by the plain rule alone: reported, not counted."""
+    labels = {"nvidia.com/vgpu.product": "V", "nvidia.com/vgpu.memory": "1024"}
+    body = node(labels, {"nvidia.com/vgpu": "4", "nvidia.com/mig-1g.18gb": "3"})
+    facts = node_facts(body.wire(), VendorTable(rows))
+    assert {card.name: amount for card, amount in facts.cards} == {"V": 4}
+    (problem,) = facts.problems
+    assert problem == (
+        "nvidia.com/mig-1g.18gb is offered, but no label says of which product "
+        "(nvidia.com/gpu.product)"
+    )
+
+
+def test_d3_a_share_without_the_memory_of_its_card_is_not_counted() -> None:
+    labels = {"amd.com/gpu.product-name": "MI210", "amd.com/gpu.replicas": "2"}
+    facts = node(labels, {"amd.com/gpu": "4", "amd.com/gpu.shared": "8"}).facts()
+    assert {card.name: amount for card, amount in facts.cards} == {"MI210": 4}
+    assert facts.problems == ("the memory of one card is not said by amd.com/gpu.vram",)

@@ -1,0 +1,181 @@
+"""What people write wrongly on pods, and what each is told at create (P1-P4, E5, I4).
+
+Refused in short and printable words with a reason, or waiting with a warning: never a crash, and
+never counted as nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from builders import CARDS, GPU, H200, H800, SHARED, a_group, a_ledger, a_node, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.quantity import LARGEST
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import Reason
+
+MANY = [f"card-{n}" for n in range(200)]
+QUOTA = {H200: 3, H800: 2, "NVIDIA-H200/mig-1g.18gb-mixed": 2, **dict.fromkeys(MANY, 0)}
+LEDGER = a_ledger(
+    *CARDS,
+    a_node("mig").showing(H200).with_slices("1g.18gb", 7),
+    a_queue("red").with_quota(QUOTA),
+    a_queue("blue").with_quota(QUOTA),
+    a_group("gang").in_queue("red"),
+)
+NEVER, WAITS = Outcome.NEVER, Outcome.UNSEEN
+SHORT, WRONG = Reason.INSUFFICIENT_CARD, Reason.INVALID_CARD
+POD = a_pod("a").in_queue("red")
+ONE = POD.asking_for(1)
+
+
+def container(amount: Any, what: str = "limits", **more: Any) -> dict[str, Any]:
+    return {"name": "c", "resources": {what: {GPU: amount}}, **more}
+
+
+def sidecars(*amounts: Any, memory: bool = False) -> PodBody:
+    """Restartable init containers, beside a container that asks for nothing."""
+    always = {"restartPolicy": "Always"}
+    found = [container(amount, **always) for amount in amounts]
+    if memory:
+        found = [{"resources": {"requests": {"memory": n}}, **always} for n in amounts]
+    return POD.naming(None if memory else H200).with_spec(
+        initContainers=found, containers=[{"name": "main"}]
+    )
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One row: what is written, and what is said of it."""
+
+    what: str
+    pod: PodBody
+    outcome: Outcome
+    reason: Reason
+    says: str
+
+    def __str__(self) -> str:
+        return self.what
+
+
+TABLE = [
+    # --- alternatives ---
+    Bad("A|A", POD.naming(f"{H200}|{H200}").asking_for(4), NEVER, SHORT, "ask for at most 3,"),
+    Bad("A||B", ONE.naming(f"{H200}||{H800}"), NEVER, WRONG, "has an empty alternative"),
+    Bad("|A", ONE.naming(f"|{H200}"), NEVER, WRONG, "has an empty alternative"),
+    Bad("A|", ONE.naming(f"{H200}|"), NEVER, WRONG, "has an empty alternative"),
+    Bad("only spaces", ONE.naming("  "), NEVER, WRONG, "it is empty"),
+    Bad("a space in a name", ONE.naming("NVIDIA H200"), NEVER, WRONG, "<NVIDIA H200> is not known"),
+    Bad("200 of them", ONE.naming("|".join(MANY)), NEVER, SHORT, "and 195 more cards; ask"),
+    Bad(
+        "200, of which one is unknown",
+        ONE.naming("|".join([*MANY, "B"])),
+        NEVER,
+        WRONG,
+        "<card-0|card-1|card-2|card-3|card-4 and 196 more>: card <B> is not known",
+    ),
+    Bad(
+        "of two resources",
+        ONE.naming(f"{H200}|{H200}/mig-1g.18gb-mixed"),
+        NEVER,
+        WRONG,
+        "is counted as nvidia.com/mig-1g.18gb, but the containers ask for nvidia.com/gpu",
+    ),
+    Bad(
+        "a profile of another product",
+        POD.naming(f"{H800}/mig-1g.18gb-mixed").asking_for(1, "nvidia.com/mig-1g.18gb"),
+        NEVER,
+        WRONG,
+        "no node offers it although nodes have its product",
+    ),
+    # --- group and queue ---
+    Bad(
+        "a group of another namespace",
+        ONE.naming(H200).in_group("other-ns/gang"),
+        NEVER,
+        WRONG,
+        "<other-ns/gang> names no pod group: a pod's group is one of its own namespace",
+    ),
+    Bad(
+        "group and queue that disagree",
+        ONE.in_queue("blue").in_group("gang"),
+        NEVER,
+        WRONG,
+        "<team/gang> belongs to queue <red>, but the pod's annotation names queue <blue>",
+    ),
+    # --- resources ---
+    Bad(
+        "a card without a resource", POD.naming(H200), NEVER, WRONG, "no container asks for a card"
+    ),
+    Bad(
+        "a resource without a card, more than any has",
+        POD.asking_for(4),
+        NEVER,
+        SHORT,
+        "insufficient <NVIDIA-H800> quota: requested <4>",
+    ),
+    Bad(
+        "two card resources",
+        ONE.asking_for(2, SHARED),
+        NEVER,
+        WRONG,
+        "<1> of <nvidia.com/gpu> and <2> of <nvidia.com/gpu.shared>: the pod asks for 2 card",
+    ),
+    Bad(
+        "requests without limits",
+        POD.naming(H200).with_spec(containers=[container(4, "requests")]),
+        NEVER,
+        SHORT,
+        "requested <4>",
+    ),
+    Bad(
+        "an init container larger than the sum",
+        ONE.naming(H200).with_spec(initContainers=[container(4)]),
+        NEVER,
+        SHORT,
+        "requested <4>",
+    ),
+    # --- huge sidecars ---
+    Bad("just below 2^63", sidecars(LARGEST - 1, 1), NEVER, SHORT, f"requested <{LARGEST}>"),
+    Bad("2^63 in all", sidecars(LARGEST, 1), NEVER, SHORT, f"requested <{2**63}>, total would be"),
+    Bad("2^64 in all", sidecars(LARGEST, LARGEST, 2), NEVER, SHORT, f"requested <{2**64}>"),
+    Bad(
+        "2^63 in one", sidecars(2**63), NEVER, WRONG, f"resource {GPU}: <{2**63}> is more than can"
+    ),
+    Bad("a float of 2^63", sidecars(2.0**63), NEVER, WRONG, "is more than can be counted"),
+    Bad(
+        "2^63 of memory in one",
+        sidecars(2**63, memory=True),
+        NEVER,
+        WRONG,
+        f"resource memory: <{2**63}> is more than can be counted",
+    ),
+]
+
+
+@pytest.mark.parametrize("bad", TABLE, ids=str)
+def test_what_is_told(bad: Bad) -> None:
+    verdict = judge_create(LEDGER, bad.pod.facts())
+    assert (verdict.outcome, verdict.reason) == (bad.outcome, bad.reason), verdict.text
+    assert bad.says in verdict.text
+    assert verdict.text.isprintable()
+    assert len(verdict.text) < 1_000
+    assert "team/gang" in verdict.text or "<red>" in verdict.text or bad.outcome is WAITS
+
+
+@pytest.mark.parametrize("text", [f" {H200} | {H800} ", f"{H200}|{H200}|{H800}"])
+def test_p2_spaces_around_names_and_names_twice_are_no_error(text: str) -> None:
+    verdict = judge_create(LEDGER, ONE.naming(text).facts())
+    assert (verdict.outcome, verdict.cards) == (Outcome.FITS, ((H200, 1),))
+
+
+def test_p1_memory_beyond_64_bits_in_all_is_counted_as_it_is() -> None:
+    """The queue does not limit it; Kubernetes alone would count it as less than none."""
+    verdict = judge_create(LEDGER, sidecars(LARGEST, LARGEST, memory=True).facts())
+    assert verdict.fits
+    limited = a_ledger(a_queue("red").limited_to(memory="8Gi"))
+    verdict = judge_create(limited, sidecars(LARGEST, LARGEST, memory=True).facts())
+    assert verdict.reason is Reason.INSUFFICIENT_MEMORY
+    assert "requested <17179869184Gi>" in verdict.text

@@ -1,0 +1,126 @@
+"""Charged before the gate opens: what stays charged until the patch is seen, and what does not."""
+
+from builders import H200, H800, a_group, see
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.stamp import Stamp
+
+from ..red_queue import POD, a_cluster, totals, waiting
+
+STAMP = Stamp("red", ((H200, 2),), "term-1")
+
+
+def gate_opened(revision: int) -> PodBody:
+    return POD.stamped("red", {H200: 2}).at_revision(revision)
+
+
+def assumed() -> Ledger:
+    ledger = a_cluster(POD.gated())
+    ledger.assume(POD.uid, STAMP)
+    assert totals(ledger) == (2, 2, 0, 0)
+    return ledger
+
+
+def test_an_assumed_pod_is_charged_at_once() -> None:
+    ledger = assumed()
+    account = ledger.account("red")
+    assert account is not None
+    assert len(account.waiting) == 0
+
+
+def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
+    ledger = assumed()
+    see(ledger, a_group("gang").in_queue("red").of(2))
+    ledger.reserve("team/gang", "red", "term-1", ((H200, 1),))
+    seen = ledger.decisions_seen()
+    ledger.confirm(POD.uid, STAMP, 7)
+    assert not seen()
+    see(ledger, gate_opened(7))
+    assert not seen()
+    ledger.group_gone("team/gang")
+    assert seen()
+    assert ledger.decisions_seen()()
+
+
+def test_or_when_the_pod_is_gone() -> None:
+    ledger = assumed()
+    seen = ledger.decisions_seen()
+    ledger.pod_gone(POD.uid)
+    assert seen()
+
+
+def test_confirmed_then_seen() -> None:
+    ledger = assumed()
+    ledger.confirm(POD.uid, STAMP, 7)
+    see(ledger, POD.gated().with_priority(1).at_revision(6))
+    assert totals(ledger) == (2, 2, 0, 0)
+    see(ledger, gate_opened(7))
+    assert ledger.pods[POD.uid].assumed is None
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_seen_then_confirmed() -> None:
+    ledger = assumed()
+    see(ledger, gate_opened(7))
+    ledger.confirm(POD.uid, STAMP, 7)
+    see(ledger, POD.gated().at_revision(6))
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_a_foreign_edit_on_the_way_keeps_the_charge() -> None:
+    ledger = assumed()
+    see(ledger, POD.naming(H800).gated().at_revision(6))
+    assert (totals(ledger), totals(ledger, H800)) == ((2, 2, 0, 0), (0, 0, 0, 0))
+
+
+def test_a_gate_that_somebody_else_opened_is_charged_as_it_is() -> None:
+    ledger = assumed()
+    see(ledger, POD.naming(H800).at_revision(6))
+    assert (totals(ledger), totals(ledger, H800)) == ((0, 0, 0, 0), (2, 2, 0, 0))
+
+
+def test_retracted_it_waits_again() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid, STAMP)
+    assert totals(ledger) == (2, 0, 0, 0)
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
+    """Its group was made again under its name, say, and another start has charged the pod."""
+    ledger = assumed()
+    before = Stamp(*STAMP)
+    ledger.retract(POD.uid, before, hold_back=True)
+    ledger.confirm(POD.uid, before, 9)
+    assert totals(ledger) == (2, 2, 0, 0)
+    assert ledger.pods[POD.uid].settled_revision == 0
+
+
+def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid, STAMP, hold_back=True)
+    assert (totals(ledger), waiting(ledger)) == ((2, 0, 0, 0), set())
+    see(ledger, POD.gated())
+    assert waiting(ledger) == set()
+    ledger.put_back(POD.uid)
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_held_back_it_is_tried_when_it_changes() -> None:
+    ledger = assumed()
+    ledger.retract(POD.uid, STAMP, hold_back=True)
+    see(ledger, POD.gated().at_revision(2))
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
+    ledger = a_cluster(a_group().in_queue("red").of(2), POD.gated().in_group("gang"))
+    ledger.reserve("team/gang", "red", "t", ((H200, 3),))
+    ledger.assume(POD.uid, STAMP)
+    assert totals(ledger) == (2, 3, 0, 0)
+    ledger.end_term()
+    assert totals(ledger) == (2, 0, 0, 0)
+    ledger.news.take_stirred()
+    ledger.begin_term()
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_groups() == {"team/gang"}

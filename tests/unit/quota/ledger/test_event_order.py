@@ -1,0 +1,361 @@
+"""I2: each watch keeps the order of its own objects, no two watches keep step: no total may care.
+
+What depends on order by rule is left out, or asserted as the rule has it. D7: of two nodes that
+disagree on a card's resource the first stays, so no two disagree here. D8: a bound pod is charged
+by what its node was, so nodes with unstamped pods keep their cards. Q4: the last good quota stays,
+which is the order of one queue's own events.
+"""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import (
+    CARDS,
+    H200,
+    H800,
+    R4090,
+    Body,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
+from builders.node import NodeBody
+from builders.queue import QueueBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.recount import Totals
+
+from ..events import (
+    XPU,
+    XPU_RESOURCE,
+    Class,
+    Event,
+    History,
+    books,
+    merged,
+    one_after_the_other,
+    releases,
+    told,
+    totals,
+)
+from ..histories import FIXED, GROUPS, clusters, turns_of
+
+
+@given(st.data(), clusters(), st.sampled_from(("", "blue")), st.booleans())
+def test_i2_watches_that_do_not_keep_step_give_the_same_books(
+    data: st.DataObject, histories: list[History], default: str, free: bool
+) -> None:
+    options = {"default_queue": default, "free_cpu_memory": free}
+    one = told(one_after_the_other(histories), **options)
+    turns = data.draw(st.permutations(turns_of(histories)))
+    other = told(merged(histories, turns), **options)
+    assert books(other) == books(one)
+    assert releases(other) == releases(one)
+
+
+@given(st.data(), clusters())
+def test_i2_who_lists_the_end_has_the_same_books_as_who_saw_the_whole_story(
+    data: st.DataObject, histories: list[History]
+) -> None:
+    """A watch that was cut, or a replica that starts now, sees no short-lived states.
+
+    Nodes and queues are told in full: which cards ever were (D8) and which quota was good last (Q4)
+    is history by rule.
+    """
+    saw = told(merged(histories, data.draw(st.permutations(turns_of(histories)))))
+    remembered = (NodeBody, QueueBody)
+    ends = [
+        history if isinstance(history[0].of, remembered) else history[-1:] for history in histories
+    ]
+    lists = told(merged(ends, data.draw(st.permutations(turns_of(ends)))))
+    assert books(lists) == books(saw)
+    assert releases(lists) == releases(saw)
+
+
+# --- the same by name -----------------------------------------------------------------------
+
+
+def in_every_order(*things: Body | Class) -> dict[tuple[str, str], Totals]:
+    """The totals, which are the same whichever is seen first."""
+    found = [totals(told(map(Event, order))) for order in permutations(things)]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+def test_d8_a_bound_pod_is_charged_by_its_node_whichever_is_seen_first() -> None:
+    queue = a_queue("red").with_quota({H200: 1, H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).on_node("h200-2")
+    # Its node is of a card that another one has shown before, or not.
+    found = in_every_order(pod, FIXED["h200-1"], FIXED["h200-2"], FIXED["h800-1"], queue)
+    assert found == {("red", H200): Totals(requested=2, allocated=2)}
+
+
+def test_a_pod_seen_before_its_queue_is_charged_by_the_queues_quota() -> None:
+    queue = a_queue("red").with_quota({H200: 1, H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    found = in_every_order(pod, FIXED["h200-1"], FIXED["h800-1"], queue)
+    assert found == {("red", H800): Totals(requested=2)}
+
+
+def test_a_pod_seen_before_its_group_is_the_groups_queues() -> None:
+    group = a_group("gang-a").in_queue("red").of(2)
+    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
+    found = in_every_order(pod, group, a_namespace("team").with_default_queue("blue"))
+    assert found == {("red", H200): Totals(requested=1)}
+
+
+def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elastic_part() -> None:
+    members = [
+        a_pod(f"p{number}")
+        .in_queue("red")
+        .in_group("gang-a")
+        .asking_for(1)
+        .on_node("h200-1", f"2026-01-01T01:0{number}:00Z")
+        for number in range(3)
+    ]
+    reserving = a_group("gang-a").in_queue("red").of(2).reserving("red", {H200: 4})
+    found = in_every_order(*members, reserving, FIXED["h200-1"])
+    assert found == {
+        ("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1, offline=3)
+    }
+
+
+def test_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
+    urgent = a_group("gang-a").put("urgent", "spec", "priorityClassName").of(1).in_queue("red")
+    early = a_pod("a-early").in_queue("red").naming(H200).asking_for(1).gated()
+    late = a_pod("b-urgent").in_group("gang-a").naming(H200).asking_for(1).gated()
+    queue = a_queue("red").with_quota({H200: 1})
+    things: tuple[Body | Class, ...] = (urgent, Class("urgent", 100), early, late)
+    for order in permutations(things):
+        opened, _ = releases(a_ledger_of(FIXED["h200-1"], queue, *order))
+        assert opened == [("red", [(late.uid, ((H200, 1),))], ())]
+
+
+def a_ledger_of(*things: Body | Class) -> Ledger:
+    return told(map(Event, things))
+
+
+def test_another_pod_of_the_same_name_is_another_pod_whichever_end_is_told_first() -> None:
+    old = a_pod("p").with_uid("old").in_queue("red").asking_for(1).on_node("h200-1")
+    new = a_pod("p").with_uid("new").in_queue("blue").asking_for(3).on_node("h200-1")
+    ends = [Event(old, gone=True), Event(new)]
+    for order in permutations(ends):
+        ledger = told([Event(FIXED["h200-1"]), Event(old), *order])
+        assert totals(ledger) == {("blue", H200): Totals(requested=3, allocated=3)}
+
+
+def test_d8_a_node_made_again_with_another_card_charges_only_who_is_bound_to_it_then() -> None:
+    old, new = (a_node("n").with_cards(card, 8).with_uid(card) for card in (H200, H800))
+    before = a_pod("before").in_queue("red").asking_for(1).on_node("n")
+    after = a_pod("after").in_queue("red").asking_for(2).on_node("n")
+    queue = a_queue("red").with_quota({R4090: 9})
+    expected = {
+        ("red", H200): Totals(requested=1, allocated=1),
+        ("red", H800): Totals(requested=2, allocated=2),
+    }
+    first = [(Event(before), Event(old)), (Event(old), Event(before))]
+    then = [Event(old, gone=True), Event(new)]
+    for beginning in first:
+        for place in range(3):
+            for last in permutations((Event(after), Event(queue))):
+                events = [*beginning, *then]
+                events.insert(2 + place, Event(before.at_revision(2)))
+                assert totals(told([*events, *last])) == expected
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> None:
+    first = a_queue("red").with_uid("1").with_quota({H200: 5}).with_policy("Gate")
+    again = a_queue("red").with_uid("2").with_quota({H800: 5})
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    events = [Event(first), Event(first, gone=True), Event(again)]
+    events.insert(place, Event(pod))
+    ledger = told([Event(FIXED["h200-1"]), Event(FIXED["h800-1"]), *events])
+    assert totals(ledger) == {("red", H800): Totals(requested=2)}
+    assert ledger.pods[pod.uid].bucket is Bucket.GATED_DENY
+    assert not ledger.in_any_quota(H200)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_group_made_again_holds_nothing_of_the_one_before(place: int) -> None:
+    first = a_group("gang-a").with_uid("1").in_queue("red").of(2).reserving("red", {H200: 4})
+    again = a_group("gang-a").with_uid("2").in_queue("blue").of(1)
+    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
+    events = [Event(first), Event(first, gone=True), Event(again)]
+    events.insert(place, Event(pod))
+    assert totals(told(events)) == {("blue", H200): Totals(requested=1)}
+
+
+def test_q4_a_broken_quota_leaves_the_last_good_one_whatever_else_is_seen_between() -> None:
+    good = a_queue("red").with_quota({H800: 5})
+    broken = a_queue("red").with_quota_text("{")
+    pod = a_pod("p").in_queue("red").asking_for(2).gated()
+    others = [Event(pod), Event(FIXED["h200-1"]), Event(FIXED["h800-1"])]
+    for place in range(4):
+        events = [*others[:place], Event(good), *others[place:], Event(broken)]
+        assert totals(told(events)) == {("red", H800): Totals(requested=2)}
+
+
+def test_d7_of_two_nodes_that_disagree_the_first_one_stays() -> None:
+    ours = a_node("a").with_cards(H200, 8)
+    theirs = a_node("b").with_cards(H200, 4, "other.example/gpu")
+    for first, second in permutations((ours, theirs)):
+        ledger = a_ledger_of(first, second)
+        card, amount = first.facts().cards[0]
+        assert ledger.catalog.resource(H200) == card.resource
+        assert ledger.nodes.total(H200) == amount
+        assert [node for node, _ in ledger.nodes.problems()] == [second.name]
+
+
+DCU, HCU = "hygon.com/dcu", "hygon.com/hcu"
+FIRST = a_node("zz-1").with_cards("KK", 8, DCU)
+SECOND = a_node("aa-1").with_cards("KK", 4, HCU)
+RECORDED = a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, DCU)
+
+
+def all_that_is_told(ledger: Ledger) -> tuple[object, ...]:
+    problems = sorted(ledger.nodes.problems())
+    requests = {uid: ledger.pods[uid].request for uid in ledger.pods}
+    at_once = ledger.nodes.free.at_once("KK", 4)
+    behind = ledger.catalog.resource("KK"), ledger.counts(HCU), ledger.catalog.cards_of(DCU)
+    misplaced = set(ledger.misplaced)
+    return books(ledger), problems, requests, at_once, behind, misplaced, releases(ledger)
+
+
+ON_FIRST = a_pod("on-first").in_queue("red").asking_for(1, DCU).on_node("zz-1")
+ON_SECOND = a_pod("on-second").in_queue("red").asking_for(4, HCU).on_node("aa-1")
+WAITS = a_pod("waits").in_queue("red").naming("KK").asking_for(2, DCU).gated()
+
+
+@pytest.mark.parametrize(
+    ("pods", "sums"),
+    [
+        ((ON_FIRST, ON_SECOND), Totals(requested=1, allocated=1)),
+        ((ON_SECOND, WAITS), Totals(requested=2)),
+    ],
+)
+def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_read_first(
+    pods: tuple[Body, ...], sums: Totals
+) -> None:
+    """The first stays, over a restart too, which lists nodes by name."""
+    things: tuple[Body, ...] = (FIRST, SECOND, RECORDED, *pods)
+    expected = all_that_is_told(a_ledger_of(*things))
+    for order in permutations(things):
+        ledger = a_ledger_of(*order)
+        assert ledger.catalog.resource("KK") == DCU
+        assert ledger.nodes.total("KK") == 8
+        ((node, problem),) = ledger.nodes.problems()
+        assert (node, problem) == (
+            "aa-1",
+            f"card <KK> is counted as {DCU} elsewhere, but as {HCU} here",
+        )
+        assert totals(ledger) == {("red", "KK"): sums}
+        assert all_that_is_told(ledger) == expected
+
+
+def test_d7_pods_that_we_let_through_are_compared_with_what_counts_in_every_order() -> None:
+    """E3: of a node that is reported the cards are none."""
+    stamped = a_pod("p").asking_for(2, DCU).stamped("red", {H200: 2}).on_node("zz-1")
+    other = a_pod("q").asking_for(2, HCU).stamped("red", {H200: 2}).on_node("aa-1")
+    for order in permutations((FIRST, SECOND, RECORDED, stamped, other)):
+        ledger = a_ledger_of(*order)
+        assert totals(ledger) == {
+            ("red", "KK"): Totals(requested=2, allocated=2),
+            ("red", H200): Totals(requested=2, allocated=2),
+        }
+        assert ledger.misplaced == {stamped.uid}
+
+
+def test_d7_a_node_that_shows_its_card_no_more_decides_and_has_its_card_in_every_order() -> None:
+    """D8: its device plugin is away just when the other things are read."""
+    pod = a_pod("p").in_queue("red").asking_for(1, DCU).on_node("zz-1")
+    node = (Event(FIRST), Event(FIRST.without_allocatable().at_revision(2)))
+    histories = [node, (Event(SECOND),), (Event(RECORDED),), (Event(pod),)]
+    for turns in sorted(set(permutations(turns_of(histories)))):
+        ledger = told(merged(histories, turns))
+        assert totals(ledger) == {("red", "KK"): Totals(requested=1, allocated=1)}
+        assert ledger.nodes.totals() == {}
+
+
+def test_d7_a_record_that_no_node_shows_decides_nothing() -> None:
+    in_every_order(SECOND, RECORDED, a_pod("p").in_queue("red").asking_for(2, HCU).gated())
+    assert a_ledger_of(RECORDED, SECOND).catalog.resource("KK") == HCU
+
+
+def test_d7_live_the_first_stays() -> None:
+    """Once the status says what is counted, it does not matter what it said before."""
+    ledger = a_ledger_of(RECORDED, SECOND)
+    see(ledger, a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, HCU).at_revision(2))
+    see(ledger, FIRST, RECORDED)
+    assert ledger.catalog.resource("KK") == HCU
+    assert [node for node, _ in ledger.nodes.problems()] == ["zz-1"]
+
+
+def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_again() -> None:
+    waits = a_pod("p").in_queue("red").naming("KK").asking_for(1, DCU).gated()
+    ledger = a_ledger_of(a_queue("red").with_quota({"KK": 3}), SECOND, FIRST, waits)
+    assert [facts.name for facts, _ in iter(ledger.nodes.take_report, None)] == ["zz-1"]
+    assert releases(ledger)[0] == []
+    ledger.news.take_changed()
+    ledger.news.take_stirred()
+    see(ledger, RECORDED)
+    told_now = {
+        facts.name: bool(problems) for facts, problems in iter(ledger.nodes.take_report, None)
+    }
+    assert told_now == {"zz-1": False, "aa-1": True}
+    assert "red" in ledger.news.take_changed()
+    assert "red" in ledger.news.take_stirred()
+    assert releases(ledger)[0] == [("red", [(waits.uid, (("KK", 1),))], ())]
+
+
+# --- where order matters and no rule says so -------------------------------------------------
+
+
+def test_a_bound_pod_with_two_devices_is_charged_the_same_in_every_order() -> None:
+    """Such pods are refused, but static ones and those from before the installation are there."""
+    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
+    in_every_order(FIXED["h200-1"], FIXED["xpu-1"], pod)
+
+
+def test_d8_a_kind_of_card_learned_later_changes_nothing_for_a_bound_pod() -> None:
+    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
+    ledger = a_ledger_of(FIXED["h200-1"], pod)
+    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
+    see(ledger, FIXED["xpu-1"])
+    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
+
+
+def test_a_resource_that_only_an_old_status_knows_counts_the_same_in_every_order() -> None:
+    queue = a_queue("red").having_reported(XPU, 3, "example.com/old")
+    pod = a_pod("p").asking_for(2, "example.com/old").with_cpu("1")
+    in_every_order(queue, FIXED["xpu-1"], pod, a_namespace("team").with_default_queue("red"))
+
+
+def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> None:
+    ended = a_pod("p").in_group("gang-a").on_node("h200-1").in_phase("Succeeded")
+    moved = ended.in_group("gang-b").at_revision(2)
+    groups = [Event(a_group(name).of(2).in_queue("red")) for name in GROUPS]
+    assert books(told([*groups, Event(ended), Event(moved)])) == books(
+        told([*groups, Event(moved)])
+    )
+
+
+def test_a_pod_whose_phase_is_set_back_ends_like_all_others() -> None:
+    """Whoever may write a pod's status may do that."""
+    pod = a_pod().in_group("gang").asking_for(1).on_node("h200-a")
+    ledger = a_ledger(*CARDS, pod.in_phase("Succeeded"))
+    assert ledger.groups["team/gang"].succeeded == {pod.uid}
+    see(ledger, pod.in_phase("Running").at_revision(2))
+    assert not ledger.groups["team/gang"].succeeded
+    assert ledger.groups["team/gang"].members.keys() == {pod.uid}
+    ledger.pod_gone(pod.uid)
+    assert not ledger.groups
+    assert drift(ledger) == {}

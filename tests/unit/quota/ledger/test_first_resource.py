@@ -1,0 +1,160 @@
+"""D7, P4: of a card that no node has shown, the resource name of who comes first stays."""
+
+import pytest
+
+from builders import GPU, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.queue_report import report
+from cardquota.quota.vocabulary import Reason
+
+from ..releasing import names, release, retract
+
+B300 = "NVIDIA-B300"
+AMD = "amd.com/gpu"
+RED = a_queue("red").with_quota({B300: 4})
+BLUE = a_queue("blue").with_quota({B300: 4})
+NODE = a_node("h200-a").with_cards(H200, 8)
+
+
+def asking(name: str, resource: str = GPU, cards: int = 1, queue: str = "red") -> PodBody:
+    return a_pod(name).in_queue(queue).naming(B300).asking_for(cards, resource).gated()
+
+
+def let_through(name: str, resource: str = GPU, queue: str = "red") -> PodBody:
+    return asking(name, resource).stamped(queue, {B300: 1})
+
+
+def refused(ledger: Ledger, pod: PodBody) -> str:
+    verdict = judge_create(ledger, pod.facts())
+    assert verdict.reason is Reason.INVALID_CARD, verdict
+    return verdict.text
+
+
+def fits(ledger: Ledger, pod: PodBody) -> bool:
+    return judge_create(ledger, pod.facts()).fits
+
+
+def recorded(ledger: Ledger, queue: str = "red") -> str | None:
+    found = report(ledger, queue)
+    assert found is not None
+    return next(row.resource for row in found.cards if row.name == B300)
+
+
+def test_of_two_that_come_at_the_same_moment_the_first_that_is_let_through_stays() -> None:
+    """Both were let by at create, perhaps by two replicas; the leader charges one first."""
+    ledger = a_ledger(NODE, RED)
+    a, b = asking("a"), asking("b", AMD)
+    assert fits(ledger, a)
+    assert fits(ledger, b)
+    see(ledger, a, b)
+    opened, told = release(ledger)
+    assert opened == [["a"]]
+    assert names(told) == [["b"]]
+    assert f"card <{B300}> is counted as {GPU}, but the containers ask for {AMD}" in (
+        told[0].verdict.text
+    )
+    assert fits(ledger, asking("c"))
+    assert "is counted as nvidia.com/gpu" in refused(ledger, asking("d", AMD))
+    assert recorded(ledger) == GPU
+
+
+def test_it_is_so_in_every_queue() -> None:
+    ledger = a_ledger(NODE, RED, BLUE, let_through("a"))
+    refused(ledger, asking("b", AMD, queue="blue"))
+    assert fits(ledger, asking("b", queue="blue"))
+
+
+@pytest.mark.parametrize("first", ["pods", "queues"])
+def test_a_restart_finds_it_on_the_pods_and_in_the_status(first: str) -> None:
+    """Whichever is read first. Where they disagree, as audit mode may leave it, the status wins."""
+    told = BLUE.having_reported(B300, 4, GPU)
+    things = [let_through("a", AMD), told, RED]
+    ledger = a_ledger(NODE, *(things if first == "pods" else reversed(things)))
+    assert recorded(ledger) == GPU
+    refused(ledger, asking("b", AMD))
+    assert fits(ledger, asking("b"))
+    from_pods = a_ledger(NODE, RED, let_through("a", AMD))
+    refused(from_pods, asking("b"))
+
+
+def test_what_was_not_let_through_after_all_fixes_nothing() -> None:
+    ledger = a_ledger(NODE, RED, asking("a"), asking("b", AMD))
+    release(ledger)
+    retract(ledger, "a", hold_back=True)
+    assert release(ledger)[0] == [["b"]]
+    refused(ledger, asking("c"))
+
+
+def test_before_a_status_keeps_it_it_ends_with_the_last_who_holds_the_card() -> None:
+    """And who waits for that is let through, though nothing of the quota was freed for it."""
+    waits = asking("w", AMD, queue="blue")
+    ledger = a_ledger(NODE, RED, BLUE, let_through("a"), let_through("b"), waits)
+    assert release(ledger, "blue")[0] == []
+    see(ledger, let_through("a").in_phase("Succeeded"))
+    assert release(ledger, "blue")[0] == []
+    see(ledger, let_through("b").on_node("b300-a"))
+    ledger.news.take_stirred()
+    ledger.pod_gone("uid-b")
+    assert "blue" in ledger.news.take_stirred()
+    assert release(ledger, "blue")[0] == [["w"]]
+
+
+def test_who_holds_other_cards_fixes_nothing_of_this_one() -> None:
+    known = a_pod("k").in_queue("red").naming(H200).asking_for(1).stamped("red", {H200: 1})
+    nothing = a_pod("n").in_queue("red").with_cpu("1").stamped("red", {})
+    two = asking("t").asking_for(1, AMD).stamped("red", {B300: 2})
+    ledger = a_ledger(NODE, RED, known, nothing, two)
+    assert ledger.catalog.held_as(H200) is None
+    assert fits(ledger, asking("a", AMD))
+
+
+def test_a_node_that_shows_the_card_tells_better() -> None:
+    ledger = a_ledger(NODE, RED, let_through("a", AMD), asking("w"))
+    assert release(ledger)[0] == []
+    see(ledger, a_node("b300-a").with_cards(B300, 8))
+    assert release(ledger)[0] == [["w"]]
+    assert recorded(ledger) == GPU
+    refused(ledger, asking("b", AMD))
+
+
+def test_a_gang_that_asks_by_two_resource_names_does_not_start() -> None:
+    gang = a_group("gang").in_queue("red").of(2)
+    members = [asking("a").in_group("gang"), asking("b", AMD).in_group("gang")]
+    ledger = a_ledger(NODE, RED, gang, *members)
+    opened, told = release(ledger)
+    assert opened == []
+    assert told[0].verdict.text.startswith(
+        f"Queue <red>, requested <1> of <{B300}>: card <{B300}> is counted as {GPU}, but"
+    )
+    see(ledger, asking("b").in_group("gang").at_revision(2))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_what_is_in_no_vendor_row_is_in_no_status() -> None:
+    """What a status says counts as a card for everybody: no tenant decides that."""
+    ledger = a_ledger(NODE, RED, let_through("a", "new.example/xpu"))
+    refused(ledger, asking("b"))
+    assert recorded(ledger) is None
+    assert not ledger.counts("new.example/xpu")
+
+
+def test_out_of_every_quota_the_card_begins_anew() -> None:
+    """How an administrator undoes what the first pod fixed."""
+    told = RED.having_reported(B300, 4, AMD)
+    ledger = a_ledger(NODE, told, BLUE)
+    see(ledger, told.with_quota({}))
+    refused(ledger, asking("a", queue="blue"))
+    ledger.queue_gone("blue")
+    assert ledger.catalog.resource(B300) is None
+    # As long as somebody has the card, its row, with quota 0, stays in the status.
+    see(ledger, told.with_quota({}), a_queue("red").with_quota({}), RED)
+    assert ledger.catalog.resource(B300) is None
+    assert fits(ledger, asking("a"))
+
+
+def test_d8_what_a_node_has_shown_is_not_forgotten() -> None:
+    ledger = a_ledger(NODE, a_queue("red").with_quota({H200: 4}).having_reported(H200, 4, GPU))
+    ledger.queue_gone("red")
+    assert ledger.catalog.resource(H200) == GPU

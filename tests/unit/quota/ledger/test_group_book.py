@@ -1,0 +1,208 @@
+"""T2 and elastic: what a pod group reserves, and what it holds beyond its minimum."""
+
+from collections.abc import Callable
+
+import pytest
+
+from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.reports.drift import drift
+
+GANG = a_group().in_queue("red").of(2)
+KEY = "team/gang"
+
+
+def member(name: str, hour: int | None = None, cards: int = 1) -> PodBody:
+    """Gated, or bound at an hour of the day."""
+    pod = a_pod(name).in_group("gang").naming(H200).asking_for(cards)
+    if hour is None:
+        return pod.gated()
+    return pod.stamped("red", {H200: cards}).on_node("h200-a", f"2026-01-01T{hour:02}:00:00Z")
+
+
+def a_cluster(*things: Body) -> Ledger:
+    return a_ledger(*CARDS, a_queue("red").with_quota({H200: 8}), *things)
+
+
+def inqueue(ledger: Ledger) -> int:
+    assert drift(ledger) == {}
+    account = ledger.account("red")
+    assert account is not None
+    return account.row(H200).inqueue
+
+
+def elastic(ledger: Ledger) -> int:
+    assert drift(ledger) == {}
+    account = ledger.account("red")
+    assert account is not None
+    return account.row(H200).elastic
+
+
+def test_t2_a_reservation_holds_the_minimum_before_its_pods_are_let_through() -> None:
+    assert inqueue(a_cluster(GANG.reserving("red", {H200: 4}), member("a"), member("b"))) == 4
+
+
+def test_t2_it_reserves_what_its_charged_members_do_not_hold_yet() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 4}), member("a", 1, cards=3))
+    assert inqueue(ledger) == 1
+    see(ledger, member("b", 2, cards=3))
+    assert inqueue(ledger) == 0
+
+
+def test_t2_never_less_because_only_some_of_its_pods_exist() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 4}))
+    assert inqueue(ledger) == 4
+    see(ledger, member("a"))
+    assert inqueue(ledger) == 4
+
+
+def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 4}))
+    see(ledger, GANG.at_revision(2))
+    assert inqueue(ledger) == 0
+    see(ledger, GANG.reserving("red", {H200: 4}).at_revision(3))
+    ledger.group_gone(KEY)
+    assert inqueue(ledger) == 0
+    assert ledger.groups == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "reads"),
+    [
+        (lambda gang: gang.in_phase("Running").put(2, "status", "running"), 0),
+        (lambda gang: gang.put([{"type": "Scheduled"}], "status", "conditions"), 0),
+        (lambda gang: gang.of(3), 0),
+        (lambda gang: gang.reserving("red", {H200: 2}), 3),
+        (lambda gang: gang.in_queue("blue"), 3),
+        (lambda gang: gang.of(1), 3),
+        (lambda gang: gang.put("high", "spec", "priorityClassName"), 3),
+    ],
+    ids=["phase", "condition", "minimum", "reservation", "queue", "no gang any more", "priority"],
+)
+def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
+    change: Callable[[GroupBody], GroupBody], reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """We write phases ourselves, again and again while a gang binds."""
+    members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
+    ledger = a_cluster(GANG.at_revision(2), *members)
+    read: list[str] = []
+    lay = Ledger._lay
+
+    def counted(self: Ledger, record: PodRecord) -> None:
+        read.append(record.facts.name)
+        lay(self, record)
+
+    monkeypatch.setattr(Ledger, "_lay", counted)
+    see(ledger, change(GANG.at_revision(3)))
+    assert len(read) == reads
+
+
+def test_a_reservation_is_charged_before_it_is_written() -> None:
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    assert inqueue(ledger) == 2
+    ledger.confirm_reservation(KEY, reservation, 5)
+    see(ledger, GANG.of(3).at_revision(4))
+    assert inqueue(ledger) == 2
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
+    assert inqueue(ledger) == 2
+    assert ledger.groups[KEY].assumed is None
+
+
+def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
+    ledger.confirm_reservation(KEY, reservation, 5)
+    assert inqueue(ledger) == 2
+    see(ledger, GANG.at_revision(6))
+    assert inqueue(ledger) == 0
+
+
+def test_a_reservation_that_was_not_written_is_taken_back() -> None:
+    ledger = a_cluster(GANG)
+    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    ledger.retract_reservation(KEY, reservation)
+    assert inqueue(ledger) == 0
+
+
+def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
+    """A group made again under its name, while the write for the old one is not answered yet."""
+    ledger = a_cluster(GANG)
+    old = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    ledger.group_gone(KEY)
+    see(ledger, GANG.with_uid("another").at_revision(2))
+    ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    ledger.retract_reservation(KEY, old)
+    ledger.confirm_reservation(KEY, old, 9)
+    assert inqueue(ledger) == 2
+    assert ledger.groups[KEY].settled_revision == 0
+
+
+def test_a_group_of_that_name_made_anew_is_another() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 4}).at_revision(9))
+    see(ledger, GANG.with_uid("another").at_revision(2))
+    assert inqueue(ledger) == 0
+
+
+def test_what_is_bound_beyond_the_minimum_is_elastic() -> None:
+    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
+    assert elastic(ledger) == 5
+
+
+def test_the_members_bound_first_are_the_minimum() -> None:
+    ledger = a_cluster(GANG, member("late", 9, cards=5), member("a", 1))
+    assert elastic(ledger) == 0
+    see(ledger, member("b", 2))
+    assert elastic(ledger) == 5
+
+
+def test_members_bound_at_one_time_stand_by_creation_then_uid() -> None:
+    first = member("z", 1, cards=5).created("2025-01-01T00:00:00Z")
+    ledger = a_cluster(GANG, member("b", 1, cards=2), member("a", 1), first)
+    assert elastic(ledger) == 2
+
+
+def test_a_member_of_the_minimum_that_goes_is_replaced() -> None:
+    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
+    ledger.pod_gone("uid-a")
+    assert elastic(ledger) == 0
+    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
+    ledger.pod_gone("uid-c")
+    assert elastic(ledger) == 0
+
+
+def test_another_minimum_changes_what_is_elastic() -> None:
+    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
+    see(ledger, GANG.of(1).at_revision(2))
+    assert elastic(ledger) == 6
+    see(ledger, GANG.of(3).at_revision(3))
+    assert elastic(ledger) == 0
+
+
+def test_pods_of_a_group_that_was_not_seen_and_pods_of_none_are_not_elastic() -> None:
+    ledger = a_cluster(member("a", 1), member("b", 2), member("c", 3))
+    see(ledger, a_pod("alone").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"))
+    assert elastic(ledger) == 0
+    see(ledger, GANG)
+    assert elastic(ledger) == 1
+
+
+def test_gated_and_open_members_are_not_elastic() -> None:
+    ledger = a_cluster(GANG.of(0), member("a"), member("b").stamped("red", {H200: 1}))
+    assert elastic(ledger) == 0
+
+
+def test_a_gang_has_more_than_one_member() -> None:
+    for minimum, gang in ((None, False), (0, False), (1, False), (2, True)):
+        assert a_cluster(GANG.of(minimum)).groups[KEY].gang is gang
+
+
+def test_a_gang_has_started_when_its_minimum_is_reserved_or_held() -> None:
+    book = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
+    assert (book.bound, book.missing, book.started) == (1, 1, False)
+    assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
+    assert a_cluster(GANG.reserving("red", {H200: 2})).groups[KEY].started

@@ -1,0 +1,456 @@
+"""The ledger, event by event: the totals of section 6, and what stays charged."""
+
+import pytest
+
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    SHARED,
+    Body,
+    a_group,
+    a_ledger,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
+from cardquota.quota.ledger.account import OUTSIDE
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.recount import Totals
+from cardquota.quota.stamp import Reservation, Stamp, canonical
+
+from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
+
+# --- section 6 --------------------------------------------------------------------------------
+
+
+def test_a_gated_pod_is_requested() -> None:
+    assert totals(a_cluster(POD.gated())) == (2, 0, 0, 0)
+
+
+def test_a_pod_let_through_is_inqueue() -> None:
+    assert totals(a_cluster(POD)) == (2, 2, 0, 0)
+
+
+def test_a_bound_pod_is_allocated() -> None:
+    assert totals(a_cluster(POD.on_node("h200-a"))) == (2, 0, 2, 0)
+
+
+def test_a_terminating_pod_counts_until_it_is_gone() -> None:
+    ledger = a_cluster(POD.on_node("h200-a").terminating())
+    assert totals(ledger) == (2, 0, 2, 0)
+    ledger.pod_gone(POD.uid)
+    assert totals(ledger) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_t1_a_finished_pod_does_not_count(phase: str) -> None:
+    ledger = a_cluster(POD.on_node("h200-a"))
+    see(ledger, POD.on_node("h200-a").in_phase(phase).at_revision(2))
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(a_cluster(POD.on_node("h200-a").in_phase(phase))) == (0, 0, 0, 0)
+
+
+def test_p6_cpu_and_memory_are_totals_too() -> None:
+    ledger = a_cluster(POD.with_cpu("500m").with_memory("1Gi"))
+    assert totals(ledger, "cpu") == (500, 500, 0, 0)
+    assert totals(ledger, "memory") == (2**30, 2**30, 0, 0)
+
+
+def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
+    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), free_cpu_memory=True)
+    see(ledger, a_pod("no-cards").in_queue("red").with_cpu("2"))
+    assert totals(ledger, "cpu") == (2_000, 2_000, 0, 0)
+
+
+def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
+    ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
+    assert totals(ledger, H800) == (1, 0, 1, 0)
+    assert ledger.news.take_strangers() == {"uid-pod"}
+    assert ledger.news.take_strangers() == set()
+
+
+def test_strangers_may_be_taken_some_at_a_time() -> None:
+    ledger = a_cluster(*(a_pod(f"p{n}").asking_for(1).in_queue("red") for n in range(5)))
+    news = ledger.news
+    taken = [news.take_strangers(2), news.take_strangers(2), news.take_strangers(2)]
+    assert [len(uids) for uids in taken] == [2, 2, 1]
+    assert (len(set().union(*taken)), news.strangers) == (5, 0)
+
+
+def test_i3_pods_we_let_through_are_no_strangers() -> None:
+    ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
+    assert ledger.news.take_strangers() == set()
+
+
+def test_p3_a_pod_that_names_no_card_is_charged_for_the_first_with_quota() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 1, H800: 2}))
+    see(ledger, a_pod().in_queue("red").asking_for(1))
+    assert totals(ledger, H800) == (1, 1, 0, 0)
+
+
+def test_q1_a_card_without_quota_is_still_counted() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red"), POD)
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
+    ledger = a_cluster(POD)
+    see(ledger, a_pod().with_cpu("1").at_revision(2))
+    assert ledger.pods == {}
+
+
+def test_a_pod_that_does_not_concern_us_is_not_kept() -> None:
+    assert a_cluster(a_pod().with_cpu("1")).pods == {}
+
+
+# --- D8: what running pods are charged stays ----------------------------------------------------
+
+
+def test_d8_a_bound_pod_is_charged_by_its_node() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("4090-a"))
+    assert totals(ledger, "NVIDIA-GeForce-RTX-4090") == (1, 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        a_node("h200-a").with_cards(H800, 8),
+        a_node("h200-a").showing(H200),
+        a_node("h200-a").offering(8),
+        a_node("h200-a").with_cards(H800, 8).with_uid("another"),
+    ],
+)
+def test_d8_a_node_that_changes_changes_nothing_for_who_runs_there(later: Body) -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("h200-a"))
+    see(ledger, later)
+    assert totals(ledger) == (1, 0, 1, 0)
+    see(ledger, RED.with_quota({H800: 9}))
+    assert totals(ledger) == (1, 0, 1, 0)
+    ledger.node_gone("h200-a")
+    assert totals(ledger) == (1, 0, 1, 0)
+
+
+def test_e10_a_stamped_pod_is_charged_by_its_stamp_whatever_else_it_says() -> None:
+    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h200-a"))
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, POD.in_queue("blue").stamped("red", {H200: 2}).at_revision(2))
+    assert totals(ledger) == (2, 2, 0, 0)
+
+
+# --- E3: bound to another model than it was let through for --------------------------------------
+
+STAMPED = POD.stamped("red", {H200: 2})
+ELSEWHERE = STAMPED.on_node("h800-a").at_revision(2)
+
+
+def test_e3_a_pod_on_a_node_of_another_model_is_charged_by_the_node() -> None:
+    """It holds those cards, whatever it was let through for: the queue may be over its quota."""
+    ledger = a_cluster(STAMPED)
+    assert totals(ledger) == (2, 2, 0, 0)
+    see(ledger, ELSEWHERE)
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert totals(a_cluster(ELSEWHERE), H800) == (2, 0, 2, 0)
+
+
+def test_e3_its_node_may_be_seen_later() -> None:
+    ledger = a_ledger(RED, ELSEWHERE)
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, *CARDS)
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+def test_d8_what_becomes_of_the_node_afterwards_is_no_news() -> None:
+    ledger = a_cluster(STAMPED.on_node("h200-a"), ELSEWHERE.with_uid("other"))
+    see(ledger, a_node("h200-a").with_cards(H800, 8), a_node("h800-a").with_cards(H200, 8))
+    see(ledger, STAMPED.on_node("h200-a").labelled("a", "b").at_revision(3))
+    see(ledger, ELSEWHERE.with_uid("other").with_cpu("1").at_revision(4))
+    assert totals(ledger) == (2, 0, 2, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+RUNNING = ELSEWHERE.in_phase("Running")
+WRITTEN = ELSEWHERE.stamped("red", {H800: 2}).at_revision(3)
+RELABELLED = a_node("h800-a").with_cards(f"{H800}-SHARED", 8)
+
+
+def test_d8_of_a_pod_first_seen_when_it_runs_the_stamp_says_what_its_node_was() -> None:
+    """The operator starts anew, and the node shows another model since."""
+    ledger = a_ledger(
+        RED, RELABELLED, POD.stamped("red", {H800: 2}).on_node("h800-a").in_phase("Running")
+    )
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert totals(ledger, f"{H800}-SHARED") == (0, 0, 0, 0)
+    assert not ledger.misplaced
+
+
+def test_e3_a_pod_that_runs_when_it_is_seen_bound_is_charged_by_its_node() -> None:
+    """It was known unbound before: a watch may miss the moment between."""
+    ledger = a_cluster(STAMPED)
+    see(ledger, RUNNING)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    assert ledger.misplaced == {POD.uid}
+    assert ledger.news.take_to_correct() == {POD.uid}
+    assert ledger.news.take_to_correct() == set()
+
+
+def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_anew() -> None:
+    """And then it is charged as before, whatever becomes of the node."""
+    ledger = a_cluster(STAMPED)
+    assert not ledger.misplaced
+    see(ledger, ELSEWHERE)
+    assert ledger.misplaced == {POD.uid}
+    see(ledger, WRITTEN)
+    assert not ledger.misplaced
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+    see(ledger, RELABELLED, WRITTEN.in_phase("Running").at_revision(4))
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+def test_e3_after_a_restart_a_pod_is_charged_for_where_it_is_by_what_was_written() -> None:
+    for node in (a_node("h800-a").with_cards(H800, 8), RELABELLED):
+        ledger = a_ledger(RED, node, WRITTEN.in_phase("Running"))
+        assert totals(ledger) == (0, 0, 0, 0)
+        assert totals(ledger, H800) == (2, 0, 2, 0)
+        assert not ledger.misplaced
+
+
+def test_e3_a_misplaced_pod_that_is_gone_is_to_be_stamped_no_more() -> None:
+    ledger = a_cluster(ELSEWHERE)
+    ledger.pod_gone(POD.uid)
+    assert not ledger.misplaced
+
+
+def test_e3_a_node_that_shows_no_card_yet_is_compared_when_it_does() -> None:
+    """Its device plugin may be away just when the pod is bound."""
+    ledger = a_cluster(a_node("h800-a").with_uid("new"), STAMPED)
+    see(ledger, ELSEWHERE)
+    assert totals(ledger) == (2, 0, 2, 0)
+    see(ledger, a_node("h800-a").with_uid("new").with_cards(H800, 8), RELABELLED.with_uid("new"))
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (2, 0, 2, 0)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        a_node("n").sharing(H200, 8, "144384"),
+        a_node("n").showing(H200).with_slices("1g.18gb", 7),
+        a_node("n"),
+        a_node("n").with_cards("XPU", 8, "new.example/xpu"),
+    ],
+)
+def test_e10_a_node_that_says_nothing_of_another_model_changes_nothing(node: Body) -> None:
+    """How it divides its cards may have changed while the pod ran and nobody looked."""
+    shared = POD.asking_for(2, SHARED).stamped("red", {H200: 2}).on_node("n")
+    assert totals(a_cluster(node, shared)) == (2, 0, 2, 0)
+
+
+def test_e10_a_stamp_without_cards_stays_so() -> None:
+    ledger = a_cluster(POD.stamped("red", {}).on_node("h800-a"))
+    assert totals(ledger, H800) == (0, 0, 0, 0)
+
+
+def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(2, "new.example/xpu").on_node("x"))
+    assert totals(ledger, "XPU") == (0, 0, 0, 0)
+    see(ledger, a_node("x").with_cards("XPU", 8, "new.example/xpu"))
+    assert totals(ledger, "XPU") == (2, 0, 2, 0)
+
+
+# --- stale and repeated events ------------------------------------------------------------------
+
+
+def test_a_repeated_event_changes_nothing() -> None:
+    ledger = a_cluster(POD)
+    ledger.news.take_changed()
+    see(ledger, POD, POD.at_revision(5), RED, a_node("h200-a").with_cards(H200, 8))
+    assert totals(ledger) == (2, 2, 0, 0)
+    assert ledger.news.take_changed() == set()
+    assert ledger.pods[POD.uid].facts.revision == 5
+
+
+def test_an_event_older_than_what_is_known_of_a_pod_changes_nothing() -> None:
+    ledger = a_cluster(POD.on_node("h200-a").at_revision(5))
+    see(ledger, POD.gated().at_revision(4), POD.in_phase("Failed").at_revision(4))
+    assert totals(ledger) == (2, 0, 2, 0)
+
+
+def test_an_older_event_of_a_group_changes_nothing() -> None:
+    ledger = a_cluster(a_group().in_queue("blue").at_revision(5), POD.in_group("gang"))
+    see(ledger, a_group().in_queue("red").at_revision(4), a_group().in_queue("blue").at_revision(6))
+    assert totals(ledger, queue="blue") == (2, 2, 0, 0)
+
+
+def test_what_is_not_known_may_be_gone() -> None:
+    ledger = a_ledger()
+    for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
+        gone("unknown")
+    ledger.namespace_gone("unknown")
+    for tell in (ledger.put_back, ledger.hold_back):
+        tell("unknown")
+    stamp = Stamp("red", (), "term-1")
+    ledger.retract("unknown", stamp)
+    ledger.confirm("unknown", stamp, 1)
+    reservation = Reservation("red", "term-1", ())
+    ledger.retract_reservation("unknown", reservation)
+    ledger.confirm_reservation("unknown", reservation, 1)
+    assert not list(ledger.accounts())
+
+
+# --- queues -------------------------------------------------------------------------------------
+
+
+def quota(ledger: Ledger, queue: str = "red") -> dict[str, int]:
+    account = ledger.account(queue)
+    return dict(account.quota) if account else {}
+
+
+def test_q3_the_quotas_of_all_queues_add_up() -> None:
+    ledger = a_cluster(a_queue("blue").with_quota({H200: 4}))
+    assert ledger.cluster_quota(H200) == 7
+    assert ledger.in_any_quota(H200)
+    ledger.queue_gone("blue")
+    see(ledger, a_queue("red"))
+    assert ledger.cluster_quota(H200) == 0
+    assert not ledger.in_any_quota(H200)
+
+
+def test_q4_a_quota_that_cannot_be_read_leaves_the_last_good_one() -> None:
+    ledger = a_cluster()
+    see(ledger, RED.with_quota_text("{"))
+    see(ledger, RED.with_quota_text("[]"))
+    assert quota(ledger) == {H200: 3, H800: 3}
+    assert ledger.cluster_quota(H200) == 3
+    see(ledger, RED.with_quota({H200: 1}))
+    assert quota(ledger) == {H200: 1}
+
+
+def test_q4_after_a_restart_the_last_good_quota_is_in_the_status() -> None:
+    broken = a_queue("red").with_quota_text("{").having_reported(H200, 3, GPU)
+    ledger = a_ledger(broken.having_reported("never-seen", 2, None).having_reported(H800, 0, GPU))
+    assert quota(ledger) == {H200: 3, "never-seen": 2}
+    assert ledger.catalog.resource("never-seen") is None
+
+
+def test_p4_a_status_that_says_the_resource_of_a_card_moves_who_asks_for_it() -> None:
+    ledger = a_ledger(RED, a_pod().in_queue("red").asking_for(1))
+    assert totals(ledger) == (0, 0, 0, 0)
+    see(ledger, RED.having_reported(H200, 3, GPU))
+    assert totals(ledger) == (1, 1, 0, 0)
+
+
+def test_a_deleted_queue_leaves_what_is_charged_to_its_name() -> None:
+    ledger = a_cluster(POD)
+    ledger.queue_gone("red")
+    assert totals(ledger) == (2, 2, 0, 0)
+    assert quota(ledger) == {}
+    ledger.pod_gone(POD.uid)
+    assert ledger.account("red") is None
+
+
+def test_a_queue_that_comes_back_counts_who_is_there() -> None:
+    ledger = a_cluster(POD.gated())
+    ledger.queue_gone("red")
+    see(ledger, RED)
+    assert totals(ledger) == (2, 0, 0, 0)
+    assert waiting(ledger) == {POD.uid}
+
+
+def test_a_reservation_in_a_queue_that_is_gone_leaves_nothing_behind() -> None:
+    ledger = a_ledger(a_group().of(2).reserving("gone", {H200: 2}))
+    assert totals(ledger, queue="gone") == (0, 2, 0, 0)
+    ledger.group_gone("team/gang")
+    assert not list(ledger.accounts())
+
+
+def test_a_change_of_quota_moves_who_names_no_card() -> None:
+    ledger = a_cluster(a_pod().in_queue("red").asking_for(1))
+    see(ledger, RED.with_quota({H200: 1, H800: 9}))
+    assert totals(ledger, H800) == (1, 1, 0, 0)
+    see(ledger, RED.with_quota({H200: 9}))
+    assert (totals(ledger), totals(ledger, H800)) == ((1, 1, 0, 0), (0, 0, 0, 0))
+
+
+def test_q7_what_stands_over_its_limit_is_told() -> None:
+    ledger = a_cluster(POD.with_cpu("2"))
+    see(ledger, RED.with_quota({H200: 1}).limited_to(cpu="1", memory="1Gi"))
+    account = ledger.account("red")
+    assert account is not None
+    assert list(account.over()) == [(H200, 2, 1), ("cpu", 2_000, 1_000)]
+
+
+def test_who_is_told_of_a_change() -> None:
+    ledger = a_cluster(POD)
+    assert ledger.news.take_changed() == {"red"}
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_stirred() == set()
+    ledger.news.stir("red")
+    ledger.news.stir_group("team/gang")
+    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.news.take_groups() == {"team/gang"}
+
+
+def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
+    ledger = a_cluster()
+    assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
+    share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
+    assert dict(share.labels) == {
+        f"{GPU}.product": "NVIDIA-L4",
+        f"{GPU}.replicas": "4",
+        f"{GPU}.sharing-strategy": "!time-slicing",
+    }
+    other = ledger.known_card("X", "new.example/xpu")
+    assert other.labels == (("new.example/xpu.product", "X"),)
+
+
+def test_what_a_pod_would_be_charged_has_its_cpu_and_memory() -> None:
+    ledger = a_cluster(POD.gated().with_cpu("1"))
+    record = ledger.pods[POD.uid]
+    assert ledger.charge_of(record, ((H800, 2),)) == canonical({H800: 2, "cpu": 1_000})
+
+
+def test_a_drift_would_be_told() -> None:
+    ledger = a_cluster(POD)
+    account = ledger.account("red")
+    assert account is not None
+    account.move(H200, Bucket.OPEN, 1)
+    assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
+
+
+def test_outside_every_queue_nothing_is_limited() -> None:
+    account = a_ledger(*CARDS, UNNAMED).account(OUTSIDE)
+    assert account is not None
+    assert (account.limit(H200), account.limit("cpu"), list(account.over())) == (None, None, [])
+
+
+def test_at_rest_nothing_is_to_be_looked_at() -> None:
+    ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
+    ledger.rest()
+    assert (ledger.news.take_changed(), ledger.news.take_stirred()) == (set(), set())
+    assert (ledger.news.take_groups(), ledger.news.take_strangers()) == (set(), set())
+
+
+def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_for_that() -> None:
+    recorded = a_queue("red").with_quota({H200: 3}).having_reported(H200, 3, "old.example/gpu")
+    ledger = a_ledger(recorded, a_pod().in_queue("red").asking_for(1, "old.example/gpu"))
+    assert totals(ledger) == (1, 1, 0, 0)
+    see(ledger, a_node().with_cards(H200, 8))
+    assert totals(ledger) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("product", "counted"), [(H200, (1, 1, 0, 0)), (H800, (0, 0, 0, 0))])
+def test_i2_a_card_of_another_resource_is_counted_alike_whenever_its_node_is_seen(
+    product: str, counted: tuple[int, int, int, int]
+) -> None:
+    there = {f"{GPU}.product": product}
+    pod = a_pod().in_queue("red").naming(H200).asking_for(1, SHARED).on_nodes_labelled(there)
+    before, after = a_ledger(*CARDS, RED, pod), a_ledger(RED, pod, *CARDS)
+    assert totals(before) == totals(after) == counted

@@ -1,0 +1,184 @@
+"""Q1-Q6: what is kept of a queue, and what is refused at write."""
+
+import pytest
+
+from builders import GPU, H200, H800, a_queue
+from builders.queue import QueueBody
+from cardquota.quota import messages
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_about
+
+
+def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:
+    capability = {"cpu": "4", "memory": "4Gi", GPU: "100"}
+    facts = a_queue().with_quota({H200: 3}).put(capability, "spec", "capability").facts()
+    assert facts.quota == {H200: 3}
+    assert facts.limits == {"cpu": 4_000, "memory": 4 * 2**30}
+
+
+def test_q2_an_absent_capability_limits_nothing() -> None:
+    assert a_queue().facts().limits == {}
+
+
+def test_guarantee_and_deserved_are_read() -> None:
+    queue = a_queue().put({"cpu": "2"}, "spec", "guarantee", "resource")
+    facts = queue.put({"memory": "1Gi"}, "spec", "deserved").facts()
+    assert (facts.guarantee, facts.deserved) == ({"cpu": 2_000}, {"memory": 2**30})
+
+
+def test_q1_no_annotation_is_a_quota_of_nothing() -> None:
+    facts = a_queue().facts()
+    assert (facts.quota, facts.quota_problem) == ({}, "")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"A": 0.5}', '{"A": 1, "A": 2}', '{"A|B": 1}'])
+def test_q4_a_quota_that_cannot_be_read_is_refused_at_write(text: str) -> None:
+    queue = a_queue().with_quota_text(text)
+    with pytest.raises(QueueError, match=r"card\.quota cannot be read.*Write a JSON object"):
+        check_queue(queue.wire())
+    assert queue.facts().quota is None
+    assert queue.facts().quota_problem
+
+
+def test_q4_what_can_be_read_is_accepted() -> None:
+    check_queue(a_queue().with_quota({H200: 3}).limited_to("4", "4Gi").open_to("team-*").wire())
+    check_queue(a_queue().closed().with_policy("Gate").put("root", "spec", "parent").wire())
+
+
+@pytest.mark.parametrize(
+    ("queue", "why"),
+    [
+        (a_queue().put("tenants", "spec", "parent"), r"parent is <tenants>, but queues are flat"),
+        (a_queue().with_policy("Maybe"), r"card\.policy is <Maybe>; write Deny or Gate"),
+        (a_queue().annotated(v.QUEUE_STATE, "Shut"), r"<Shut>; write Open or Closed"),
+        (a_queue().put(-1, "spec", "weight"), r"spec\.weight is -1"),
+        (a_queue().put(0, "spec", "weight"), r"spec\.weight is 0, at least 1"),
+        (a_queue().limited_to(cpu="much"), r"spec\.capability\.cpu: <much>"),
+        (
+            a_queue().limited_to(memory="-1Gi"),
+            r"capability\.memory is -1Gi, it cannot be negative; write 0",
+        ),
+        (a_queue().put({"cpu": "-1"}, "spec", "deserved"), r"spec\.deserved\.cpu"),
+        (a_queue().guaranteeing(cpu="some"), r"spec\.guarantee\.resource\.cpu: <some>"),
+        (a_queue().annotated(v.NAMESPACES, "team-a"), r"card\.namespaces cannot be read"),
+        (a_queue().annotated(v.NAMESPACES, '{"a": 1}'), r"JSON list"),
+        (a_queue().annotated(v.NAMESPACES, '["a", 1]'), r"JSON list"),
+        (a_queue().annotated(v.NAMESPACES, '[""]'), r"JSON list"),
+        (a_queue().annotated(v.NAMESPACES, "[" * 60_000), r"JSON list"),
+    ],
+)
+def test_q5_q8_what_is_refused_at_write_says_what_to_do(queue: QueueBody, why: str) -> None:
+    with pytest.raises(QueueError, match=why):
+        check_queue(queue.wire())
+
+
+@pytest.mark.parametrize(
+    ("patterns", "namespace", "admitted"),
+    [
+        (("team-a",), "team-a", True),
+        (("team-a",), "team-ab", False),
+        (("team-a", "team-a-*"), "team-a-dev", True),
+        (("team-[ab]",), "team-b", True),
+        (("*",), "anything", True),
+        (("Team-a",), "team-a", False),
+        ((), "team-a", False),
+    ],
+)
+def test_a_queue_is_open_to_the_namespaces_it_names(
+    patterns: tuple[str, ...], namespace: str, *, admitted: bool
+) -> None:
+    assert a_queue().open_to(*patterns).facts().admits(namespace) is admitted
+
+
+def test_an_absent_list_opens_a_queue_to_every_namespace() -> None:
+    assert a_queue().facts().admits("anything")
+
+
+def test_a_stored_list_that_cannot_be_read_opens_it_to_none() -> None:
+    assert not a_queue().annotated(v.NAMESPACES, "*").facts().admits("anything")
+
+
+def test_what_is_stored_and_cannot_be_read_takes_the_safe_side() -> None:
+    facts = a_queue().limited_to("much", "-1").with_policy("Maybe").facts()
+    assert facts.limits == {"cpu": 0, "memory": 0}
+    assert facts.policy is None
+
+
+@pytest.mark.parametrize(
+    ("queue", "state"),
+    [
+        (a_queue(), v.QueueState.OPEN),
+        (a_queue().in_state("Open"), v.QueueState.OPEN),
+        (a_queue().in_state("Unknown"), v.QueueState.OPEN),
+        (a_queue().closed(), v.QueueState.CLOSED),
+        (a_queue().closed().in_state("Open"), v.QueueState.CLOSED),
+        (a_queue().in_state("Closed"), v.QueueState.CLOSED),
+        (a_queue().in_state("Closing"), v.QueueState.CLOSING),
+        (a_queue().annotated(v.QUEUE_STATE, "Open").in_state("Closed"), v.QueueState.CLOSED),
+    ],
+)
+def test_q6_a_queue_is_closed_by_annotation_or_status(
+    queue: QueueBody, state: v.QueueState
+) -> None:
+    assert queue.facts().state is state
+
+
+def ours(queue: QueueBody, manager: str = v.FIELD_MANAGER) -> QueueBody:
+    fields: dict[str, object] = {"f:status": {"f:state": {}}}
+    return queue.put([{"manager": manager, "fieldsV1": fields}], "metadata", "managedFields")
+
+
+def test_q6_a_state_we_wrote_is_an_echo_of_the_annotation() -> None:
+    echo = ours(a_queue().in_state("Closed")).facts()
+    assert (echo.state, echo.state_is_ours) == (v.QueueState.OPEN, True)
+
+
+def test_q6_a_state_we_did_not_write_is_never_taken_back() -> None:
+    theirs = ours(a_queue().in_state("Closed"), manager="vcctl").facts()
+    assert (theirs.state, theirs.state_is_ours) == (v.QueueState.CLOSED, False)
+    assert a_queue().in_state("Open").facts().state_is_ours
+
+
+@pytest.mark.parametrize("status", [7, None, "f:state", ["f:state"], {"f:state": 7}])
+def test_q6_managed_fields_of_any_form_are_read(status: object) -> None:
+    fields = [{"manager": v.FIELD_MANAGER, "fieldsV1": {"f:status": status, "f:spec": 7}}]
+    queue = a_queue().in_state("Closed").put(fields, "metadata", "managedFields")
+    assert queue.facts().state_is_ours is isinstance(status, dict)
+
+
+def test_priority_strategy_and_generation() -> None:
+    facts = a_queue().with_priority(3).fifo().put(7, "metadata", "generation").facts()
+    assert (facts.priority, facts.fifo, facts.generation) == (3, True, 7)
+    assert not a_queue().facts().fifo
+
+
+def test_q4_the_status_keeps_the_last_good_quota() -> None:
+    queue = a_queue().having_reported(H200, 3, GPU).having_reported(H800, 2, None)
+    assert queue.facts().recorded == {H200: (GPU, 3), H800: ("", 2)}
+
+
+@pytest.mark.parametrize("queue", [a_queue(), a_queue().closed(), a_queue().in_state("Closed")])
+def test_q8_a_queue_that_is_being_deleted_takes_nothing_new(queue: QueueBody) -> None:
+    """A finalizer keeps it for a while: then it would go from under its pods."""
+    leaving = queue.put("2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+    assert leaving.facts().state is v.QueueState.CLOSING
+
+
+def test_q6_a_state_that_we_do_not_know_is_open_and_is_left_alone() -> None:
+    facts = a_queue().in_state("Unknown").facts()
+    assert (facts.state, facts.state_is_ours) == (v.QueueState.OPEN, False)
+
+
+def test_q2_a_stored_limit_that_cannot_be_read_is_nothing_and_says_so() -> None:
+    facts = a_queue().limited_to(cpu="1e400", memory="4Gi").facts()
+    assert facts.limits == {"cpu": 0, "memory": 4 * 2**30}
+    assert facts.spec_problem.startswith("spec.capability.cpu: <1e400> is more than can be counted")
+    assert a_queue().limited_to(cpu="4").facts().spec_problem == ""
+
+
+def test_d9_rows_that_no_node_can_have_are_doubtful() -> None:
+    odd = [f"NVIDIA H{number}" for number in range(7)]
+    found = doubts_about(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)).wire())
+    assert found == tuple(messages.row_impossible(name) for name in odd[:5])
+    for quiet in (a_queue(), a_queue().with_quota({H200: 1}), a_queue().with_quota_text("{")):
+        assert doubts_about(quiet.wire()) == ()

@@ -1,0 +1,264 @@
+"""E7: of several cards with quota, the first that a node has free at once."""
+
+import pytest
+
+from builders import GPU, H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
+from builders.node import NodeBody
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+
+from ..releasing import cards_of, release
+
+QUEUE = a_queue("red").with_quota({H200: 8, H800: 8})
+EITHER = f"{H200}|{H800}"
+
+
+def h200(name: str = "h200-1", cards: int = 2) -> NodeBody:
+    return a_node(name).with_cards(H200, cards)
+
+
+def h800(name: str = "h800-1", cards: int = 2) -> NodeBody:
+    return a_node(name).with_cards(H800, cards)
+
+
+def waiting(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
+    return a_pod(name).in_queue("red").naming(names).asking_for(cards).gated()
+
+
+def on(node: str, cards: int, name: str = "holder") -> PodBody:
+    """Somebody's pod, of no queue: its cards are taken all the same."""
+    return a_pod(name).asking_for(cards).on_node(node)
+
+
+def goes_to(*things: Body) -> list[dict[str, int]]:
+    """The cards of `p` when it is let through."""
+    return cards_of(opened(*things), "p")
+
+
+def opened(*things: Body) -> Ledger:
+    ledger = a_ledger(QUEUE, *things)
+    assert ["p"] in release(ledger)[0]
+    return ledger
+
+
+def test_e7_the_first_in_the_users_order() -> None:
+    assert goes_to(h200(), h800(), waiting("p")) == [{H200: 1}]
+    assert goes_to(h200(), h800(), waiting("p", 1, f"{H800}|{H200}")) == [{H800: 1}]
+
+
+def test_e7_another_if_the_first_is_not_free_at_once() -> None:
+    assert goes_to(h200(), h800(), on("h200-1", 2), waiting("p")) == [{H800: 1}]
+
+
+def test_e7_a_pod_uses_one_node() -> None:
+    """Two nodes have two cards free together, and none of them both."""
+    nodes = h200("h200-1"), h200("h200-2"), h800()
+    holders = on("h200-1", 1, "a"), on("h200-2", 1, "b")
+    assert goes_to(*nodes, *holders, waiting("p", 2)) == [{H800: 2}]
+    assert goes_to(*nodes, *holders, waiting("p", 1)) == [{H200: 1}]
+
+
+def test_e7_if_no_node_has_any_the_first_with_quota_so_that_an_autoscaler_sees_it() -> None:
+    full = h200(), h800(), on("h200-1", 2, "a"), on("h800-1", 2, "b")
+    assert goes_to(*full, waiting("p")) == [{H200: 1}]
+    assert goes_to(*full, QUEUE.with_quota({H800: 8}), waiting("p")) == [{H800: 1}]
+
+
+def test_e7_quota_comes_before_nodes() -> None:
+    assert goes_to(h200(), h800(), QUEUE.with_quota({H800: 1}), waiting("p")) == [{H800: 1}]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        h200().put(True, "spec", "unschedulable"),
+        h200().put([{"type": "Ready", "status": "False"}], "status", "conditions"),
+        h200().put([{"type": "Ready", "status": "Unknown"}], "status", "conditions"),
+        a_node("h200-1").showing(H200),
+    ],
+    ids=["cordoned", "not ready", "not heard of", "without its plugin"],
+)
+def test_e7_a_node_that_takes_no_pods_has_nothing_free(node: NodeBody) -> None:
+    assert goes_to(h200(), h800(), node.at_revision(2), waiting("p")) == [{H800: 1}]
+    assert goes_to(h200(), h800(), node.at_revision(2), h200().at_revision(3), waiting("p")) == [
+        {H200: 1}
+    ]
+
+
+def test_e7_what_ends_or_leaves_makes_room() -> None:
+    ledger = a_ledger(QUEUE, h200(), h800(), on("h200-1", 2))
+    see(ledger, on("h200-1", 2).in_phase("Succeeded").at_revision(2), waiting("p"))
+    release(ledger)
+    assert cards_of(ledger, "p") == [{H200: 1}]
+    ledger.node_gone("h200-1")
+    see(ledger, waiting("q"))
+    release(ledger)
+    assert cards_of(ledger, "q") == [{H800: 1}]
+
+
+def test_e7_those_on_their_way_are_counted_before_they_have_a_node() -> None:
+    """Opened at once, bound some time later: three cards are two on one node, then the other."""
+    ledger = a_ledger(QUEUE, h200(), h800(), *(waiting(f"p{n}") for n in range(4)))
+    release(ledger)
+    assert cards_of(ledger, "p0", "p1", "p2", "p3") == [{H200: 1}] * 2 + [{H800: 1}] * 2
+    see(ledger, waiting("p0").stamped("red", {H200: 1}).on_node("h200-1").at_revision(2))
+    ledger.pod_gone("uid-p1")
+    see(ledger, waiting("p4"), waiting("p5"))
+    release(ledger)
+    assert cards_of(ledger, "p4", "p5") == [{H200: 1}, {H200: 1}]  # then no node has any
+
+
+def test_e7_those_on_their_way_fill_nodes_tightly() -> None:
+    nodes = h200("small", 2), h200("large", 4), h800("other", 8)
+    going = [waiting(f"w{n}", 1, H200).stamped("red", {H200: 1}) for n in range(2)]
+    assert goes_to(*nodes, *going, waiting("p", 4)) == [{H200: 4}]
+    going.append(waiting("w2", 1, H200).stamped("red", {H200: 1}))
+    assert goes_to(*nodes, *going, waiting("p", 4)) == [{H800: 4}]
+
+
+def test_e7_those_for_whom_there_is_no_node_take_nobody_elses() -> None:
+    nodes = h200("small", 2), h800("other", 2)
+    large = waiting("large", 6, H200).stamped("red", {H200: 6})
+    assert goes_to(*nodes, large, waiting("p", 2)) == [{H200: 2}]
+
+
+def test_e7_a_pod_that_picks_its_nodes_has_those_alone() -> None:
+    zone = "topology.kubernetes.io/zone"
+    nodes = (
+        h200().labelled(zone, "a"),
+        h800().labelled(zone, "b"),
+        h800("h800-2").labelled(zone, "a"),
+    )
+    near = waiting("p").on_nodes_labelled({zone: "b"})
+    assert goes_to(*nodes, near) == [{H800: 1}]
+    both = waiting("p").on_nodes_labelled({zone: "a"})
+    assert goes_to(*nodes, both) == [{H200: 1}]
+    named = waiting("p").on_nodes_labelled({"kubernetes.io/hostname": "h800-1"})
+    hosts = (node.labelled("kubernetes.io/hostname", node.name) for node in nodes)
+    assert goes_to(*hosts, named) == [{H800: 1}]
+    nowhere = waiting("p").on_nodes_labelled({zone: "c"})
+    assert goes_to(*nodes, nowhere) == [{H200: 1}]
+
+
+TAINT = {"key": "team", "value": "blue", "effect": "NoSchedule"}
+
+
+def tainted(node: NodeBody, *taints: dict[str, str]) -> NodeBody:
+    return node.put(list(taints or (TAINT,)), "spec", "taints")
+
+
+def tolerating(pod: PodBody, **toleration: str) -> PodBody:
+    return pod.with_spec(tolerations=[{"operator": "Exists", **toleration}])
+
+
+def test_e7_a_node_whose_taints_the_pod_does_not_tolerate_has_nothing_for_it() -> None:
+    nodes = tainted(h200()), h800()
+    assert goes_to(*nodes, waiting("p")) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(waiting("p"), key="else")) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(waiting("p"), key="team")) == [{H200: 1}]
+    wish = {"key": "team", "effect": "PreferNoSchedule"}
+    assert goes_to(tainted(h200(), wish), h800(), waiting("p")) == [{H200: 1}]
+
+
+def test_e7_of_the_nodes_of_a_card_only_those_that_are_tolerated_count() -> None:
+    nodes = tainted(h200("h200-1", 4)), h200("h200-2", 1), h800("h800-1", 4)
+    assert goes_to(*nodes, waiting("p", 1)) == [{H200: 1}]
+    assert goes_to(*nodes, waiting("p", 2)) == [{H800: 2}]
+    assert goes_to(*nodes, tolerating(waiting("p", 2))) == [{H200: 2}]
+    full = (*nodes, on("h200-1", 3))
+    assert goes_to(*full, tolerating(waiting("p", 2))) == [{H800: 2}]
+
+
+def test_e7_if_no_node_is_tolerated_the_first_with_quota() -> None:
+    """So that an autoscaler sees it: its new nodes may have other taints."""
+    assert goes_to(tainted(h200()), tainted(h800()), waiting("p")) == [{H200: 1}]
+
+
+def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
+    ledger = a_ledger(QUEUE, tainted(h200()), h800(), waiting("p"))
+    release(ledger)
+    see(ledger, h200().at_revision(2), waiting("q"))
+    release(ledger)
+    see(ledger, tainted(h200()).at_revision(3), waiting("r"))
+    release(ledger)
+    assert cards_of(ledger, "p", "q", "r") == [{H800: 1}, {H200: 1}, {H800: 1}]
+    ledger.node_gone("h200-1")
+    ledger.node_gone("h800-1")
+    assert vars(ledger.nodes.free)["_alike"] == vars(ledger.nodes.free)["_rows"] == {}
+    assert vars(ledger.nodes.free)["_kinds"] == {}
+
+
+def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
+    zone = "topology.kubernetes.io/zone"
+    nodes = tainted(h200()).labelled(zone, "a"), h800().labelled(zone, "a")
+    near = waiting("p").on_nodes_labelled({zone: "a"})
+    assert goes_to(*nodes, near) == [{H800: 1}]
+    assert goes_to(*nodes, tolerating(near, key="team")) == [{H200: 1}]
+
+
+def test_e7_where_none_is_free_a_card_of_the_nodes_that_it_picks() -> None:
+    """P5: of the other it could hold quota, and never run."""
+    zone = "topology.kubernetes.io/zone"
+    nodes = h200().labelled(zone, "a"), h800().labelled(zone, "b"), on("h800-1", 2)
+    assert goes_to(*nodes, waiting("p").on_nodes_labelled({zone: "b"})) == [{H800: 1}]
+    assert goes_to(*nodes, on("h200-1", 2, "other"), waiting("p")) == [{H200: 1}]
+    nowhere = waiting("p").on_nodes_labelled({zone: "c"})
+    assert goes_to(*nodes, nowhere) == [{H200: 1}]
+
+
+def test_e7_a_label_that_only_looks_like_a_cards_picks_nodes_as_any_other() -> None:
+    pool = "example.com/pool.product"
+    nodes = h200().labelled(pool, "x"), h800().labelled(pool, "y")
+    assert goes_to(*nodes, waiting("p").on_nodes_labelled({pool: "y"})) == [{H800: 1}]
+    unnamed = a_pod("p").in_queue("red").asking_for(1).gated().on_nodes_labelled({pool: "y"})
+    assert goes_to(*nodes, unnamed) == [{H800: 1}]
+
+
+def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
+    """A node with whole cards and shares, of which its pod uses the first kind."""
+    zone = "topology.kubernetes.io/zone"
+    mixed = h200().labelled(zone, "a").with_slices("1g.18gb", 7)
+    far = h800().labelled(zone, "b")
+    assert goes_to(
+        mixed, far, waiting("p", 1, f"{H800}|{H200}").on_nodes_labelled({zone: "a"})
+    ) == [{H200: 1}]
+
+
+def test_e7_what_is_kept_of_who_picks_which_nodes_ends_with_the_next_node() -> None:
+    zone = "topology.kubernetes.io/zone"
+    pods = [waiting(name).on_nodes_labelled({zone: "a"}) for name in ("p", "q")]
+    ledger = opened(h800().labelled(zone, "a"), pods[0])
+    assert cards_of(ledger, "p") == [{H800: 1}]
+    see(ledger, h200().labelled(zone, "a"), pods[1])
+    release(ledger)
+    assert cards_of(ledger, "q") == [{H200: 1}]
+
+
+def test_nothing_is_left_of_what_is_gone() -> None:
+    ledger = opened(h200(), h800(), on("h200-1", 1), waiting("p"))
+    for uid in ("uid-p", "uid-holder"):
+        ledger.pod_gone(uid)
+    for node in ("h200-1", "h800-1"):
+        ledger.node_gone(node)
+    assert [vars(ledger.nodes.free)] == [
+        {
+            **{key: {} for key in ("_used", "_offers", "_alike", "_kinds", "_rows", "_awaited")},
+            "_number_of_taints": 0,
+        }
+    ]
+
+
+def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:
+    ledger = a_ledger(QUEUE, on("h200-1", 2), h800(), h200(), waiting("p"))
+    assert not ledger.nodes.free.at_once(H200, 1)
+    release(ledger)
+    assert cards_of(ledger, "p") == [{H800: 1}]
+
+
+def test_cards_of_two_kinds_on_one_node_are_counted_each() -> None:
+    node = a_node("mixed").sharing(H800, 4, "81559").offering(2)
+    shares = a_pod("s").asking_for(3, f"{GPU}.shared").on_node("mixed")
+    ledger = a_ledger(QUEUE, node, shares)
+    free = ledger.nodes.free
+    assert [free.at_once(H800, n) for n in (2, 3)] == [True, False]
+    assert [free.at_once("NVIDIA-H800/mps-80g*1/2", n) for n in (1, 2)] == [True, False]

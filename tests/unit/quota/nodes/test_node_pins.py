@@ -1,0 +1,383 @@
+"""P3: a pod that names no card, pinned by other labels than its card's or to single nodes."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import CARDS, GPU, H200, H800, R4090, SHARED, a_ledger, a_node, a_pod, a_queue, see
+from builders.node import NodeBody
+from builders.pod import PodBody
+from cardquota.quota.cards.catalog import Catalog
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.nodes.node_book import NodeBook
+from cardquota.quota.selectors.selector import HOST_NAME, Selector
+from cardquota.quota.vocabulary import Reason
+
+from ...steps import steps_of
+
+PRODUCT = f"{GPU}.product"
+QUEUE = a_queue("red").with_quota({H200: 4, H800: 2})
+BIG = a_node("big").with_cards(H200, 8).labelled("pool", "h200").labelled(HOST_NAME, "host-big")
+SMALL = a_node("small").with_cards(H800, 8).labelled("pool", "h800").labelled(HOST_NAME, "small")
+STOCK = a_pod("p").in_queue("red").asking_for(1)
+
+
+def on_node_named(*names: str) -> PodBody:
+    """As the DaemonSet controller pins its pods."""
+    fields = [{"key": "metadata.name", "operator": "In", "values": list(names)}]
+    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
+    return STOCK.with_spec(
+        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    )
+
+
+def cards_of(ledger: Ledger, pod: PodBody) -> tuple[str, ...]:
+    return ledger.request_of(pod.facts(), "red").cards
+
+
+@pytest.mark.parametrize(
+    "pinned",
+    [
+        STOCK.on_nodes_labelled({"pool": "h800"}),
+        STOCK.on_nodes_labelled({HOST_NAME: "small"}),
+        STOCK.requiring([("pool", "In", ["h800"])]),
+        STOCK.requiring([("pool", "NotIn", ["h200"])]),
+        STOCK.requiring([("pool", "In", ["h800"]), (PRODUCT, "Exists", [])]),
+        STOCK.requiring([("pool", "In", ["none"])], [(HOST_NAME, "In", ["small", "other"])]),
+        STOCK.on_nodes_labelled({"pool": "h800", PRODUCT: H800}),
+        on_node_named("small"),
+        on_node_named("gone", "small"),
+    ],
+)
+def test_p3_a_pod_that_is_pinned_to_nodes_is_charged_what_those_have(pinned: PodBody) -> None:
+    assert cards_of(a_ledger(BIG, SMALL, QUEUE), pinned) == (H800,)
+
+
+def test_p3_where_nodes_of_several_cards_are_picked_most_quota_comes_first() -> None:
+    ledger = a_ledger(BIG, SMALL, a_node("third").with_cards(R4090, 8), QUEUE)
+    assert cards_of(ledger, STOCK.requiring([("pool", "Exists", [])])) == (H200, H800)
+    assert cards_of(ledger, on_node_named("small", "big")) == (H200, H800)
+
+
+@pytest.mark.parametrize(
+    "pinned",
+    [on_node_named("new"), on_node_named("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
+)
+def test_p3_a_pod_that_names_nodes_without_cards_gets_none_of_others(pinned: PodBody) -> None:
+    """It would hold quota of a card that it can never run on."""
+    assert cards_of(a_ledger(BIG, SMALL, a_node("cpu"), QUEUE), pinned) == ()
+
+
+def test_p3_where_no_node_with_cards_is_picked_other_labels_say_nothing() -> None:
+    """A pool at zero: its nodes will come, and nobody can know yet with which cards."""
+    ledger = a_ledger(BIG, SMALL, a_node("cpu"), QUEUE)
+    assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new"})) == (H200, H800)
+    assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new", PRODUCT: H800})) == (H800,)
+
+
+def test_q1_pinned_to_a_card_without_quota_it_is_refused_for_that_card() -> None:
+    ledger = a_ledger(BIG, a_node("third").with_cards(R4090, 8).labelled("pool", "x"), QUEUE)
+    verdict = judge_create(ledger, STOCK.on_nodes_labelled({"pool": "x"}).facts())
+    assert verdict.reason is Reason.CARD_NOT_IN_QUOTA
+    assert f"insufficient <{R4090}> quota" in verdict.text
+
+
+def test_p3_nodes_with_cards_of_another_resource_only_say_nothing() -> None:
+    share = a_node("share").sharing(H800, 8, "81559").labelled("pool", "share")
+    ledger = a_ledger(BIG, SMALL, share, QUEUE)
+    pinned = STOCK.on_nodes_labelled({"pool": "share"})
+    assert cards_of(ledger, pinned) == (H200, H800)
+
+
+def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
+    bare = SMALL.without_allocatable().labelled(PRODUCT, None).labelled(f"{GPU}.memory", None)
+    ledger = a_ledger(BIG, SMALL, QUEUE)
+    see(ledger, bare)
+    for pinned in (
+        STOCK.on_nodes_labelled({"pool": "h800"}),
+        STOCK.on_nodes_labelled({"pool": "h800", PRODUCT: H800}),
+        on_node_named("small"),
+    ):
+        assert cards_of(ledger, pinned) == (H800,)
+    ledger.node_gone("small")
+    assert cards_of(ledger, on_node_named("small")) == ()
+
+
+# --- who has to be read anew ------------------------------------------------------------------
+
+
+def a_book(*nodes: NodeBody) -> NodeBook:
+    book = NodeBook(Catalog())
+    for node in nodes:
+        book.see(node.facts())
+    return book
+
+
+def test_pods_are_told_of_once_when_other_cards_are_picked_for_them() -> None:
+    book = a_book(BIG)
+    pool, named = STOCK.on_nodes_labelled({"pool": "h800"}), on_node_named("small")
+    book.pin(pool.facts())
+    book.pin(named.with_uid("named").facts())
+    assert book.take_moved() == []
+    book.see(SMALL.facts())
+    assert book.take_moved() == ["named", "uid-p"]
+    assert book.take_moved() == []
+    book.see(SMALL.offering(4).facts())
+    book.see(a_node("small-2").with_cards(H800, 8).labelled("pool", "h800").facts())
+    assert book.take_moved() == []
+    book.drop("small")
+    assert book.take_moved() == ["named"]
+    book.see(a_node("small-2").with_cards(H800, 8).facts())
+    assert book.take_moved() == ["uid-p"]
+
+
+def test_a_pod_that_is_unpinned_is_told_of_no_more() -> None:
+    book, facts = a_book(), on_node_named("small").facts()
+    book.pin(facts)
+    book.unpin(facts)
+    book.unpin(facts)
+    book.see(SMALL.facts())
+    assert book.take_moved() == []
+
+
+def test_pods_that_depend_on_no_node_are_not_pinned() -> None:
+    book = a_book()
+    for pod in (
+        STOCK,
+        STOCK.on_nodes_labelled({PRODUCT: H800}),
+        STOCK.on_nodes_labelled({"pool": "h800"}).naming(H800),
+        a_pod().on_nodes_labelled({"pool": "h800"}),
+        on_node_named("small").on_node("small"),
+    ):
+        book.pin(pod.facts())
+    book.see(SMALL.labelled(PRODUCT, H200).facts())
+    assert book.take_moved() == []
+
+
+def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
+    book = a_book(BIG)
+    for i in range(3_000):
+        book.picked(STOCK.on_nodes_labelled({"job": f"{i}"}).facts().selector)
+        facts = STOCK.on_nodes_labelled({"team": f"{i}"}).facts()
+        book.pin(facts)
+        book.unpin(facts)
+    pins = book._pins
+    assert len(pins._answers) * 200 <= 1024 * 1024
+    assert (pins._questions, pins._anywhere, pins._at) == ({}, {}, {})
+    book.see(SMALL.facts())
+    assert (len(pins._answers), pins._stale, pins._moved) == (0, {}, {})
+
+
+def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
+    book = a_book(BIG, SMALL)
+    book.drop("big")
+    book.see(SMALL.with_uid("new").without_allocatable().labelled(PRODUCT, None).facts())
+    pins, index = book._pins, book._pins._index
+    assert (pins._cards, list(pins._spots)) == ({}, ["small"])
+    book.drop("small")
+    book.drop("small")
+    assert (pins._spots, pins._behind, pins._free_bits) == ({}, [], [])
+    assert (index._labels, index._carrying, index._names, index._all) == ({}, {}, {}, 0)
+
+
+# --- the same as asking every node ------------------------------------------------------------
+
+_LABELS = st.fixed_dictionaries(
+    {},
+    optional={
+        "pool": st.sampled_from(("a", "b")),
+        "rank": st.sampled_from(("1", "2", "x")),
+        HOST_NAME: st.sampled_from(("n0", "n1", "h")),
+    },
+)
+_NODES = st.lists(
+    st.tuples(st.sampled_from(("n0", "n1", "n2")), st.sampled_from((H200, H800, "")), _LABELS),
+    max_size=8,
+)
+_EXPRESSIONS = st.tuples(
+    st.sampled_from(("pool", "rank", HOST_NAME, PRODUCT, "metadata.name")),
+    st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")),
+    st.lists(st.sampled_from(("a", "b", "1", "n0", "n1", "h", H200)), max_size=2),
+)
+_SELECTORS = st.lists(st.lists(_EXPRESSIONS, max_size=2), min_size=1, max_size=2)
+
+
+def selecting(terms: list[list[tuple[str, str, list[str]]]]) -> PodBody:
+    found = []
+    for term in terms:
+        entries = [{"key": k, "operator": o, "values": v} for k, o, v in term]
+        fields = [e for e in entries if e["key"] == "metadata.name"]
+        labels = [e for e in entries if e["key"] != "metadata.name"]
+        found.append({"matchFields": fields, "matchExpressions": labels})
+    required = {"nodeSelectorTerms": found}
+    return STOCK.with_spec(
+        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    )
+
+
+def node_of(name: str, card: str, labels: dict[str, str]) -> NodeBody:
+    node = a_node(name).with_cards(card, 8) if card else a_node(name).with_uid("bare")
+    for key, value in labels.items():
+        node = node.labelled(key, value)
+    return node
+
+
+def asked_one_by_one(pod: PodBody, nodes: dict[str, NodeBody]) -> Iterator[str]:
+    selector = Selector.of(pod.wire().spec)
+    for name, node in nodes.items():
+        labels = node.body["metadata"].get("labels", {})
+        if PRODUCT in labels and selector.selects(name, labels.get):
+            yield labels[PRODUCT]
+
+
+@given(_NODES, _SELECTORS)
+def test_standing_answers_are_those_of_asking_every_node(
+    nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
+) -> None:
+    standing, pod, there = a_book(), selecting(terms), dict[str, NodeBody]()
+    standing.pin(pod.facts())
+    before: set[str] = set()
+    for name, card, labels in nodes:
+        node = node_of(name, card, labels)
+        there[name] = node
+        standing.see(node.facts())
+        picked = set(asked_one_by_one(pod, there))
+        moved = standing.take_moved()
+        if pod.facts().selector and Selector.of(pod.wire().spec).says_more_than({PRODUCT}):
+            assert set(standing.picked(pod.facts().selector)) == picked
+            assert moved == (["uid-p"] if picked != before else [])
+            fresh = a_book(*there.values())
+            assert set(fresh.picked(pod.facts().selector)) == picked
+        before = picked
+
+
+@given(_NODES, _SELECTORS)
+def test_nodes_are_found_as_if_each_were_asked(
+    nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
+) -> None:
+    pod = selecting(terms)
+    there = {name: node_of(name, card, labels) for name, card, labels in nodes}
+    book, selector = a_book(*there.values()), Selector.of(pod.wire().spec)
+    found = [
+        (name, labels.get(PRODUCT))
+        for name, node in there.items()
+        if selector.selects(name, (labels := node.body["metadata"].get("labels", {})).get)
+    ]
+    encoded = pod.facts().selector
+    assert book.count_selected(encoded, ()) == len(found)
+    assert book.count_selected(encoded, (H200,)) == [card for _, card in found].count(H200)
+    if (choice := book.choice(encoded)) is not None:
+        by_card = {(name, card) for card, names in choice.items() for name in names}
+        assert by_card == {(name, card) for name, card in found if card}
+
+
+# --- what it costs ----------------------------------------------------------------------------
+
+
+def zoned(number: int) -> NodeBody:
+    node = a_node(f"n{number}").with_cards(H200, 8).labelled("zone", f"z{number % 3}")
+    return node.labelled(HOST_NAME, f"n{number}")
+
+
+def monster(number: int) -> bytes:
+    """As much as a selector may say, of labels that nodes have."""
+    places = [("zone", "NotIn", [f"z{i}" for i in range(number, number + 10)])] * 3
+    facts = STOCK.requiring(*[[*places, ("zone", "Exists", [])] for _ in range(128)]).facts()
+    assert not facts.oversized
+    return facts.selector
+
+
+@pytest.mark.parametrize("selector", [monster(1), on_node_named("n7").facts().selector])
+def test_p8_an_answer_costs_as_much_with_few_nodes_as_with_many(selector: bytes) -> None:
+    few, many = (a_book(*map(zoned, range(size))) for size in (20, 2_000))
+    costs = [steps_of(partial(book.picked, selector)) for book in (few, many)]
+    assert costs[0] == costs[1]
+    assert costs[0] < 15_000
+
+
+def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
+    """However many different selectors stand: some answers at once, the others in pieces."""
+    few, many = a_book(*map(zoned, range(20))), a_book(*map(zoned, range(20)))
+    pods = [
+        STOCK.requiring([("zone", "NotIn", [f"{i}"]), ("pool", "Exists", [])]).with_uid(f"p{i}")
+        for i in range(4_000)
+    ]
+    for book, waiting in ((few, pods[:200]), (many, pods)):
+        for pod in waiting:
+            book.pin(pod.facts())
+    event = zoned(7).labelled("pool", "new").facts()
+    costs = [steps_of(partial(book.see, event)) for book in (few, many)]
+    assert costs[1] < costs[0] * 1.2
+    told, pieces = many.take_moved(), 0
+    assert 100 <= len(told) <= 256
+    while many.more_moved:
+        assert steps_of(many.look_for_moved) < costs[0]
+        told += many.take_moved()
+        pieces += 1
+        assert pieces < 100
+    assert sorted(told) == sorted(pod.uid for pod in pods)
+
+
+def test_p8_an_event_about_a_node_does_not_put_numbers_in_order_for_each_that_waits() -> None:
+    """Whatever other labels they compare."""
+    book = a_book(*(zoned(number).labelled("rank", f"{number}") for number in range(2_000)))
+    for i in range(200):
+        others = [[(f"none{key}", "Gt", ["1"])] for key in range(14)]
+        pod = STOCK.requiring([("rank", "Gt", [f"{i}"])], [("rank", "Lt", ["9"])], *others)
+        book.pin(pod.with_uid(f"p{i}").facts())
+    event = zoned(7).labelled("rank", "5000").facts()
+    assert steps_of(partial(book.see, event)) < 30_000
+
+
+def test_p8_what_compares_many_numbers_counts_for_several_answers() -> None:
+    nodes = [zoned(number).labelled("rank", f"{number}") for number in range(100)]
+    book = a_book(*nodes)
+    for i in range(200):
+        terms = [[("rank", "Gt", [f"{200 * n + i}"])] for n in range(16)]
+        book.pin(STOCK.requiring(*terms).with_uid(f"p{i}").facts())
+    book.see(nodes[7].labelled("pool", "new").facts())
+    assert len(book._pins._stale) > 150
+
+
+def test_p8_an_event_about_a_node_asks_nobody_who_names_others() -> None:
+    """As the pods of DaemonSets do; one that names very many is asked again all the same."""
+    book = a_book(*map(zoned, range(400)))
+    for i in range(400):
+        book.pin(on_node_named(f"n{i}").with_uid(f"p{i}").facts())
+    book.pin(on_node_named(*(f"n{i}" for i in range(100, 200))).with_uid("many").facts())
+    book.see(zoned(7).without_allocatable().labelled("driver", "2").facts())
+    assert not book._pins._stale
+    for i in range(100, 200):
+        book.drop(f"n{i}")
+    assert book.take_moved() == sorted(["many", *(f"p{i}" for i in range(100, 200))])
+
+
+def test_p8_whoever_asks_gets_the_answer_of_now_while_others_are_worked_out() -> None:
+    book = a_book(BIG)
+    for i in range(1_000):
+        book.pin(STOCK.on_nodes_labelled({"pool": "new", f"x{i}": "y"}).with_uid(f"p{i}").facts())
+    last = STOCK.on_nodes_labelled({"pool": "new"}).with_uid("last")
+    book.pin(last.facts())
+    book.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
+    assert book.more_moved
+    assert set(book.picked(last.facts().selector)) == {H800}
+
+
+def test_shares_are_picked_by_the_labels_of_their_nodes() -> None:
+    sliced = (
+        a_node("sliced")
+        .sharing(H800, 8, "81559")
+        .labelled(f"{GPU}.sharing-strategy", "time-slicing")
+        .labelled("pool", "sliced")
+    )
+    mps = a_node("mps").sharing(H800, 8, "81559").labelled("pool", "mps")
+    rows = {f"{H800}/shared-80g*1/2": 1, f"{H800}/mps-80g*1/2": 4}
+    ledger = a_ledger(*CARDS, sliced, mps, a_queue("red").with_quota(rows))
+    pod = a_pod("p").in_queue("red").asking_for(1, SHARED)
+    strategy = {f"{GPU}.sharing-strategy": "time-slicing"}
+    for pinned in (pod.on_nodes_labelled({"pool": "sliced"}), pod.on_nodes_labelled(strategy)):
+        assert cards_of(ledger, pinned) == (f"{H800}/shared-80g*1/2",)

@@ -1,0 +1,78 @@
+"""The next for whom there is room is the one that a plain look at all of them would find."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cardquota.quota.pending import demand as module
+from cardquota.quota.pending.candidate import Shelf, Turn
+from cardquota.quota.pending.demand import Demand
+
+NUMBERS = st.integers(0, 40)
+CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
+
+
+def turn(number: int) -> Turn:
+    return number // 7, f"{number % 7}", "", f"uid-{number:05}"
+
+
+class Plain:
+    """The same, one after the other."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Turn, tuple[int, Shelf]] = {}
+
+    def first(self, room: int, after: Turn | None) -> tuple[Turn, Shelf] | None:
+        for one, (need, shelf) in sorted(self.entries.items()):
+            if need <= room and (after is None or one > after):
+                return one, shelf
+        return None
+
+
+@pytest.mark.parametrize("most", [2, 3, 8, 512])
+@given(changes=CHANGES, asked=st.lists(st.tuples(st.integers(-6, 6), NUMBERS), max_size=8))
+@settings(max_examples=60)
+def test_e6_the_first_after_a_turn_that_needs_no_more_is_found(
+    most: int, changes: list[tuple[int, int]], asked: list[tuple[int, int]]
+) -> None:
+    """Those who come and go are alike in nothing; who comes a second time goes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MOST", most)
+        demand, plain = Demand(), Plain()
+        for number, need in changes:
+            at = turn(number)
+            if at in plain.entries:
+                demand.take(at)
+                del plain.entries[at]
+            else:
+                shelf = Shelf(number, frozenset())
+                demand.put(at, need, shelf)
+                plain.entries[at] = need, shelf
+            assert bool(demand) == bool(plain.entries)
+        for room, number in asked:
+            assert demand.first(room, turn(number)) == plain.first(room, turn(number))
+            assert demand.first(room, None) == plain.first(room, None)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_blocks_stay_few_whoever_goes(back: bool) -> None:
+    """Of thousands that came, and of the few that are left of them."""
+    demand, shelf = Demand(), Shelf("", frozenset())
+    turns = [turn(number) for number in range(5_000)]
+    for at in reversed(turns) if back else turns:
+        demand.put(at, 1, shelf)
+    _blocks_are_full(demand)
+    for at in turns[::3] + turns[1::3]:
+        demand.take(at)
+    _blocks_are_full(demand)
+    for at in turns[2:-3:3]:
+        demand.take(at)
+    assert len(demand._blocks) == 1
+
+
+def _blocks_are_full(demand: Demand) -> None:
+    sizes = [len(block.turns) for block in demand._blocks]
+    assert all(0 < size <= module._MOST for size in sizes)
+    assert all(one + other > module._MOST // 2 for one, other in pairwise(sizes))

@@ -1,0 +1,162 @@
+"""What is kept of a pod: its state, its amounts, and what we stamped on it."""
+
+import msgspec
+import pytest
+
+from builders import GPU, H200, H800, a_pod
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.account import OUTSIDE
+from cardquota.quota.objects.pod import Pod
+from cardquota.quota.pods.pod_facts import State, pod_facts
+from cardquota.quota.selectors.selector import decode
+
+
+@pytest.mark.parametrize(
+    ("pod", "state"),
+    [
+        (a_pod(), State.OPEN),
+        (a_pod().gated(), State.GATED),
+        (a_pod().gated("other.example/gate"), State.GATED),
+        (a_pod().with_spec(schedulingGates=[{"name": "other.example/gate"}]), State.OPEN),
+        (a_pod().on_node("a"), State.BOUND),
+        (a_pod().on_node("a").in_phase("Running"), State.BOUND),
+        (a_pod().on_node("a").terminating(), State.BOUND),
+        (a_pod().on_node("a").in_phase("Succeeded"), State.SUCCEEDED),
+        (a_pod().gated().in_phase("Failed"), State.FAILED),
+    ],
+)
+def test_t1_how_far_a_pod_has_come(pod: PodBody, state: State) -> None:
+    assert pod.facts().state is state
+
+
+def test_the_least_a_pod_may_be_is_read() -> None:
+    facts = pod_facts(msgspec.json.decode(b'{"metadata": {}}', type=Pod))
+    assert (facts.uid, facts.state, facts.revision) == ("", State.OPEN, 0)
+    assert not facts.concerns_us
+
+
+def test_what_is_asked_for() -> None:
+    facts = a_pod().naming(H200).asking_for(2).with_cpu("1").with_memory("1Gi").facts()
+    assert (facts.card_text, facts.devices, facts.cpu, facts.memory) == (
+        H200,
+        ((GPU, 2),),
+        1_000,
+        2**30,
+    )
+
+
+def test_the_alias_is_read_as_the_name_and_the_name_comes_first() -> None:
+    alias = a_pod().annotated(v.CARD_NAME_ALIAS, "old")
+    assert alias.facts().card_text == "old"
+    assert alias.naming(H200).facts().card_text == H200
+
+
+def test_section_2_two_names_of_a_card_that_disagree_are_a_problem() -> None:
+    alias = a_pod().annotated(v.CARD_NAME_ALIAS, H200)
+    assert alias.facts().problem == ""
+    assert alias.naming(H200).facts().problem == ""
+    assert alias.naming(H800).facts().problem == (
+        f"annotations {v.CARD_NAME} <{H800}> and {v.CARD_NAME_ALIAS} <{H200}> disagree"
+    )
+    assert alias.naming("").facts().problem.endswith("disagree")
+
+
+def test_a_queue_may_be_named_as_volcanos_jobs_do() -> None:
+    pod = a_pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, "queue")
+    assert pod.facts().own_queue == "queue"
+    assert pod.in_queue("queue").facts().problem == ""
+
+
+def test_two_queue_annotations_that_disagree_are_a_problem() -> None:
+    pod = a_pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, "blue").in_queue("red")
+    assert pod.facts().own_queue == "red"
+    assert "<red>" in pod.facts().problem
+    assert "<blue>" in pod.facts().problem
+
+
+def test_a_group_is_of_the_pods_own_namespace() -> None:
+    assert a_pod().in_group("gang").in_namespace("other").facts().group == "other/gang"
+
+
+def test_p4_amounts_that_cannot_be_counted_are_a_problem_not_a_crash() -> None:
+    facts = a_pod().asking_for("-1").with_cpu("1").facts()
+    assert (facts.devices, facts.cpu) == ((), 0)
+    assert "negative" in facts.problem
+    assert facts.concerns_us
+
+
+def test_p6_negative_cpu_is_a_problem() -> None:
+    facts = a_pod().with_memory("1Gi").with_spec(overhead={"cpu": "-1"}).facts()
+    assert (facts.cpu, facts.memory) == (0, 0)
+    assert "negative" in facts.problem
+
+
+def test_a_stamp_is_read_once_the_gate_is_open() -> None:
+    pod = a_pod().stamped("queue", {H200: 2}, term="host_1")
+    stamp = pod.facts().stamp
+    assert stamp is not None
+    assert (stamp.queue, stamp.cards, stamp.term) == ("queue", ((H200, 2),), "host_1")
+    assert pod.gated().facts().stamp is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [(v.ALLOCATED, None), (v.ALLOCATED, "{"), (v.CHARGED_QUEUE, None), (v.TERM, None)],
+)
+def test_a_stamp_that_is_not_whole_is_none(key: str, value: str | None) -> None:
+    assert a_pod().stamped("queue", {H200: 2}).annotated(key, value).facts().stamp is None
+
+
+def test_a_stamp_may_say_that_a_pod_belongs_to_no_queue() -> None:
+    """In audit mode pods without a queue are let through, too, and counted outside (section 2)."""
+    stamp = a_pod().stamped("", {H200: 2}).facts().stamp
+    assert stamp is not None
+    assert stamp.queue == OUTSIDE
+
+
+def test_a_selector_is_kept_until_the_pod_is_bound() -> None:
+    pod = a_pod().on_nodes_labelled({"zone": "a"})
+    assert decode(pod.facts().selector).labels == (("zone", "a"),)
+    assert pod.on_node("n").facts().selector == b""
+
+
+def test_when_it_was_bound_is_what_the_api_server_says() -> None:
+    assert a_pod().on_node("a", "2026-01-01T05:00:00Z").facts().scheduled == "2026-01-01T05:00:00Z"
+    assert a_pod().on_node("a", None).facts().scheduled == ""
+    assert a_pod().facts().scheduled == ""
+
+
+def test_the_controller_is_the_owner_that_controls() -> None:
+    assert a_pod().owned_by("Job").facts().controller == "Job"
+    assert a_pod().owned_by("Job", name="train").facts().controller_name == "train"
+    assert a_pod().facts().controller == ""
+
+
+def test_foreign_gates_mirrors_claims_and_priority() -> None:
+    facts = a_pod().gated("a", "b").with_priority(7).claiming_devices().facts()
+    assert (facts.foreign_gates, facts.priority, facts.claims_devices) == (("a", "b"), 7, True)
+    assert a_pod().annotated("kubernetes.io/config.mirror", "x").facts().mirror
+
+
+@pytest.mark.parametrize(
+    ("pod", "concerns"),
+    [
+        (a_pod().with_cpu("1"), False),
+        (a_pod().in_queue("queue"), True),
+        (a_pod().in_group("gang"), True),
+        (a_pod().naming(""), True),
+        (a_pod().asking_for(1, "rdma/hca"), True),
+        (a_pod().gated(), True),
+        (a_pod().stamped("queue", {}), True),
+    ],
+)
+def test_only_pods_that_can_be_charged_or_wait_concern_us(pod: PodBody, *, concerns: bool) -> None:
+    assert pod.facts().concerns_us is concerns
+
+
+def test_equal_parts_of_many_pods_are_kept_once() -> None:
+    one = a_pod("a").asking_for(1).stamped("queue", {H200: 1}).facts()
+    other = a_pod("b").asking_for(1).stamped("queue", {H200: 1}).facts()
+    assert one.devices is other.devices
+    assert one.stamp is other.stamp

@@ -1,0 +1,208 @@
+"""Pods that are written alike are read once, and anew whenever what is known has changed."""
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from builders import GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue, see
+from builders.body import Body
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods.reading import Reading, Readings, read
+from cardquota.quota.selectors.selector import HOST_NAME
+
+from ...steps import steps_of
+
+A100 = "NVIDIA-A100"
+STOCK = a_pod().in_queue("red").asking_for(1).facts()
+PINNED = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"pool": "x"}).facts()
+NAMED = a_pod().in_queue("red").naming(A100).asking_for(1).facts()
+ON_ONE = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"kubernetes.io/hostname": "c"})
+
+
+def a_cluster() -> Ledger:
+    return a_ledger(
+        a_node("a").with_cards(H200, 8).labelled("pool", "x"),
+        a_node("b").with_cards(H800, 8).labelled("pool", "y"),
+        a_queue("red").with_quota({H200: 3, H800: 2}),
+    )
+
+
+def now(ledger: Ledger, facts: PodFacts) -> Reading:
+    account = ledger.account("red")
+    assert account is not None
+    kept = ledger.reading_of(facts, account)
+    assert kept == read(facts, account.quota, ledger, free_cpu_memory=False)
+    return kept
+
+
+def test_alike_is_whoever_asks_alike() -> None:
+    ledger = a_cluster()
+    assert now(ledger, STOCK) is now(ledger, replace(STOCK, uid="other", name="other", revision=9))
+    assert now(ledger, STOCK) is not now(ledger, replace(STOCK, cpu=1))
+
+
+@pytest.mark.parametrize(
+    ("news", "facts"),
+    [
+        (a_queue("red").with_quota({H800: 9}), STOCK),
+        (a_queue("red").with_quota({H200: 2, H800: 3}), STOCK),
+        (a_queue("blue").with_quota({A100: 1}), NAMED),
+        (a_node("d").with_cards(A100, 8), NAMED),
+        (a_node("b").with_cards(H800, 8).labelled("pool", "x"), PINNED),
+        (a_node("a").with_cards(H200, 8).labelled("pool", "y"), PINNED),
+        (a_node("c").labelled("kubernetes.io/hostname", "c").with_cards(H200, 8), ON_ONE.facts()),
+    ],
+    ids=[
+        "other quota",
+        "other amounts",
+        "row elsewhere",
+        "card shown",
+        "node picked",
+        "node left",
+        "node named",
+    ],
+)
+def test_read_anew_when_what_it_follows_from_has_changed(news: Body, facts: PodFacts) -> None:
+    ledger = a_cluster()
+    before = now(ledger, facts)
+    see(ledger, news)
+    assert now(ledger, facts) != before
+
+
+def test_a_card_that_a_queues_status_remembers() -> None:
+    ledger = a_ledger(a_queue("red").with_quota({"NVIDIA-H20": 2}))
+    assert now(ledger, STOCK).request.cards == ()
+    recorded = [{"name": "NVIDIA-H20", "quota": 2, "resource": "nvidia.com/gpu"}]
+    see(ledger, a_queue("blue").put(recorded, "status", "cards"))
+    assert now(ledger, STOCK).request.cards == ("NVIDIA-H20",)
+
+
+def test_a_node_that_is_gone() -> None:
+    ledger = a_cluster()
+    before = now(ledger, ON_ONE.facts())
+    see(ledger, a_node("c").labelled("kubernetes.io/hostname", "c").with_cards(H200, 8))
+    assert now(ledger, ON_ONE.facts()) != before
+    ledger.node_gone("c")
+    assert now(ledger, ON_ONE.facts()) == before
+
+
+KEPT = 128 * 1024
+MANY = 200
+
+
+def readings_of(
+    count: int, make: Callable[[int], PodFacts], most: int = KEPT
+) -> tuple[Readings, int]:
+    """Of so many pods of one queue, and the bytes that are held afterwards."""
+    ledger, readings = a_cluster(), Readings(most)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for number in range(count):
+            readings.of(make(number), {H200: 3}, 0, ledger, 1, free_cpu_memory=False)
+        gc.collect()
+        return readings, tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def of_short_names(number: int) -> PodFacts:
+    pairs = [one + other for one in LETTERS for other in LETTERS]
+    return replace(
+        NAMED, card_text="|".join(pairs[(7 * number + n) % len(pairs)] for n in range(256))
+    )
+
+
+def of_many_devices(number: int) -> PodFacts:
+    return replace(STOCK, devices=tuple((f"d.e/{number}-{n}", 1000 + n) for n in range(64)))
+
+
+def of_wide_letters(number: int) -> PodFacts:
+    return replace(NAMED, card_text="|".join(f"{chr(120_000 + n)}{number}" for n in range(256)))
+
+
+def of_many_amounts(number: int) -> PodFacts:
+    return replace(STOCK, cpu=10_000 + number, memory=2**40 + number)
+
+
+@pytest.mark.parametrize(
+    "make", [of_short_names, of_many_devices, of_wide_letters, of_many_amounts]
+)
+def test_what_is_kept_has_a_bound_in_the_bytes_that_it_really_takes(
+    make: Callable[[int], PodFacts],
+) -> None:
+    many, held = readings_of(MANY, make)
+    none, beside = readings_of(MANY, make, most=0)
+    assert len(none) == 0
+    assert 2 < len(many) < MANY
+    assert held - beside <= KEPT
+
+
+def test_all_queues_together_keep_no_more_than_one() -> None:
+    ledger, readings = a_cluster(), Readings(KEPT)
+    for queue in range(20):
+        for number in range(20):
+            facts = of_many_amounts(number)
+            readings.of(facts, {H200: 3}, queue, ledger, 1, free_cpu_memory=False)
+    one, _ = readings_of(400, of_many_amounts)
+    assert len(readings) == len(one)
+
+
+def test_a_queue_gets_no_reading_of_another_one() -> None:
+    ledger = a_cluster()
+    see(ledger, a_queue("blue").with_quota({H800: 9}))
+    cards = [ledger.request_of(STOCK, queue).cards for queue in ("red", "blue", "none")]
+    assert cards == [(H200, H800), (H800,), ()]
+
+
+def test_the_largest_pod_that_is_read_is_remembered() -> None:
+    values = [f"{'v' * 25}{number:06}" for number in range(1_450)]
+    names = "|".join(f"{'N' * 58}{number:04}" for number in range(256))
+    pod = a_pod().in_queue("red").asking_for(1).naming(names).requiring([("zone", "In", values)])
+    facts = pod.facts()
+    assert not facts.oversized
+    assert len(facts.selector) + len(facts.card_text or "") > 60_000
+    ledger = a_cluster()
+    assert now(ledger, facts) is now(ledger, replace(facts, uid="other", name="other"))
+
+
+PRODUCT, MEMORY = f"{GPU}.product", f"{GPU}.memory"
+Asked = tuple[str, str, list[str]]
+_ELSE: Sequence[Asked] = ((PRODUCT, "NotIn", ["A"]), (PRODUCT, "Exists", []))
+
+
+@pytest.mark.parametrize("part", ["", "/mps-{}g*1/2"])
+@pytest.mark.parametrize(
+    "first", [(PRODUCT, "NotIn", ["B"]), (MEMORY, "NotIn", ["1"]), (HOST_NAME, "In", ["a"])]
+)
+def test_p8_what_a_pod_costs_with_all_alternatives_and_all_requirements(
+    part: str, first: Asked
+) -> None:
+    """None of which is met, so that nothing of it is left out."""
+    names = "|".join(f"X{number}{part.format(number)}" for number in range(256))
+    terms = [[first, *_ELSE, (PRODUCT, "In", ["none"])] for _ in range(128)]
+    pod = a_pod().in_queue("red").naming(names).requiring(*terms)
+    facts = pod.asking_for(1, SHARED if part else GPU).facts()
+    assert not facts.oversized
+    ledger = a_cluster()
+    assert steps_of(partial(ledger.reading_of, facts, ledger.account("red"))) < 50_000
+    assert now(ledger, facts).request.cards == ()
+
+
+def test_p8_a_pod_that_names_nodes_is_compared_with_all_cards_of_a_quota_at_once() -> None:
+    cards = [f"NVIDIA-C{number}" for number in range(300)]
+    nodes = [a_node(f"n{number}").with_cards(card, 8) for number, card in enumerate(cards)]
+    ledger = a_ledger(*nodes, a_queue("red").with_quota(dict.fromkeys(cards, 1)))
+    other = ("zone", "NotIn", ["A"])
+    terms = [[(HOST_NAME, "In", ["gone"]), *[other] * 3] for _ in range(128)]
+    facts = a_pod().in_queue("red").asking_for(1).requiring(*terms).facts()
+    assert steps_of(partial(ledger.reading_of, facts, ledger.account("red"))) < 50_000
+    assert len(now(ledger, facts).elsewhere or ()) == 300

@@ -1,0 +1,623 @@
+"""A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
+
+from collections.abc import Callable
+from itertools import combinations, islice
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_group, a_queue, see
+from cardquota.quota.ledger.account import Account
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pending.candidate import Candidate, Shelf
+from cardquota.quota.pending.demand import Demand
+from cardquota.quota.pending.kinds import Kinds
+from cardquota.quota.pending.shelves import Shelves
+from cardquota.quota.release import release_pass as module
+from cardquota.quota.release.release_judge import ReleaseJudge, Wait
+from cardquota.quota.release.release_pass import Opening, Refusal, ReleasePass, next_refusals
+from cardquota.quota.stamp import Stamp
+from cardquota.quota.vocabulary import Reason
+
+from ..counting import counted_calls
+from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
+
+
+def red(ledger: Ledger) -> Account:
+    account = ledger.account("red")
+    assert account is not None
+    return account
+
+
+def told(ledger: Ledger) -> list[Refusal]:
+    found: list[Refusal] = []
+    while (pieces := next_refusals(ledger, red(ledger))) is not None:
+        found += pieces
+    return found
+
+
+def all_of(refusals: list[Refusal]) -> list[str]:
+    return [name for piece in names(refusals) for name in piece]
+
+
+def charge(ledger: Ledger, found: Opening | None) -> list[str]:
+    if found is None:
+        return []
+    if found.gang is not None:
+        ledger.reserve(found.gang.key, "red", "t", found.asked)
+    for record, cards in found.pods:
+        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+    return [record.facts.name for record, _ in found.pods]
+
+
+def left_after_every_step(ledger: Ledger, *, most: int = 5_000) -> list[str]:
+    """What opens if each pass is left after its first step, and the next one begins anew."""
+    opened: list[str] = []
+    for _ in range(most):
+        steps = list(islice(ReleasePass(ledger, red(ledger)), 1))
+        if not steps:
+            return opened
+        opened += charge(ledger, steps[0])
+    raise AssertionError("it never comes to an end")
+
+
+def unlike(number: int, card: str = H200, first: str = "p") -> list[Any]:
+    return [waiting(f"{first}{n:03}", 1, card).with_cpu(f"{n + 1}m") for n in range(number)]
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_e6_it_may_be_left_after_any_step(fifo: bool) -> None:
+    def world() -> Ledger:
+        queue = QUEUE.fifo() if fifo else QUEUE
+        big = waiting("a-big", 9, H800).created("2025-01-01T00:00:00Z")
+        gangs = [a_group(f"g{n}").in_queue("red").of(2) for n in range(80)]
+        pairs = [waiting(f"g{n}-{x}").in_group(f"g{n}") for n in range(80) for x in "ab"]
+        return a_cluster(queue, *gangs, *unlike(200), *pairs, *unlike(20, H800, "h"), big)
+
+    whole = [name for names_ in release(world())[0] for name in names_]
+    assert left_after_every_step(world()) == whole
+    assert len(whole) == (5 if fifo else 6)
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_a_step_judges_one_candidate_and_touches_few(
+    fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 1,000 unlike pods that wait, woken all at once."""
+    work: list[str] = []
+
+    def counted(owner: type, name: str) -> None:
+        plain: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            work.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    queue = QUEUE.fifo() if fifo else QUEUE
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}))
+    see(ledger, *(waiting(f"odd{n}", 1, f"NVIDIA-A{n}") for n in range(500)), *unlike(500))
+    release(ledger)
+    see(ledger, a_queue("blue").with_quota({"NVIDIA-A1": 1}))
+    counted(ReleaseJudge, "judge")
+    counted(Shelves, "put")
+    counted(Shelves, "take")
+    counted(Shelves, "note")
+    steps = 0
+    for _ in ReleasePass(ledger, red(ledger)):
+        assert len(work) <= 2 * 64
+        assert work.count("judge") <= 1
+        work.clear()
+        steps += 1
+    assert steps >= 500
+
+
+def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
+    """The last to be woken may come first."""
+    ledger = a_cluster(*(waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)))
+    steps = list(zip(range(6), ReleasePass(ledger, red(ledger)), strict=False))
+    assert [step for _, step in steps[:4]] == [None] * 4
+    assert charge(ledger, steps[4][1]) == ["p000"]
+
+
+@pytest.mark.parametrize("shelved", [False, True])
+def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
+    shelved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who comes before it is opened; nobody behind it is."""
+    judged: list[str] = []
+    judge = ReleaseJudge._judge_gang
+
+    def noted(self: ReleaseJudge, candidate: Candidate, *args: Any) -> Opening | Wait:
+        judged.append(args[-1].key)
+        return judge(self, candidate, *args)
+
+    ledger = a_cluster(
+        waiting("first").created(LONG_AGO), GANG, member("m1"), member("m2"), later(waiting("last"))
+    )
+    if shelved:
+        see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
+        assert release(ledger)[0] == []
+        ledger.pod_gone("uid-large")
+    monkeypatch.setattr(ReleaseJudge, "_judge_gang", noted)
+    opened = [
+        name
+        for step in ReleasePass(ledger, red(ledger), before="team/gang")
+        for name in charge(ledger, step)
+    ]
+    assert (opened, judged) == (["first"], [])
+    assert release(ledger)[0] == [["m1", "m2"]]
+
+
+def steps_of(ledger: Ledger, number: int) -> list[str]:
+    """A pass that is left after so many steps."""
+    found = islice(ReleasePass(ledger, red(ledger)), number)
+    return [name for step in found for name in charge(ledger, step)]
+
+
+LONG_AGO = "2025-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("left_after", range(1, 8))
+@pytest.mark.parametrize("minimum", [2, 3])
+def test_e2_a_gang_that_has_its_minimum_by_an_event_between_two_steps_goes_on_one_by_one(
+    minimum: int, left_after: int
+) -> None:
+    """It stood as one that starts whole in the pass that was left."""
+    gang = a_group("gang").in_queue("red").of(5)
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(3)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    ledger = a_cluster(gang, *waits, *running, held, *unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(minimum).at_revision(9))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(9))
+    assert release(ledger)[0] == [["m0"]]
+
+
+@pytest.mark.parametrize("left_after", range(1, 4))
+def test_e2_a_gang_that_loses_its_minimum_by_an_event_between_two_steps_starts_whole(
+    left_after: int,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2)
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(2)]
+    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
+    more = [waiting(f"p{n:03}", 2).with_cpu(f"{n + 1}m") for n in range(200)]
+    ledger = a_cluster(gang, *waits, *running, held, *more)
+    steps_of(ledger, left_after)
+    see(ledger, gang.of(4).at_revision(9))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0][0] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("left_after", range(1, 6))
+def test_e6_one_that_comes_between_two_steps_is_put_in_its_place(left_after: int) -> None:
+    ledger = a_cluster(*unlike(200))
+    steps_of(ledger, left_after)
+    see(ledger, waiting("first").created(LONG_AGO))
+    assert next(iter(release(ledger)[0])) == ["first"]
+
+
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+    found: list[Candidate] = []
+    plain = ReleaseJudge.judge
+
+    def noted(self: ReleaseJudge, one: Candidate) -> Opening | Wait:
+        found.append(one)
+        return plain(self, one)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
+    return found
+
+
+def extras(number: int) -> list[Any]:
+    return [member(f"m{n:03}").with_cpu(f"{n + 1}m") for n in range(number)]
+
+
+def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = [GANG, runs("r1", 1), runs("r2", 1)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 52}), *gang, *extras(100))
+    found = judged(monkeypatch)
+    assert len(release(ledger)[0]) == 50
+    assert len(found) == 100
+    see(ledger, extras(1)[0].stamped("red", {H200: 1}).on_node("h200-a").at_revision(5))
+    see(ledger, member("m060").with_cpu("61m").with_priority(1).at_revision(5))
+    found.clear()
+    assert release(ledger)[0] == []
+    assert len(found) == 1
+
+
+def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gang = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
+    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), runs("r", 2), *extras(5))
+    assert release(ledger)[0] == []
+    found = judged(monkeypatch)
+    ledger.pod_gone("uid-r")
+    assert release(ledger)[0] == [["m000"], ["m001"]]
+    assert len(found) >= 5
+
+
+def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many stand behind it: a pass that was left has to come to its end some day."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(QUEUE.fifo(), held, *unlike(300), *unlike(2, H800, "h"))
+    assert release(ledger)[0] == [["h000"], ["h001"]]
+    looked: list[Shelf] = []
+    plain = Shelf.may_fit
+
+    def noted(self: Shelf, free: Callable[[str], int]) -> bool:
+        looked.append(self)
+        return plain(self, free)
+
+    monkeypatch.setattr(Shelf, "may_fit", noted)
+    assert release(ledger) == ([], [])
+    assert len(looked) == 1
+
+
+def calls_of_each_step(number: int, held: int) -> int:
+    """The most in a step of a pass that opens all of so many, for who held all room is gone."""
+    queue = QUEUE.with_quota({H200: 10**6}).limited_to(cpu="1000", memory="100Gi")
+    one = waiting("held", held).with_cpu("1000").with_memory("100Gi").stamped("red", {H200: held})
+    ledger = a_cluster(queue, one)
+    for n in range(1, number + 1):
+        see(ledger, waiting(f"p{n:04}", n).with_cpu(f"{n}m").with_memory(f"{n}Ki"))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    opened, most, steps = 0, 0, iter(ReleasePass(ledger, red(ledger)))
+    while True:
+        with counted_calls() as calls:
+            found = next(steps, "over")
+        most = max(most, calls.total())
+        if isinstance(found, str):
+            assert opened == number
+            return most
+        opened += len(charge(ledger, found))
+
+
+@pytest.mark.parametrize("held", [1, 10**6])
+def test_a_step_costs_no_more_where_many_wait_who_all_need_different_amounts(held: int) -> None:
+    """Of cards, or of cpu and memory: there is room for all of them."""
+    assert calls_of_each_step(500, held) <= 1.5 * calls_of_each_step(50, held)
+
+
+def choices(number: int, *, of: int = 9) -> list[str]:
+    """Of so many cards beside H200, which is in all of them."""
+    others = [f"NVIDIA-A{n}" for n in range(of)]
+    found = (some for size in range(1, of) for some in combinations(others, size))
+    return ["|".join((H200, *some)) for some in islice(found, number)]
+
+
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whatever is looked at of those who wait in a fifo queue."""
+    found: list[str] = []
+
+    def counted(owner: type, name: str) -> None:
+        plain: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            found.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    counted(Kinds, "first_of")
+    counted(Kinds, "first_in")
+    counted(Shelf, "may_fit")
+    return found
+
+
+def with_many_choices(number: int) -> Ledger:
+    quota = {H200: 3, H800: 3, **{f"NVIDIA-A{n}": 1 for n in range(9)}}
+    held = waiting("held").stamped("red", {H200: 1})
+    first = waiting("a-first", 3).created(LONG_AGO)
+    line = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
+    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *line)
+
+
+def test_e6_fifo_passes_over_any_number_of_choices_behind_one_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = with_many_choices(400)
+    assert release(ledger)[0] == []
+    found = looks(monkeypatch)
+    for _ in ReleasePass(ledger, red(ledger)):
+        assert len(found) <= 3 * 64
+        found.clear()
+    found.clear()
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 10
+
+
+def test_e6_fifo_with_many_choices_may_be_left_after_any_step() -> None:
+    whole = with_many_choices(200)
+    left = with_many_choices(200)
+    for ledger in (whole, left):
+        assert left_after_every_step(ledger) == []
+        ledger.pod_gone("uid-a-first")
+    opened = [name for names_ in release(whole)[0] for name in names_]
+    anew = with_many_choices(200)
+    anew.pod_gone("uid-a-first")
+    assert [[name] for name in opened] == release(anew)[0]
+    assert left_after_every_step(left) == opened
+
+
+def with_many_cards(number: int, each: int) -> Ledger:
+    """Each with one that has no room, and behind it so many with another choice. And one that goes
+    after all of them.
+    """
+    cards = [f"NVIDIA-A{n:02}" for n in range(number)]
+    others = [f"NVIDIA-B{n:02}" for n in range(each)]
+    queue = QUEUE.with_quota({H800: 1, **dict.fromkeys([*cards, *others], 2)}).fifo()
+    ledger = a_cluster(queue)
+    for card in cards:
+        see(ledger, waiting(f"held-{card}", 2, card).stamped("red", {card: 2}))
+        see(ledger, waiting(card, 2, card))
+        see(ledger, *(waiting(f"{card}-{other}", 1, f"{card}|{other}") for other in others))
+    see(ledger, waiting("z-held", 1, H800).stamped("red", {H800: 1}), waiting("z", 1, H800))
+    return ledger
+
+
+def test_e6_fifo_a_step_puts_few_aside_however_many_cards_somebody_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = with_many_cards(20, 20)
+    assert release(ledger)[0] == []
+    aside: list[Any] = []
+    plain = Kinds.file
+
+    def noted(self: Kinds, *args: Any) -> None:
+        aside.append(args)
+        plain(self, *args)
+
+    monkeypatch.setattr(Kinds, "file", noted)
+    most = steps = 0
+    for found in ReleasePass(ledger, red(ledger)):
+        assert found is None
+        most, steps = max(most, len(aside)), steps + 1
+        aside.clear()
+    assert max(most, len(aside)) == module._MOVED_AT_A_TIME
+    assert steps == 20 * 20 // module._MOVED_AT_A_TIME
+    aside.clear()
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert aside == []
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 5, 64])
+def test_e6_fifo_who_is_behind_many_cards_is_reached_though_each_pass_is_left(
+    at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each finds anew who holds up others, however many do: beside that it has to do something."""
+    ledger = with_many_cards(12, 6)
+    assert release(ledger)[0] == []
+    monkeypatch.setattr(module, "_MOVED_AT_A_TIME", at_a_time)
+    ledger.pod_gone("uid-z-held")
+    assert left_after_every_step(ledger, most=12 * 6 + 2) == ["z"]
+    ledger.pod_gone("uid-held-NVIDIA-A03")
+    freed = ["NVIDIA-A03", *(f"NVIDIA-A03-NVIDIA-B0{n}" for n in range(6))]
+    assert left_after_every_step(ledger, most=2 * 12 * 6) == freed
+
+
+def test_e6_fifo_those_who_hold_up_nobody_are_looked_for_once_in_a_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many cards they wait for, and others after them."""
+    cards = [f"NVIDIA-A{n}" for n in range(40)]
+    ledger = a_cluster(QUEUE.with_quota(dict.fromkeys(cards, 2)).fifo())
+    for n, card in enumerate(cards):
+        see(ledger, waiting(f"held-{n}", 2, card).stamped("red", {card: 2}))
+        see(ledger, *gang_that_never_fits(n, card), waiting(f"z{n}", 2, card))
+    assert release(ledger)[0] == []
+    looked: list[str] = []
+    plain = Demand.first
+
+    def noted(self: Demand, *args: Any) -> Any:
+        looked.append("")
+        return plain(self, *args)
+
+    monkeypatch.setattr(Demand, "first", noted)
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert 0 < len(looked) <= 2 * len(cards)
+
+
+def gang_that_never_fits(number: int, card: str = H200) -> list[Any]:
+    """As it stands, though it has begun: others may take the place of its members."""
+    runs_ = waiting(f"r{number}", 0, card).in_group(f"g{number}").stamped("red", {})
+    waits = [waiting(f"g{number}-{x}", 9, card).in_group(f"g{number}").with_cpu(x) for x in "12"]
+    return [a_group(f"g{number}").in_queue("red").of(3), runs_.on_node("h200-a"), *waits]
+
+
+def gangs_that_never_fit(number: int) -> list[Any]:
+    return [thing for n in range(number) for thing in gang_that_never_fits(n)]
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_e6_any_number_of_those_who_hold_up_nobody_is_passed_over(
+    fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = QUEUE.fifo() if fifo else QUEUE
+    ledger = a_cluster(queue, *gangs_that_never_fit(100), waiting("z", 2))
+    assert release(ledger)[0] == [["z"]]
+    found = looks(monkeypatch)
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert len(found) <= 5
+
+
+def test_e6_fifo_one_who_holds_up_nobody_is_held_up_itself_until_nobody_is_before_it() -> None:
+    """And however many of them have room: each pass that is left has put some aside."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [GANG, runs("r", 0), member("m-never", 9), later(member("m"))]
+    first = waiting("a-first", 3).created(LONG_AGO)
+    ledger = a_cluster(QUEUE.fifo(), held, *gang, *gangs_that_never_fit(150), first)
+    assert release(ledger)[0] == []
+    see(ledger, held.stamped("red", {H200: 1}).at_revision(2))
+    assert left_after_every_step(ledger) == []
+    ledger.pod_gone("uid-a-first")
+    assert left_after_every_step(ledger) == ["m"]
+    see(ledger, held.stamped("red", {H200: 0}).at_revision(3), later(waiting("z", 2)))
+    assert left_after_every_step(ledger) == ["z"]
+
+
+def test_a_shelf_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
+    def cpu(name: str, amount: str) -> Any:
+        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
+
+    queue = QUEUE.fifo().limited_to(cpu="3")
+    held = cpu("held", "3").stamped("red", {})
+    ledger = a_cluster(queue, held, cpu("a", "2"), cpu("b", "1"), waiting("c"))
+    assert release(ledger)[0] == [["c"]]
+    see(ledger, cpu("held", "2").stamped("red", {}).at_revision(2))
+    assert release(ledger)[0] == [["b"]]
+    see(ledger, queue.limited_to(cpu="9").at_revision(3))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_e6_in_fifo_who_asks_for_no_card_has_its_place_among_the_others() -> None:
+    def cpu(name: str, amount: str) -> Any:
+        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
+
+    queue = QUEUE.fifo().limited_to(cpu="3")
+    held = waiting("held", 3).with_cpu("3").stamped("red", {H200: 3})
+    things = [cpu("a", "1"), waiting("b").with_cpu("1"), cpu("c", "1")]
+    ledger = a_cluster(queue, held, *things)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a"], ["b"], ["c"]]
+
+
+def test_cards_that_become_known_while_some_are_still_being_woken() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 1, f"NVIDIA-A{n}") for n in range(200)))
+    release(ledger)
+    see(ledger, a_queue("one").with_quota({"NVIDIA-A1": 1}))
+    assert next(iter(ReleasePass(ledger, red(ledger)))) is None
+    see(ledger, a_queue("two").with_quota({"NVIDIA-A2": 1}))
+    assert ledger.news.take_stirred() >= {"red"}
+    found = release(ledger)[1]
+    assert set(all_of(found)) == {"p001", "p002"}
+    assert {refusal.verdict.reason for refusal in found} == {Reason.CARD_NOT_IN_QUOTA}
+
+
+# --- who is told ----------------------------------------------------------------------------
+
+
+def test_section_9_a_lane_is_told_in_pieces_and_each_of_it_once() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(100)))
+    assert [step for step in ReleasePass(ledger, red(ledger)) if step] == []
+    found = told(ledger)
+    assert [len(refusal.pods) for refusal in found] == [32, 32, 32, 4]
+    assert all_of(found) == [f"p{n:03}" for n in range(100)]
+    assert {refusal.verdict.text for refusal in found} == {found[0].verdict.text}
+    assert list(ReleasePass(ledger, red(ledger))) == []
+    assert told(ledger) == []
+
+
+def test_section_9_lanes_take_turns() -> None:
+    ledger = a_cluster(*(waiting(f"a{n:02}", 9) for n in range(40)), waiting("b", 8))
+    list(ReleasePass(ledger, red(ledger)))
+    assert [len(refusal.pods) for refusal in told(ledger)] == [32, 1, 8]
+
+
+def test_section_9_those_who_no_longer_wait_are_told_nothing() -> None:
+    ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(70)))
+    list(ReleasePass(ledger, red(ledger)))
+    assert len(next_refusals(ledger, red(ledger)) or ()) == 1
+    for n in range(20, 60):
+        ledger.pod_gone(f"uid-p{n:03}")
+    list(ReleasePass(ledger, red(ledger)))
+    assert all_of(told(ledger)) == [f"p{n:03}" for n in range(60, 70)]
+
+
+def test_section_9_who_is_to_be_tried_again_is_not_told_before_that() -> None:
+    ledger = a_cluster(*(waiting(f"p{n}", 3) for n in range(2)), QUEUE.with_quota({H200: 2}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, QUEUE.with_quota({H200: 3}).at_revision(2))
+    assert told(ledger) == []
+    assert release(ledger)[0] == [["p0"]]
+
+
+def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
+    """They are asked again: none of thousands of texts is remembered."""
+    ledger = a_cluster(*unlike(100), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    untold = red(ledger).waiting.untold
+    assert len(untold) == 100
+    assert sum(words is not None for words in untold._lanes.values()) == 32
+    found = told(ledger)
+    assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
+    assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}
+
+
+def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It cannot: whatever makes room wakes nobody who is on a shelf, so the pass has to."""
+    ledger = a_cluster(*unlike(40), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
+    ledger.news.take_stirred()
+    assert len(all_of(told(ledger))) == 32
+    assert ledger.news.take_stirred() == {"red"}
+    assert len(release(ledger)[0]) == 3
+
+
+def test_who_has_to_be_asked_again_is_asked_one_in_each_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many of them fit by now, and so have nothing to hear."""
+    ledger = a_cluster(*unlike(200), waiting("held", 3).stamped("red", {H200: 3}))
+    list(ReleasePass(ledger, red(ledger)))
+    see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
+    found, calls = judged(monkeypatch), 0
+    while (pieces := next_refusals(ledger, red(ledger))) is not None:
+        calls += 1
+        assert len(found) <= calls
+        assert len(pieces) <= 1
+    assert calls >= len(found) == 200 - 32
+
+
+def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None:
+    gang = a_group().in_queue("red").of(2)
+    members = [waiting(x).in_group("gang").with_cpu(c) for x, c in (("a", "1"), ("b", "2"))]
+    full = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(gang, full, *members)
+    list(ReleasePass(ledger, red(ledger)))
+    (refusal,) = told(ledger)
+    assert names([refusal]) == [["a", "b"]]
+    assert refusal.gang is ledger.groups["team/gang"]
+
+
+def test_section_9_a_gang_of_which_a_lane_is_gone_is_told_nothing_before_it_is_tried_again() -> (
+    None
+):
+    """Its words were not kept, so it would have to be asked for them."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [a_group("gang").in_queue("red").of(2), member("z-a", 1), member("z-b", 2)]
+    ledger = a_cluster(held, *unlike(40), *gang)
+    list(ReleasePass(ledger, red(ledger)))
+    ledger.pod_gone("uid-z-a")
+    assert sorted(all_of(told(ledger))) == [f"p{n:03}" for n in range(40)]
+    list(ReleasePass(ledger, red(ledger)))
+    (refusal,) = told(ledger)
+    assert (names([refusal]), refusal.verdict.reason) == ([["z-b"]], Reason.GANG_INCOMPLETE)
+
+
+def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
+    list(ReleasePass(ledger, red(ledger)))
+    kept = [words for words in red(ledger).waiting.untold._lanes.values() if words]
+    assert len({id(words) for words in kept}) == 2
+    assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
+
+
+def test_the_number_told_at_once_is_small() -> None:
+    assert module._AT_A_TIME <= 32

@@ -1,0 +1,744 @@
+"""E2: a gang is released whole, and then one by one; T2: what its reservation holds."""
+
+import pytest
+
+from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release import release_judge
+from cardquota.quota.release.release_judge import ReleaseJudge, Wait, judge_member
+from cardquota.quota.release.release_pass import Opening, ReleasePass, openings
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import Reason
+
+from ..counting import counted_calls
+from ..releasing import (
+    FIVE,
+    GANG,
+    QUEUE,
+    a_cluster,
+    cards_of,
+    later,
+    member,
+    names,
+    release,
+    retract,
+    runs,
+    two_gangs_alike,
+    waiting,
+)
+
+
+def test_e2_a_gang_is_released_whole_and_the_rest_one_by_one() -> None:
+    ledger = a_cluster(GANG, member("c"), member("a"), member("b"), member("d"))
+    opened, refusals = release(ledger)
+    assert opened == [["a", "b"], ["c"]]
+    assert names(refusals) == [["d"]]
+
+
+def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
+    ledger = a_cluster(GANG, member("a").with_cpu("1"), member("b", 1, H800))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.gang is ledger.groups["team/gang"]
+    assert found.asked == ((H200, 1), (H800, 1), ("cpu", 1_000))
+
+
+def reserving(ledger: Ledger) -> Reservation:
+    """The leader has charged a gang of `a` and `b`, and is about to write its reservation."""
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    for record, cards in found.pods:
+        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+    assert release(ledger) == ([], [])
+    return reservation
+
+
+def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written() -> None:
+    """Else a member could be the only one that runs, and nothing be reserved for the others."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.confirm_reservation("team/gang", reserving(ledger), 5)
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_t2_or_until_the_reservation_is_seen() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    reservation = reserving(ledger)
+    ledger.news.take_stirred()
+    see(ledger, GANG.reserving("red", dict(reservation.amounts), "t").at_revision(5))
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.retract_reservation("team/gang", reserving(ledger))
+    for name in "ab":
+        retract(ledger, name)
+    assert release(ledger)[0] == [["a", "b"], ["c"]]
+
+
+def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
+    """Of what nothing limits; else the next leader would not know that the gang has begun."""
+    huge = [member(name).with_memory(str(2**63 - 1)) for name in "ab"]
+    ledger = a_cluster(GANG, *huge)
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    assert reservation.amounts == ((H200, 2), ("memory", 2**63 - 1))
+    assert read_reservation(reservation_text(reservation)) == reservation
+
+
+def test_e2_a_gang_that_does_not_fit_whole_waits_whole() -> None:
+    ledger = a_cluster(GANG, member("a", 2), member("b", 2, H200), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["z"]]
+    assert names(refusals) == [["a", "b"]]
+    assert refusals[0].gang is ledger.groups["team/gang"]
+
+
+def test_a_gang_that_is_not_complete_waits_and_is_told() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+    see(ledger, member("b"))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_i4_a_gang_of_which_some_are_on_their_way_out_waits_and_is_told() -> None:
+    """A finalizer may hold one up for ever."""
+    ledger = a_cluster(GANG, member("a"), member("b").terminating())
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a"]]
+    verdict = refusals[0].verdict
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
+    assert verdict.text.startswith(
+        "pod group <team/gang> starts with <2> pods together, and they are there, but of the <2> "
+        "that must still be let through only <1> can be in queue <red>: others are being deleted"
+    )
+    assert refusals[0].gang is ledger.groups["team/gang"]
+    assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
+    see(ledger, member("c"))
+    assert release(ledger)[0] == [["a", "c"]]
+
+
+def test_i4_a_gang_whose_members_name_two_queues_is_told_in_each() -> None:
+    blue = a_queue("blue").with_quota({H200: 3})
+    others = [member(name).in_queue("blue") for name in ("b", "c")]
+    ledger = a_cluster(blue, a_group().of(3), member("a"), *others)
+    told = {}
+    for queue in ("red", "blue"):
+        opened, refusals = release(ledger, queue)
+        assert opened == []
+        told[queue] = [(refusal.verdict.reason, refusal.verdict.text) for refusal in refusals]
+    for queue, ready in (("red", 1), ("blue", 2)):
+        ((reason, text),) = told[queue]
+        assert reason is Reason.GANG_INCOMPLETE
+        assert f"of the <3> that must still be let through only <{ready}> can be" in text
+        assert f"in queue <{queue}>" in text
+
+
+def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> None:
+    gone = member("c").terminating()
+    opened, refusals = release(a_cluster(GANG.of(3), runs("a", 1), member("b"), gone))
+    assert opened == []
+    assert "of the <2> that must still be let through only <1> can be" in refusals[0].verdict.text
+
+
+def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
+    """That one has been told, and is tried again soon."""
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.hold_back("uid-a")
+    assert release(ledger) == ([], [])
+    see(ledger, member("a").terminating().at_revision(2))
+    (refused,) = release(ledger)[1]
+    assert refused.verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_member_of_a_gang_that_may_start_whole_is_told_nothing_by_itself() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), waiting("z", 4))
+    verdict = judge_member(ledger, ledger.pods["uid-a"])
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, None)
+    ledger.hold_back_gang("team/gang")
+    assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
+    assert judge_member(ledger, ledger.pods["uid-z"]).outcome is Outcome.NEVER
+
+
+def test_members_that_run_already_count_for_the_minimum_and_the_reservation() -> None:
+    runs = member("runs").stamped("red", {H800: 1}).on_node("h800-a")
+    ledger = a_cluster(GANG, runs, member("a"))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert [record.facts.name for record, _ in found.pods] == ["a"]
+    assert found.asked == ((H200, 1),)
+    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    assert reservation.amounts == ((H200, 1), (H800, 1))
+
+
+def test_t2_what_members_hold_in_another_queue_is_no_part_of_the_reservation() -> None:
+    """I1: two of 4 cards run in `own`; the group goes on in `red` with one that asks for none."""
+    held = [
+        waiting(name, 4).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a")
+        for name in ("a", "b")
+    ]
+    third = a_pod("c").in_group("gang").gated()
+    ledger = a_cluster(a_queue("own").with_quota({H200: 8}), GANG.of(3), *held, third)
+    opened, _ = release(ledger)
+    assert opened == [["c"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).charged == 0
+    assert drift(ledger) == {}
+
+
+def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_more() -> None:
+    """Its minimum was lowered to one when its reservation stood: nothing else becomes free."""
+    group = GANG.of(1).reserving("red", {H200: 2})
+    ledger = a_cluster(group, waiting("x").stamped("red", {H200: 1}), runs("a"), member("b", 2))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-a")
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    assert release(ledger)[0] == [["a", "b"]]
+    book = ledger.groups["team/gang"]
+    assert book.assumed is not None
+    more = book.assumed._replace(amounts=((H200, 9),))
+    book._judged, book.assumed = (more, book.assumed.amounts), more
+    book.repost(ledger._account)
+    assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
+
+
+def test_a_member_that_has_succeeded_counts_for_the_minimum_until_it_is_gone() -> None:
+    done = member("done").in_phase("Succeeded")
+    ledger = a_cluster(GANG, done, member("next"))
+    assert release(ledger)[0] == [["next"]]
+    ledger = a_cluster(GANG, done, member("next"))
+    ledger.pod_gone("uid-done")
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_member_that_has_failed_is_waited_for_again() -> None:
+    failed = member("failed").in_phase("Failed")
+    opened, refusals = release(a_cluster(GANG, failed, member("again")))
+    assert opened == []
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+
+
+def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 3}), member("a"), waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == [["a"]]
+    assert names(refusals) == [["z"]]
+
+
+def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
+    assert release(a_cluster(GANG.of(1), member("a")))[0] == [["a"]]
+
+
+def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 4), later(member("d")))
+    opened, refusals = release(ledger)
+    assert opened == [["d"]]
+    assert names(refusals) == [["c"]]
+
+
+def test_e2_what_can_never_fit_holds_up_no_other_member() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 9), later(member("d")))
+    assert release(ledger)[0] == [["d"]]
+
+
+def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
+    opened, refusals = release(ledger)
+    assert opened == [["new"]]
+    assert names(refusals) == [["extra"]]
+
+
+def test_e2_lost_members_are_replaced_together_or_not_at_all() -> None:
+    three = GANG.of(3)
+    new = [later(member("new-1", 2)), later(member("new-2", 2))]
+    ledger = a_cluster(FIVE, three, runs("a"), member("extra", 4), *new)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["extra", "new-1", "new-2"]]
+    see(ledger, FIVE.with_quota({H200: 6}))
+    assert release(ledger)[0] == [["new-1", "new-2"]]
+
+
+def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    ledger = a_cluster(FIVE, GANG, held, runs("a"), member("extra", 9), later(member("new", 2)))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["new"]]
+
+
+def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() -> None:
+    """It waits for room as well: others of it may fit once anything is free."""
+    blue = a_queue("blue").with_quota({H200: 1})
+    ledger = a_cluster(blue, GANG, runs("r", 1), member("w", 1, f"{H200}|XPU-9"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    see(ledger, blue.with_quota({H200: 1, "XPU-9": 1}).at_revision(5))
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["w"]]
+
+
+def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
+    gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
+    opened, refusals = release(a_cluster(FIVE, GANG, *gang))
+    assert opened == []
+    assert names(refusals) == [["a", "b", "c"]]
+
+
+def test_a_group_that_becomes_a_gang_while_its_pods_wait_starts_whole() -> None:
+    reserved = a_group().in_queue("red").reserving("red", {})
+    ledger = a_cluster(reserved.of(1), member("a", 2), member("b", 2))
+    see(ledger, a_group().in_queue("red").of(2).at_revision(2))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b"]]
+
+
+def test_a_gang_hears_of_a_member_that_came_past_the_gate() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    see(ledger, runs("b", 1))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    see(ledger, member("b").in_phase("Succeeded"))
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_e2_a_gang_that_has_begun_starts_whole_again_once_its_succeeded_members_are_deleted() -> (
+    None
+):
+    """As a Job's ttlSecondsAfterFinished has it done."""
+    done = [member(f"s{n}").stamped("red", {H200: 1}).in_phase("Succeeded") for n in range(2)]
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, GANG, *done, member("a"), member("b"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    ledger.pod_gone("uid-s0")
+    ledger.pod_gone("uid-s1")
+    assert ledger.news.take_stirred() == {"red"}
+    see(ledger, held.stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+@pytest.mark.parametrize("change", ["its phase is set back", "it is of another group now"])
+def test_e2_or_once_they_count_for_it_no_longer(change: str) -> None:
+    done = member("done").in_phase("Succeeded")
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, GANG, done, member("b"), member("c"))
+    assert release(ledger)[0] == []
+    back = done.in_phase("Pending") if "phase" in change else done.in_group("other")
+    see(ledger, back.at_revision(2), held.stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == []
+
+
+def test_e2_no_member_of_a_gang_that_starts_whole_is_let_through_alone() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    alone = judge_release(ledger, ledger.pods["uid-a"])
+    assert (alone.fits, alone.outcome) == (False, Outcome.UNSEEN)
+
+
+def test_those_who_wait_are_looked_at_when_a_member_is_first_seen_as_one_that_has_succeeded() -> (
+    None
+):
+    ledger = a_cluster(GANG, member("a"))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    done = member("b").stamped("red", {H200: 1}).in_phase("Succeeded")
+    see(ledger, done)
+    assert ledger.news.take_stirred() == {"red"}
+    see(ledger, done.at_revision(2))
+    assert ledger.news.take_stirred() == set()
+
+
+def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
+    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("extra", 4), member("more", 1))
+    assert release(ledger)[0] == [["more"]]
+    retract(ledger, "more")
+    ledger.pod_gone("uid-a")
+    ledger.pod_gone("uid-b")
+    assert release(ledger)[0] == [["extra", "more"]]
+
+
+def test_t3_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
+    """The one that may choose comes first, and leaves the other the only card it can use."""
+    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
+    ledger = a_cluster(GANG, *held, *gang)
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
+
+
+def test_t3_a_gang_waits_on_if_the_card_that_is_free_is_no_help() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 2, H800)]
+    ledger = a_cluster(GANG, *held, *gang)
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger) == ([], [])
+    see(ledger, waiting("too").stamped("red", {H800: 1}).at_revision(2))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_t3_a_gang_goes_when_somebody_who_has_a_choice_may_move() -> None:
+    """What became free is a card that the gang cannot use."""
+    held = waiting("held").stamped("red", {H800: 1})
+    past_us = waiting("past", 1, f"{H200}|{H800}").ungated()
+    gang = [member("a", 1, f"{H200}|{R4090}"), member("b", 2, H200)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 1}), GANG, held, past_us, *gang)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
+    """As a new leader finds it: the reservation is written, no gate is open yet."""
+    other = waiting("other", 2).stamped("red", {H200: 2})
+    rest = waiting("rest", 2).stamped("red", {H800: 2})
+    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
+    reserved = GANG.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, *gang)
+    assert release(ledger)[0] == [["a"], ["b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
+
+
+def test_t2_a_member_for_whom_nothing_is_reserved_takes_what_is_free() -> None:
+    gang = [member("a", 1, f"{H800}|{H200}"), runs("b")]
+    ledger = a_cluster(GANG.reserving("red", {H200: 2}), *gang)
+    assert release(ledger)[0] == [["a"]]
+    assert cards_of(ledger, "a") == [{H800: 1}]
+
+
+def test_t3_a_gang_is_assigned_beside_others_who_have_a_choice() -> None:
+    """Somebody let a pod through that may use either card: it leaves what the gang needs."""
+    past_us = waiting("past", 3, f"{H200}|{H800}").ungated()
+    gang = [member("a", 2, f"{H800}|{H200}"), member("b", 1, H200)]
+    ledger = a_cluster(GANG, past_us, *gang)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 2}, {H200: 1}]
+
+
+def test_e7_members_take_the_cards_that_nodes_have_free() -> None:
+    """Each with those that go before it counted: the node has three free, for one of them."""
+    node = waiting("large", 5, H800).in_queue("other").stamped("other", {H800: 5}).on_node("h800-a")
+    gang = [member("a", 2, f"{H800}|{H200}"), member("b", 2, f"{H800}|{H200}")]
+    ledger = a_cluster(QUEUE.with_quota({H200: 4, H800: 4}), GANG, node, *gang)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 2}, {H200: 2}]
+
+
+def test_e7_where_all_must_be_assigned_together_free_nodes_count_as_well() -> None:
+    taken = waiting("large", 8).in_queue("other").stamped("other", {H200: 8}).on_node("h200-a")
+    either = f"{H200}|{H800}"
+    gang = [member("a", 1, either), member("b", 2, either), member("c", 3, H800)]
+    quota = QUEUE.with_quota({H200: 3, H800: 4})
+    ledger = a_cluster(quota, GANG.of(3), taken, *gang)
+    assert release(ledger)[0] == [["a", "b", "c"]]
+    assert cards_of(ledger, "a", "b", "c") == [{H800: 1}, {H200: 2}, {H800: 3}]
+
+
+def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
+    """One still runs; of those that wait one is too large, and the others fit if both can."""
+    two = GANG.of(3)
+    quota = QUEUE.with_quota({H200: 2, H800: 1})
+    waits = [member("big", 2), member("a", 1, f"{H200}|{H800}"), member("b", 1)]
+    ledger = a_cluster(quota, two, runs("r", 1), *waits)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+@pytest.mark.parametrize("what", ["cpu", "memory"])
+def test_e2_what_is_short_decides_which_of_those_that_wait_are_the_smallest(what: str) -> None:
+    """One has the fewest cards, and takes all that is left of the other; two fit without it."""
+
+    def of(pod: PodBody, amount: int) -> PodBody:
+        return pod.with_cpu(str(amount)) if what == "cpu" else pod.with_memory(f"{amount}Gi")
+
+    quota = FIVE.limited_to(cpu="4") if what == "cpu" else FIVE.limited_to(memory="4Gi")
+    runs_on = of(runs("r", 1), 1)
+    waits = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 1)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *waits))[0] == [["b", "c"]]
+    one_too_few = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 3)]
+    assert release(a_cluster(quota, GANG.of(3), runs_on, *one_too_few))[0] == []
+
+
+def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_short() -> None:
+    ledger = a_cluster(FIVE, GANG.of(3), runs("r", 1), *(member(n, 3) for n in "ab"))
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["_smallest"] == calls["_others"] == 1
+
+
+def test_members_with_very_many_alternatives_are_looked_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quota = FIVE.limited_to(cpu="4")
+    waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
+    for most, opened in ((2, [["b", "c"]]), (1, [])):
+        monkeypatch.setattr(release_judge, "_MOST_ALTERNATIVES", most)
+        ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
+        assert release(ledger)[0] == opened
+
+
+def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
+    """The reservation is for one of the two; the other takes what is free."""
+    gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
+    quota = QUEUE.with_quota({H200: 1, H800: 1})
+    ledger = a_cluster(quota, GANG.reserving("red", {H200: 1}), *gang)
+    assert release(ledger)[0] == [["a"], ["b"]]
+    assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
+
+
+def test_section_9_a_gang_is_told_what_is_assigned() -> None:
+    """Somebody who may use either is counted with H200, which he cannot have."""
+    quota = QUEUE.with_quota({H200: 1, H800: 2})
+    others = waiting("d").stamped("red", {H200: 1}), waiting("x", 1, f"{H200}|{H800}").ungated()
+    gang = [member("a", 1, H800), member("b", 1, H800)]
+    _, refusals = release(a_cluster(quota, GANG, *others, *gang))
+    assert "requested <2>, total would be <3>, but capability is <2>" in refusals[0].verdict.text
+
+
+def test_section_9_a_gang_that_never_fits_though_each_might_is_told_so() -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    gang = [member("a", 1), member("b", 4, H800)]
+    _, refusals = release(a_cluster(GANG, held, *gang))
+    assert refusals[0].verdict.outcome is Outcome.NEVER
+    assert "at most ," not in refusals[0].verdict.text
+
+
+def test_t3_a_gang_that_fits_by_cards_alone_still_needs_its_cpu() -> None:
+    either = [member("a", 1, f"{H200}|{H800}"), member("b", 3).with_cpu("5")]
+    ledger = a_cluster(QUEUE.limited_to(cpu="4"), GANG, *either)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert "insufficient" in refusals[0].verdict.text
+
+
+@pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])
+def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
+    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert release(ledger)[0] == [["g1-a", "g1-b"]]
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["g2-a", "g2-b"]]
+
+
+def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
+    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-g1-a")
+    ledger.pod_gone("uid-held")
+    opened, refusals = release(ledger)
+    assert opened == [["g2-a", "g2-b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]
+
+
+@pytest.mark.parametrize("deletion_seen", [True, False])
+def test_e8_a_gang_made_again_has_not_lost_its_place(deletion_seen: bool) -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.lose_place("team/gang")
+    if deletion_seen:
+        ledger.group_gone("team/gang")
+    see(ledger, GANG.with_uid("another").at_revision(9))
+    assert not ledger.groups["team/gang"].lost_place
+
+
+def test_t2_a_gang_made_again_holds_nothing_that_was_decided_for_the_one_before() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.reserve("team/gang", "red", "t", ((H200, 2),))
+    see(ledger, GANG.with_uid("another").at_revision(9))
+    assert ledger.groups["team/gang"].reservation is None
+    assert drift(ledger) == {}
+
+
+def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
+    """Of its own priority; and before them again once it has begun."""
+    ledger = a_cluster(QUEUE.with_quota({H200: 2}), *two_gangs_alike())
+    ledger.lose_place("team/g1")
+    assert release(ledger)[0] == [["g2-a", "g2-b"]]
+    ledger.lose_place("team/nowhere")
+    for name in ("g2-a", "g2-b"):
+        ledger.pod_gone(f"uid-{name}")
+    ledger.group_gone("team/g2")
+    assert release(ledger)[0] == [["g1-a", "g1-b"]]
+    assert not ledger.groups["team/g1"].lost_place
+
+
+def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
+    """E2: whether its members are alike, and not how many they are."""
+    large = QUEUE.with_quota({H200: 4_000, H800: 4_000})
+    alike = [member(f"a{n:04}", 2) for n in range(1_500)]
+    others = [member(f"b{n:04}", 1, H800) for n in range(1_500)]
+    ledger = a_cluster(large, GANG.of(3_000), *alike, *others)
+    with counted_calls() as calls:
+        found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.asked == ((H200, 3_000), (H800, 1_500))
+    assert {cards for _, cards in found.pods[:1_500]} == {((H200, 2),)}
+    assert calls["judge_alike"] == 2
+    full = a_cluster(large.with_quota({H200: 2_999, H800: 4_000}), GANG.of(3_000), *alike, *others)
+    verdict, cards = judge_gang(full, list(full.groups["team/gang"].members.values()))
+    assert "requested <3000>, total would be <3000>, but capability is <2999>" in verdict.text
+    assert (verdict.outcome, cards) == (Outcome.NEVER, [])
+
+
+def test_what_is_left_of_a_reservation_in_another_queue_costs_nothing_for_each_member() -> None:
+    """The group has moved: what was reserved there serves nobody here."""
+    large = QUEUE.with_quota({H200: 500, H800: 500})
+    moved = GANG.of(1_000).reserving("blue", {H200: 1_000})
+    gang = [member(f"m{n:04}", 1, f"{H200}|{H800}") for n in range(1_000)]
+    ledger = a_cluster(large, moved, *gang)
+    with counted_calls() as calls:
+        found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.asked == ((H200, 500), (H800, 500))
+    assert calls["judge"] < 20
+
+
+def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_the_former() -> None:
+    """Their reservation is not written, and never will be: they do not run."""
+    blue = a_queue("blue").with_quota({H200: 8})
+    a, b, c = (member(name).in_queue(None) for name in "abc")
+    ledger = a_cluster(QUEUE, blue, GANG, a, b)
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.reserve("team/gang", "red", "term-1", found.asked)
+    stamps = {record.facts.uid: Stamp("red", cards, "term-1") for record, cards in found.pods}
+    for uid, stamp in stamps.items():
+        ledger.assume(uid, stamp)
+    ledger.group_gone("team/gang")
+    see(ledger, GANG.in_queue("blue").with_uid("another"), c)
+    assert release(ledger, queue="blue")[0] == []
+    for uid, stamp in stamps.items():
+        ledger.retract(uid, stamp)
+    assert release(ledger, queue="blue")[0] == []
+    ledger.news.take_stirred()
+    ledger.retract_reservation("team/gang", reservation)
+    assert "blue" in ledger.news.take_stirred()
+    assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
+
+
+def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
+    """Who takes its place: as many of a kind as fit are found in one go."""
+    extras = [member(f"m{n:04}") for n in range(1_000)]
+    ledger = a_cluster(QUEUE.with_quota({H200: 999}), GANG.of(1_001), runs("run", 0), *extras)
+    with counted_calls() as calls:
+        assert release(ledger)[0] == []
+    assert calls["judge"] < 20
+    see(ledger, QUEUE.with_quota({H200: 1_000}))
+    assert len(release(ledger)[0][0]) == 1_000
+
+
+def test_t2_a_member_with_a_choice_is_judged_by_what_others_ask_for_not_by_each() -> None:
+    either = f"{H200}|{H800}"
+    group = GANG.of(500).reserving("red", {H200: 250, H800: 250})
+    quota = QUEUE.with_quota({H200: 250, H800: 250})
+    ledger = a_cluster(quota, group, *(member(f"m{n:03}", 1, either) for n in range(500)))
+    with counted_calls() as calls:
+        next(openings(ledger, "red"))
+    assert calls["place_many"] + calls["place"] < 20
+
+
+def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> None:
+    """More of them wait than must start."""
+    other = waiting("other", 2).stamped("red", {H200: 2})
+    rest = waiting("rest", 2).stamped("red", {H800: 2})
+    gang = [
+        member("a", 1, f"{H800}|{H200}"),
+        member("b", 1, f"{H800}|{H200}"),
+        later(member("c", 1, H800)),
+    ]
+    reserved = GANG.reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, *gang)
+    assert release(ledger)[0][0] == ["a"]
+    assert cards_of(ledger, "a") == [{H200: 1}]
+
+
+def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
+    """Nothing is enforced there: nobody waits for the others of a gang."""
+    audited = a_namespace("team").in_mode("audit")
+    large = waiting("a-large").in_group("gang").naming("A" * 20_000)
+    ledger = a_cluster(audited, GANG, large, member("b"), member("c"))
+    opened, refusals = release(ledger)
+    assert opened == [["b"], ["c"]]
+    assert names(refusals) == [["a-large"]]
+    assert refusals[0].verdict.reason is Reason.INVALID_CARD
+
+
+def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
+    """As a whole: whatever other members it has, and whatever becomes of it meanwhile."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.hold_back_gang("team/gang")
+    ledger.hold_back_gang("team/unknown")
+    see(ledger, member("d"))
+    assert release(ledger) == ([], [])
+    see(ledger, waiting("other"))
+    assert release(ledger)[0] == [["other"]]
+    ledger.news.take_stirred()
+    ledger.put_back_gang("team/gang", "red")
+    assert "red" in ledger.news.take_stirred()
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"), later(waiting("other")))
+    account = ledger.account("red")
+    assert account is not None
+    found = []
+    for opening in ReleasePass(ledger, account):
+        if opening is not None and opening.gang is not None:
+            ledger.hold_back_gang(opening.gang.key)
+        elif opening is not None:
+            found.append(opening.pods[0][0].facts.name)
+            ledger.hold_back(opening.pods[0][0].facts.uid)
+    assert found == ["other"]
+
+
+def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    ledger.hold_back_gang("team/gang")
+    ledger.end_term()
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() -> None:
+    """Its line has yet to hear of that."""
+    ledger = a_cluster(GANG, member("a"), member("b"))
+    account = ledger.account("red")
+    assert account is not None
+    while account.waiting.refresh(ledger.epoch):
+        pass
+    candidate = account.waiting.next_awake()
+    assert candidate is not None
+    reservation = ledger.reserve("team/gang", "red", "term-1", ((H200, 2),))
+    ledger.confirm_reservation("team/gang", reservation, 9)
+    found = ReleaseJudge(ledger, account).judge(candidate)
+    assert isinstance(found, Wait)
+    assert found.verdict.outcome is Outcome.UNSEEN

@@ -1,0 +1,258 @@
+"""E6: whose gate opens next. A job that waits for one model never holds up another."""
+
+import pytest
+
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
+from cardquota.quota.pending.candidate import Candidate
+from cardquota.quota.release.release_judge import ReleaseJudge, Wait
+from cardquota.quota.release.release_pass import Opening, Refusal, openings
+from cardquota.quota.stamp import Stamp
+from cardquota.quota.vocabulary import Reason
+
+from ..releasing import QUEUE, a_cluster, names, release, retract, waiting
+
+
+def test_gates_open_in_order_while_they_fit() -> None:
+    ledger = a_cluster(waiting("b"), waiting("a"), waiting("c"), waiting("d"))
+    opened, refusals = release(ledger)
+    assert opened == [["a"], ["b"], ["c"]]
+    assert names(refusals) == [["d"]]
+    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
+
+
+def test_e6_priority_class_then_creation_then_name() -> None:
+    late = waiting("a-late").created("2026-02-01T00:00:00Z")
+    high = waiting("z-high").created("2026-03-01T00:00:00Z").with_priority(10)
+    opened, _ = release(a_cluster(late, waiting("early"), high))
+    assert opened == [["z-high"], ["early"], ["a-late"]]
+
+
+def test_e6_the_order_holds_among_different_requests() -> None:
+    ledger = a_cluster(waiting("a"), waiting("b", 2), waiting("c"))
+    assert release(ledger)[0] == [["a"], ["b"]]
+
+
+def test_e6_a_job_that_waits_for_one_model_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        waiting("a-big", 3), waiting("b", 3, H800), waiting("holds").stamped("red", {H200: 1})
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert names(refusals) == [["a-big"]]
+
+
+def test_traverse_lets_a_smaller_request_pass() -> None:
+    ledger = a_cluster(waiting("held", 2).stamped("red", {H200: 2}), waiting("a", 2), waiting("b"))
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_alternatives_are_taken_in_the_users_order() -> None:
+    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}))
+    see(ledger, waiting("a", 2, f"{H200}|{H800}"))
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    assert found.pods[0][1] == ((H800, 2),)
+
+
+def test_e6_a_pod_of_a_namespace_that_is_kept_out_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        QUEUE.open_to("team"), waiting("a-kept-out").in_namespace("other"), waiting("b")
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert names(refusals) == [["a-kept-out"]]
+
+
+def test_e6_a_pod_whose_group_never_comes_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        a_group("there").in_queue("red"),
+        waiting("a").in_group("missing"),
+        waiting("b").in_group("there"),
+        waiting("c").in_group("missing too"),
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.GROUP_NOT_FOUND] * 2
+    assert "team/missing too" in refusals[1].verdict.text
+
+
+def test_e6_a_pod_that_was_edited_wrong_holds_up_no_other() -> None:
+    wrong, right = waiting("a").asking_for("-1"), a_pod("b").in_queue("red").gated()
+    ledger = a_cluster(wrong.naming(None), right)
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_e6_a_pod_that_disagrees_with_its_group_holds_up_no_other() -> None:
+    ledger = a_cluster(
+        a_group("one").in_queue("red"),
+        waiting("a").in_queue("blue").in_group("one"),
+        waiting("b").in_queue("red").in_group("one"),
+        waiting("c").in_queue(None).in_group("one"),
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["b"], ["c"]]
+    assert names(refusals) == [["a"]]
+
+
+def test_each_is_told_what_is_wrong_with_its_own_text() -> None:
+    ledger = a_cluster(waiting("a", card="one||"), waiting("b", card="two||"))
+    texts = {r.pods[0].facts.name: r.verdict.text for r in release(ledger)[1]}
+    assert "one||" in texts["a"]
+    assert "two||" in texts["b"]
+
+
+# --- modes, queues ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_audit_holds_nobody_up(mode: str) -> None:
+    ledger = a_cluster(a_namespace("lax").in_mode(mode))
+    see(ledger, waiting("a", 9).in_namespace("lax").with_cpu("1"), waiting("b", 9))
+    opened, refusals = release(ledger)
+    assert opened == [["a"]]
+    assert names(refusals) == [["b"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).inqueue == 9
+
+
+def test_a_queue_that_nobody_knows_has_nothing_to_open() -> None:
+    assert release(a_cluster(), "unknown") == ([], [])
+
+
+def test_who_waits_in_a_queue_that_is_gone_is_told() -> None:
+    ledger = a_cluster(waiting("a"))
+    ledger.queue_gone("red")
+    _, refusals = release(ledger)
+    assert refusals[0].verdict.reason is Reason.QUEUE_NOT_FOUND
+
+
+def test_one_that_has_been_told_is_not_told_again() -> None:
+    ledger = a_cluster(waiting("a", 9))
+    assert len(release(ledger)[1]) == 1
+    assert release(ledger)[1] == []
+
+
+def test_e6_a_group_lends_its_priority_class_to_its_pods() -> None:
+    urgent = a_group("urgent").in_queue("red").put("high", "spec", "priorityClassName")
+    ledger = a_cluster(urgent, waiting("a", 3), waiting("b", 3).in_group("urgent"))
+    ledger.priority_class_seen("high", 100)
+    ledger.priority_class_seen("high", 100)
+    assert release(ledger)[0] == [["b"]]
+    retract(ledger, "b")
+    ledger.priority_class_gone("high")
+    ledger.priority_class_gone("high")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_e6_the_higher_of_a_pods_and_its_groups_priority_counts() -> None:
+    group = a_group("low").in_queue("red").put("low", "spec", "priorityClassName")
+    ledger = a_cluster(group, waiting("a", 3), waiting("b", 3).in_group("low").with_priority(5))
+    ledger.priority_class_seen("low", -10)
+    assert release(ledger)[0] == [["b"]]
+
+
+def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
+    ledger = a_cluster(a_namespace().in_mode("enforced"), waiting("a", 9))
+    assert release(ledger)[0] == []
+    ledger.news.take_stirred()
+    see(ledger, a_namespace().in_mode("audit").at_revision(2))
+    assert ledger.news.take_stirred() == {"red"}
+    assert release(ledger)[0] == [["a"]]
+
+
+# --- what is noted of those who wait, and what wakes them ---------------------------------------
+
+
+@pytest.mark.parametrize("freed", [1, 2])
+def test_who_waits_for_room_goes_as_soon_as_there_is_as_much(freed: int) -> None:
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, waiting("a", 2), waiting("b", 1))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 3 - freed}).at_revision(2))
+    assert release(ledger)[0] == ([["a"]] if freed == 2 else [["b"]])
+
+
+def test_who_lacks_something_else_now_is_told_so() -> None:
+    queue = QUEUE.limited_to(cpu="1")
+    ledger = a_cluster(queue, waiting("held", 3).with_cpu("1").stamped("red", {H200: 3}))
+    see(ledger, waiting("a").with_cpu("1"), waiting("b").with_cpu("1"))
+    assert [r.verdict.reason for r in release(ledger)[1]] == [Reason.INSUFFICIENT_CARD]
+    see(ledger, waiting("held", 3).with_cpu("1").stamped("red", {H200: 1}).at_revision(2))
+    _, refusals = release(ledger)
+    assert [r.verdict.reason for r in refusals] == [Reason.INSUFFICIENT_CPU]
+    assert names(refusals) == [["a", "b"]]
+
+
+def test_a_decision_looks_at_those_alone_for_whom_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever number of unlike pods and gangs waits."""
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held)
+    for n in range(100):
+        see(ledger, waiting(f"p{n:02}").with_cpu(f"{n}m"), a_group(f"g{n}").in_queue("red").of(2))
+        see(ledger, *(waiting(f"g{n}-{x}").in_group(f"g{n}").with_cpu(f"{n}m") for x in "ab"))
+    assert len(release(ledger)[1]) == 200
+    looked: list[object] = []
+    judge = ReleaseJudge.judge
+
+    def noted(self: ReleaseJudge, one: Candidate) -> Opening | Wait:
+        looked.append(one)
+        return judge(self, one)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
+    assert release(ledger) == ([], [])
+    assert looked == []
+    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
+    assert len(release(ledger)[0]) == 1
+    assert len(looked) <= 3
+
+
+def test_an_opening_that_is_not_charged_ends_the_pass() -> None:
+    ledger = a_cluster(waiting("a"), waiting("b", 2))
+    assert len(list(openings(ledger, "red"))) == 1
+    assert release(ledger)[0] == [["a"], ["b"]]
+
+
+def test_a_pass_that_is_left_loses_nobody() -> None:
+    ledger = a_cluster(*(waiting(f"p{n}", 4 + n) for n in range(5)))
+    told = [next(iter(openings(ledger, "red"))) for _ in range(5)]
+    assert names([r for r in told if isinstance(r, Refusal)]) == [[f"p{n}"] for n in range(5)]
+    assert release(ledger) == ([], [])
+
+
+def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:
+    ledger = a_cluster(waiting("a"), waiting("b"))
+    for found in openings(ledger, "red"):
+        assert isinstance(found, Opening)
+        ((record, cards),) = found.pods
+        if record.facts.name == "a":
+            ledger.hold_back("uid-a")
+        else:
+            ledger.assume("uid-b", Stamp("red", cards, "t"))
+    assert release(ledger) == ([], [])
+    ledger.put_back("uid-a")
+    assert release(ledger)[0] == [["a"]]
+
+
+def test_who_lacks_cpu_lets_those_behind_have_the_card() -> None:
+    queue = QUEUE.limited_to(cpu="2")
+    held = waiting("held", 3).with_cpu("1").stamped("red", {H200: 3})
+    ledger = a_cluster(queue, held, waiting("a").with_cpu("2"), waiting("b").with_cpu("1"))
+    assert release(ledger)[0] == []
+    see(ledger, waiting("held", 3).with_cpu("1").stamped("red", {H200: 2}).at_revision(2))
+    opened, refusals = release(ledger)
+    assert opened == [["b"]]
+    assert [r.verdict.reason for r in refusals] == [Reason.INSUFFICIENT_CPU]
+
+
+def test_one_that_waits_for_knowledge_is_tried_again_when_something_is_learned() -> None:
+    """Not for room: that is not what it lacks, and it is not asked again while nothing changes."""
+    ledger = a_cluster(waiting("odd", card="NVIDIA-A100"))
+    first = release(ledger)[1]
+    assert [refusal.verdict.reason for refusal in first] == [Reason.INVALID_CARD]
+    assert release(ledger) == ([], [])
+    see(ledger, a_queue("blue").with_quota({"NVIDIA-A100": 1}))
+    again = release(ledger)[1]
+    assert [refusal.verdict.reason for refusal in again] == [Reason.CARD_NOT_IN_QUOTA]

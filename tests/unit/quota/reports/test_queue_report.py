@@ -1,0 +1,148 @@
+"""Section 6: what people see of a queue."""
+
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    R4090,
+    R4090D,
+    Body,
+    a_ledger,
+    a_node,
+    a_pod,
+    a_queue,
+    see,
+)
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.queue_report import CardRow, QueueReport, ResourceRow, columns, report
+
+QUEUE = a_queue("red").with_quota({H200: 3})
+
+
+def of(*things: Body) -> QueueReport:
+    found = report(a_ledger(*things), "red")
+    assert found is not None
+    return found
+
+
+def pod(name: str, cards: int, card: str = H200) -> "Body":
+    return a_pod(name).in_queue("red").naming(card).asking_for(cards)
+
+
+def test_a_queue_that_does_not_exist_has_no_report() -> None:
+    ledger: Ledger = a_ledger(pod("orphan", 1))
+    assert report(ledger, "red") is None
+    assert report(ledger, "unknown") is None
+
+
+def test_a_row_has_all_totals() -> None:
+    found = of(
+        *CARDS,
+        QUEUE,
+        a_pod("bound").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"),
+        pod("open", 1),
+        a_pod("gated").in_queue("red").naming(H200).asking_for(2).gated(),
+    )
+    assert found.cards == (
+        CardRow(
+            name=H200,
+            resource=GPU,
+            quota=3,
+            allocated=1,
+            inqueue=1,
+            requested=4,
+            elastic=0,
+            guarantee=3,
+            deserved=3,
+        ),
+    )
+
+
+def test_q8_a_row_taken_out_of_the_quota_stays_while_it_is_in_use() -> None:
+    found = of(*CARDS, QUEUE, pod("other", 1, H800))
+    assert [(row.name, row.quota, row.requested) for row in found.cards] == [
+        (H200, 3, 0),
+        (H800, 0, 1),
+    ]
+
+
+def test_p4_the_resource_name_of_a_card_is_kept_over_a_restart() -> None:
+    kept = QUEUE.having_reported(H200, 3, GPU)
+    assert of(kept).cards[0].resource == GPU
+    assert of(QUEUE).cards[0].resource is None
+    assert of(QUEUE.having_reported(H200, 3, None)).cards[0].resource is None
+
+
+def test_cpu_and_memory_are_quantities() -> None:
+    running = a_pod().in_queue("red").with_cpu("1500m").with_memory("1536Mi").on_node("a")
+    found = of(QUEUE.limited_to(cpu="4"), running)
+    assert found.resources == (
+        ResourceRow("cpu", "4", "1500m", "0", "1500m", "0"),
+        ResourceRow("memory", None, "1536Mi", "0", "1536Mi", "0"),
+    )
+
+
+def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> None:
+    found = of(QUEUE.guaranteeing(cpu="2", memory="2Gi").deserving(cpu="2500m"))
+    assert [(row.guarantee, row.deserved) for row in found.resources] == [
+        ("2", "2500m"),
+        ("2Gi", None),
+    ]
+
+
+def test_q3_what_is_oversold_is_told_and_lowers_what_is_deserved() -> None:
+    found = of(
+        a_node("a").with_cards(H200, 6),
+        a_queue("red").with_quota({H200: 4, H800: 0}),
+        a_queue("blue").with_quota({H200: 8}),
+    )
+    assert found.oversold == ((H200, 12, 6),)
+    assert [row.deserved for row in found.cards] == [2, 0]
+
+
+def test_q7_what_is_over_its_quota_is_told() -> None:
+    assert of(*CARDS, QUEUE, pod("big", 5)).over == ((H200, 5, 3),)
+
+
+def test_q4_a_quota_that_cannot_be_read_is_told() -> None:
+    assert "not JSON" in of(QUEUE.with_quota_text("{")).quota_problem
+    assert of(QUEUE).quota_problem == ""
+
+
+def test_state_uid_and_generation() -> None:
+    found = of(QUEUE.closed().put(4, "metadata", "generation"))
+    assert (found.name, found.state, found.uid, found.generation) == ("red", "Closed", "uid-red", 4)
+    assert found.state_is_ours
+
+
+def test_columns_show_each_model_never_a_sum() -> None:
+    running = a_pod().in_queue("red").naming(H200).asking_for(2).on_node("h200-a")
+    running = running.with_cpu("1").with_memory("1Gi")
+    queue = a_queue("red").with_quota({H200: 3, H800: 2}).limited_to(cpu="4", memory="4Gi")
+    shown = columns(of(*CARDS, queue, running, pod("open", 1)))
+    assert shown.cards == f"{H200} 2/3, {H800} 0/2"
+    assert (shown.inqueue, shown.elastic, shown.requested) == (f"{H200} 1", "-", f"{H200} 3")
+    assert (shown.cpu, shown.memory) == ("1/4", "1Gi/4Gi")
+
+
+def test_columns_of_an_empty_queue() -> None:
+    shown = columns(of(a_queue("red")))
+    assert (shown.cards, shown.inqueue, shown.cpu, shown.memory) == ("-", "-", "0/-", "0/-")
+
+
+def test_columns_of_many_models_show_the_busiest() -> None:
+    queue = a_queue("red").with_quota({H200: 3, H800: 2, R4090: 2, R4090D: 1, "PPU": 5})
+    shown = columns(of(*CARDS, queue, pod("busy", 1, R4090D)))
+    assert shown.cards == f"{R4090D} 0/1, {R4090} 0/2, {H200} 0/3, +2 more"
+
+
+def test_what_a_queue_deserves_is_news_to_those_who_share_its_cards() -> None:
+    """And to nobody else: a thousand other queues are not looked at for it."""
+    quotas = {"a": {H200: 5}, "b": {H200: 8}, "c": {H800: 5}}
+    ledger = a_ledger(*CARDS, *(a_queue(name).with_quota(rows) for name, rows in quotas.items()))
+    ledger.news.take_changed()
+    see(ledger, a_queue("b").with_quota({H200: 9}))
+    assert ledger.news.take_changed() == {"a", "b"}
+    ledger.queue_gone("b")
+    assert "a" in ledger.news.take_changed()

@@ -1,0 +1,130 @@
+"""P5: which cards a requirement leaves, as if each card were asked; P8: at no cost of each."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardquota.quota.cards.card import NOT, Card
+from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit, mib_of
+from cardquota.quota.objects.node_affinity import Expression, Term
+from cardquota.quota.selectors.card_labels import CardLabels
+from cardquota.quota.selectors.number_comparison import bound_of, whole_number
+from cardquota.quota.selectors.selector import Selector
+
+from ...steps import steps_of
+
+PRODUCT, SIZE = "gpu.product", "gpu.memory"
+
+
+def leaves(card: Card, key: str, operator: str, values: Sequence[str]) -> bool:
+    """Whether some node with this card meets it, by all that such a node can show."""
+    shown = dict(card.labels).get(key)
+    memory = card.memory if card.memory is not None and card.memory.key == key else None
+    if memory is not None:
+        return _memory_can(memory, operator, values)
+    if shown is None or shown.startswith(NOT):
+        barred = shown and shown.removeprefix(NOT)
+        if barred and operator in ("Gt", "Lt"):
+            return bound_of(values) is not None
+        return operator != "In" or shown is None or any(value != barred for value in values)
+    expression = Expression(key=key, operator=operator, values=tuple(values))
+    return Selector(terms=(Term(match_expressions=(expression,)),)).selects("n", {key: shown}.get)
+
+
+def _memory_can(memory: MemoryLabel, operator: str, values: Sequence[str]) -> bool:
+    bound = bound_of(values)
+    sizes = range(memory.least, memory.most + 1)
+    mibs = {mib_of(value, memory.unit) for value in values}
+    if memory.unit is MemoryUnit.MIB:
+        numbers: list[int | None] = list(sizes)
+    else:
+        numbers = [whole_number(value) for value in memory.values]
+    match operator:
+        case "In":
+            if memory.values:
+                return any(value in memory.values for value in values)
+            return any(mib in sizes for mib in mibs if mib is not None)
+        case "NotIn":
+            if memory.values:
+                return any(value not in values for value in memory.values)
+            return any(mib not in mibs for mib in sizes)
+        case "DoesNotExist":
+            return False
+        case "Gt" | "Lt":
+            if bound is None:
+                return False
+            if memory.unit is MemoryUnit.WRITTEN and not memory.values:
+                return True
+            known = [number for number in numbers if number is not None]
+            return any(n > bound if operator == "Gt" else n < bound for n in known)
+        case _:
+            return True
+
+
+_TEXTS = st.sampled_from(("A", "B", "1", "7", "007", "511", "512", "1535", "64G", "65536", "1_0"))
+_SHOWN = _TEXTS | _TEXTS.map(lambda text: NOT + text)
+_MEMORY = st.one_of(
+    st.integers(0, 2).map(lambda gib: MemoryLabel(SIZE, gib, MemoryUnit.MIB)),
+    st.lists(st.sampled_from(("64G", "65536", "65536Mi")), unique=True).map(
+        lambda values: MemoryLabel(SIZE, 64, MemoryUnit.WRITTEN, tuple(sorted(values)))
+    ),
+)
+_CARDS = st.lists(
+    st.builds(
+        lambda labels, memory: Card("card", "gpu", tuple(sorted(labels.items())), memory),
+        st.dictionaries(st.sampled_from((PRODUCT, SIZE)), _SHOWN),
+        st.none() | _MEMORY,
+    ),
+    max_size=6,
+)
+_ALL_OF_0_GIB = [str(mib) for mib in range(1, 512)]
+_ASKED = st.lists(_TEXTS, max_size=3) | st.sampled_from((_ALL_OF_0_GIB, _ALL_OF_0_GIB[1:]))
+_OPERATORS = st.sampled_from(("In", "NotIn", "Gt", "Lt", "Exists", "DoesNotExist", "Later"))
+
+
+@given(_CARDS, st.sampled_from((PRODUCT, SIZE, "zone")), _OPERATORS, _ASKED)
+def test_p5_the_cards_that_are_left_are_those_that_are_left_one_by_one(
+    cards: list[Card], key: str, operator: str, values: list[str]
+) -> None:
+    shown = CardLabels(cards)
+    found = shown.meeting(key, operator, values)
+    wanted = [n for n, card in enumerate(cards) if leaves(card, key, operator, values)]
+    assert [n for n in range(len(cards)) if found & (1 << n)] == wanted
+    assert found <= shown.all
+    assert shown.cards(found) == [cards[n] for n in wanted]
+
+
+def test_p8_many_alternatives_and_many_requirements_are_added_and_not_multiplied() -> None:
+    """Of products, and of sizes of memory."""
+    names = [f"X{number}" for number in range(256)]
+    products = [Card(name, "gpu", ((PRODUCT, name),)) for name in names]
+    shares = [
+        Card(name, "gpu", ((PRODUCT, name),), MemoryLabel(SIZE, number, MemoryUnit.MIB))
+        for number, name in enumerate(names)
+    ]
+    asked = [(PRODUCT, "NotIn", "A"), (SIZE, "NotIn", "1"), (PRODUCT, "Exists", "")]
+    asked += [(SIZE, "Exists", "")]
+    expressions = tuple(Expression(key=k, operator=o, values=(v,)) for k, o, v in asked)
+    never = Expression(key=PRODUCT, operator="In", values=("none",))
+    selector = Selector(terms=(Term(match_expressions=(*expressions[1:], never)),) * 128)
+    for cards in (products, shares):
+        assert steps_of(partial(selector.allowed, cards)) < 15_000
+        assert selector.allowed(cards) == []
+
+
+def test_p5_nothing_is_above_or_below_what_is_no_number() -> None:
+    """Not even of a card that nodes without the label may have."""
+    cards = [Card("a", "r", ((SIZE, "7"),)), Card("b", "r", ((SIZE, f"{NOT}7"),))]
+    for values in (("x",), ("1", "2"), ()):
+        term = Term(match_expressions=(Expression(key=SIZE, operator="Gt", values=values),))
+        assert [Selector(terms=(term,)).allows(card) for card in cards] == [False, False]
+
+
+def test_p5_a_card_whose_nodes_write_its_memory_in_several_ways_is_left_by_one_of_them() -> None:
+    memory = MemoryLabel(SIZE, 80, MemoryUnit.WRITTEN, ("80Gi", "81920"))
+    card = Card("a", "gpu", ((PRODUCT, "a"),), memory)
+    for values, left in ((("81920",), True), (("81920", "80Gi"), False)):
+        term = Term(match_expressions=(Expression(key=SIZE, operator="NotIn", values=values),))
+        assert Selector(terms=(term,)).allows(card) is left

@@ -1,0 +1,258 @@
+"""P3, P5: what a pod's node selector and required affinity say about cards."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import GPU, H200, H800, a_pod
+from builders.pod import PodBody
+from cardquota.quota.cards.card import Card
+from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit
+from cardquota.quota.objects.node_affinity import Expression, Term
+from cardquota.quota.selectors.selector import Selector, decode, encode
+
+PRODUCT = f"{GPU}.product"
+REPLICAS = f"{GPU}.replicas"
+CARD_H200 = Card(H200, GPU, ((PRODUCT, H200),))
+CARD_H800 = Card(H800, GPU, ((PRODUCT, H800),))
+CARD_SHARE = Card("share", f"{GPU}.shared", ((PRODUCT, H800), (REPLICAS, "4")))
+
+
+def of(pod: PodBody) -> Selector:
+    return Selector.of(pod.wire().spec)
+
+
+def test_p5_a_pod_that_says_nothing_allows_every_card() -> None:
+    assert of(a_pod()).allows(CARD_H200)
+    assert encode(of(a_pod())) == b""
+
+
+def test_p5_a_node_selector_allows_the_card_it_names() -> None:
+    selector = of(a_pod().on_nodes_labelled({PRODUCT: H200, "zone": "a"}))
+    assert selector.allows(CARD_H200)
+    assert not selector.allows(CARD_H800)
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "allowed"),
+    [
+        ("In", [H200, "other"], True),
+        ("In", ["other"], False),
+        ("NotIn", [H200], False),
+        ("NotIn", ["other"], True),
+        ("Exists", [], True),
+        ("DoesNotExist", [], False),
+        ("Gt", ["3"], False),
+        ("OfALaterKubernetes", ["x"], True),
+    ],
+)
+def test_p5_affinity_is_read_by_every_operator(
+    operator: str, values: list[str], *, allowed: bool
+) -> None:
+    assert of(a_pod().requiring([(PRODUCT, operator, values)])).allows(CARD_H200) is allowed
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "allowed"),
+    [
+        ("Gt", ["3"], True),
+        ("Gt", ["4"], False),
+        ("Lt", ["5"], True),
+        ("Lt", ["4"], False),
+        ("Lt", ["many"], False),
+        ("Gt", [], False),
+        ("Gt", ["3", "3"], False),
+    ],
+)
+def test_p5_numbers_are_compared(operator: str, values: list[str], *, allowed: bool) -> None:
+    assert of(a_pod().requiring([(REPLICAS, operator, values)])).allows(CARD_SHARE) is allowed
+
+
+def test_p5_of_labels_that_are_not_the_cards_some_node_fits() -> None:
+    assert of(a_pod().requiring([("zone", "In", ["a"])])).allows(CARD_H200)
+
+
+def test_p5_one_term_must_hold_with_all_it_asks_for() -> None:
+    selector = of(
+        a_pod().requiring(
+            [(PRODUCT, "In", [H800]), (REPLICAS, "In", ["2"])], [(PRODUCT, "In", [H200])]
+        )
+    )
+    assert selector.allows(CARD_H200)
+    assert not selector.allows(CARD_SHARE)
+
+
+def test_p5_an_empty_term_matches_no_node() -> None:
+    assert not of(a_pod().requiring([])).allows(CARD_H200)
+
+
+def test_p3_values_and_keys_are_told_in_the_users_order() -> None:
+    pod = a_pod().on_nodes_labelled({PRODUCT: H800})
+    pod = pod.requiring(
+        [(PRODUCT, "In", [H200, H800]), (PRODUCT, "NotIn", ["A100"])], [("zone", "Exists", [])]
+    )
+    assert of(pod).values(PRODUCT) == (H800, H200)
+    assert of(pod).values("zone") == ()
+    assert of(pod).keys() == {PRODUCT, "zone"}
+
+
+STRATEGY = f"{GPU}.sharing-strategy"
+MPS = Card("mps", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "!time-slicing")))
+SLICED = Card("sliced", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "time-slicing")))
+
+
+def test_p5_what_a_cards_nodes_must_not_carry_is_asked_for_so() -> None:
+    """Reached are also nodes that lack the label."""
+    (term,) = of(a_pod()).narrowed([MPS])
+    not_sliced = Expression(key=STRATEGY, operator="NotIn", values=("time-slicing",))
+    assert term.match_expressions == (in_(PRODUCT, H800), not_sliced)
+    (term,) = of(a_pod()).narrowed([SLICED])
+    assert term.match_expressions == (in_(PRODUCT, H800), in_(STRATEGY, "time-slicing"))
+    (either,) = of(a_pod()).narrowed([MPS, SLICED])
+    assert either.match_expressions == (in_(PRODUCT, H800),)
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "mps", "sliced"),
+    [
+        ("In", ["mps"], True, False),
+        ("In", ["time-slicing"], False, True),
+        ("In", ["time-slicing", "mps"], True, True),
+        ("In", [], False, False),
+        ("NotIn", ["mps"], True, True),
+        ("NotIn", ["time-slicing"], True, False),
+        ("Exists", [], True, True),
+        ("DoesNotExist", [], True, False),
+    ],
+)
+def test_p5_of_what_a_card_must_not_show_everything_else_can_be(
+    operator: str, values: list[str], *, mps: bool, sliced: bool
+) -> None:
+    selector = of(a_pod().requiring([(STRATEGY, operator, values)]))
+    assert (selector.allows(MPS), selector.allows(SLICED)) == (mps, sliced)
+
+
+def test_p5_a_node_selector_on_the_strategy_allows_its_shares() -> None:
+    sliced = of(a_pod().on_nodes_labelled({STRATEGY: "time-slicing"}))
+    assert (sliced.allows(MPS), sliced.allows(SLICED)) == (False, True)
+    mps = of(a_pod().on_nodes_labelled({STRATEGY: "mps"}))
+    assert (mps.allows(MPS), mps.allows(SLICED)) == (True, False)
+
+
+def in_(key: str, *values: str) -> Expression:
+    return Expression(key=key, operator="In", values=values)
+
+
+def test_p5_a_pod_without_affinity_gets_a_term_that_asks_for_its_cards() -> None:
+    narrowed = of(a_pod()).narrowed([CARD_H800, CARD_H200])
+    assert narrowed == (Term(match_expressions=(in_(PRODUCT, H800, H200),)),)
+
+
+def test_p5_every_label_of_a_shared_card_is_asked_for() -> None:
+    (term,) = of(a_pod()).narrowed([CARD_SHARE])
+    assert term.match_expressions == (in_(PRODUCT, H800), in_(REPLICAS, "4"))
+
+
+def test_p5_what_is_asked_for_already_is_not_added_again() -> None:
+    selector = of(a_pod().requiring([(PRODUCT, "In", [H200])]))
+    assert selector.narrowed([CARD_H200]) == selector.terms
+
+
+def test_p5_an_empty_term_stays_empty_and_a_term_of_fields_is_narrowed() -> None:
+    fields = {"key": "metadata.name", "operator": "In", "values": ["a"]}
+    required = {"nodeSelectorTerms": [{}, {"matchFields": [fields]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    empty, narrowed = of(a_pod().with_spec(affinity=affinity)).narrowed([CARD_H200])
+    assert empty == Term()
+    assert narrowed.match_expressions == (in_(PRODUCT, H200),)
+    assert narrowed.match_fields
+
+
+MEMORY = f"{GPU}.memory"
+BIG = Card("big", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 80, MemoryUnit.MIB))
+SMALL = Card("small", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 40, MemoryUnit.MIB))
+
+
+def test_p5_a_share_of_one_size_is_no_share_of_another() -> None:
+    (term,) = of(a_pod()).narrowed([BIG])
+    assert [one.operator for one in term.match_expressions or ()] == ["In", "Gt", "Lt"]
+    only_big = Selector(terms=(term,))
+    assert (only_big.allows(BIG), only_big.allows(SMALL)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("pod", "big", "small"),
+    [
+        (a_pod().on_nodes_labelled({MEMORY: "81559"}), True, False),
+        (a_pod().requiring([(MEMORY, "In", ["40960", "9"])]), False, True),
+        (a_pod().requiring([(MEMORY, "Gt", ["50000"])]), True, False),
+        (a_pod().requiring([(MEMORY, "NotIn", ["81559"])]), True, True),
+    ],
+)
+def test_p5_a_pod_may_choose_the_size_of_its_share(pod: PodBody, *, big: bool, small: bool) -> None:
+    assert (of(pod).allows(BIG), of(pod).allows(SMALL)) == (big, small)
+
+
+expressions = st.tuples(
+    st.sampled_from((PRODUCT, REPLICAS, "zone")),
+    st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist")),
+    st.lists(st.sampled_from((H200, H800, "2", "4")), max_size=2),
+)
+term_lists = st.lists(st.lists(expressions, max_size=3), min_size=1, max_size=3)
+
+
+@given(term_lists, st.lists(st.sampled_from((CARD_H200, CARD_H800)), min_size=1, unique=True))
+def test_p5_narrowing_only_adds_to_the_terms_that_are_there(
+    terms: list[list[tuple[str, str, list[str]]]], cards: list[Card]
+) -> None:
+    """Kubernetes allows nothing else on a gated pod: the old terms stay as a prefix."""
+    selector = of(a_pod().requiring(*terms))
+    narrowed = selector.narrowed(cards)
+    assert selector.terms is not None
+    assert len(narrowed) == len(selector.terms)
+    for old, new in zip(selector.terms, narrowed, strict=True):
+        before, after = old.match_expressions or (), new.match_expressions or ()
+        assert after[: len(before)] == before
+    after_all = Selector(selector.labels, narrowed)
+    for card in (CARD_H200, CARD_H800):
+        assert after_all.allows(card) == (selector.allows(card) and card in cards)
+
+
+@given(term_lists, st.dictionaries(st.text(max_size=5), st.text(max_size=5)))
+def test_what_is_kept_is_read_back(
+    terms: list[list[tuple[str, str, list[str]]]], labels: dict[str, str]
+) -> None:
+    selector = of(a_pod().requiring(*terms).on_nodes_labelled(labels))
+    assert decode(encode(selector)) == selector
+
+
+def test_p3_an_empty_term_names_no_node() -> None:
+    """So beside one that names a node, that node alone can be selected."""
+    named = Term(match_expressions=(in_("kubernetes.io/hostname", "node-1"),))
+    node = ("kubernetes.io/hostname", "node-1")
+    assert Selector(terms=(Term(), named)).places() == frozenset({node})
+    assert Selector(terms=(Term(),)).places() == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("pod", "selected"),
+    [
+        (a_pod(), True),
+        (a_pod().on_nodes_labelled({"zone": "a"}), True),
+        (a_pod().on_nodes_labelled({"zone": "b"}), False),
+        (a_pod().requiring([("rank", "Gt", ["2"])]), True),
+        (a_pod().requiring([("rank", "Lt", ["-2"])]), False),
+        (a_pod().requiring([("rank", "Lt", ["3" * 64])]), False),
+        (a_pod().requiring([("zone", "Lt", ["3"])]), False),
+        (a_pod().requiring([("rank", "Gt", [])]), False),
+        (a_pod().requiring([("zone", "Later", [])]), True),
+    ],
+)
+def test_a_node_at_hand_is_asked_as_the_scheduler_would(pod: PodBody, selected: bool) -> None:
+    assert of(pod).selects("n", {"zone": "a", "rank": "+3"}.get) is selected
+
+
+def test_of_several_cards_those_stay_that_can_fit_where_each_shows_other_labels() -> None:
+    selector = of(a_pod().on_nodes_labelled({REPLICAS: "4"}))
+    assert selector.allowed([CARD_H200, CARD_SHARE]) == [CARD_H200, CARD_SHARE]
+    assert of(a_pod().on_nodes_labelled({REPLICAS: "2"})).allowed([CARD_SHARE]) == []
