@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from cardquota_dev.discovery import existing_cluster
+from cardquota_dev.plane.discovery import existing_cluster
 from cardquota_dev.testing import (
     Cluster,
     eventually,

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from .build import build as build_binaries
+from .build.build import build as build_binaries
 from .demo.person import PATIENCE
 from .demo.play import FILES as STORY_FILES
 from .demo.play import play
 from .failure import PlaneError
-from .folder import Folder
-from .launch import absolute, end, start_detached
-from .options import DEFAULT_NODES, Options
 from .paths import DEFAULT_PLANE
-from .supervisor import supervise
+from .plane.folder import Folder
+from .plane.launch import absolute, end, start_detached
+from .plane.options import DEFAULT_NODES, Options
+from .plane.supervisor import supervise
 
 app = typer.Typer(
     help="The local control plane: real etcd, API server, controllers, scheduler and kwok.",

@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 from kubernetes import client, config
 
 from .condition import Condition
-from .discovery import binary, existing_cluster
 from .failure import PlaneError
-from .folder import Folder
-from .launch import command, end, ready_state
-from .options import Options
-from .plane import TENANT
-from .state import State, read_state
+from .plane.discovery import binary, existing_cluster
+from .plane.folder import Folder
+from .plane.launch import command, end, ready_state
+from .plane.options import Options
+from .plane.plane import TENANT
+from .plane.state import State, read_state
 
 T = TypeVar("T")
 

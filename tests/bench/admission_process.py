@@ -20,10 +20,10 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cli.garbage import spare_what_stays
-from cardquota.cluster.pulse import Pulse
+from cardquota.cluster.watch.pulse import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews

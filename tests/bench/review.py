@@ -27,7 +27,7 @@ import aiohttp
 
 from builders.certificates import issue
 from cardquota.quota.vocabulary import GATE
-from cardquota_dev.ports import free_ports
+from cardquota_dev.plane.ports import free_ports
 
 from .admission_process import FEW, MANY, PRODUCTS, queue_with
 from .child import Child

@@ -15,10 +15,10 @@ import msgspec
 from prometheus_client import generate_latest
 
 from builders import H200, Body, a_namespace, a_node, a_queue
-from cardquota.cluster.known import Known
-from cardquota.control.audit import report_strangers
-from cardquota.control.queue_metrics import measure_drift, refresh
-from cardquota.control.unadmitted import UnadmittedReports
+from cardquota.cluster.watch.known import Known
+from cardquota.control.queues.queue_metrics import measure_drift, refresh
+from cardquota.control.reports.audit import report_strangers
+from cardquota.control.reports.unadmitted import UnadmittedReports
 from cardquota.loop.stretch import BOUND
 from cardquota.loop.turns import Turns
 

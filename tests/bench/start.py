@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cardquota_dev.ports import free_ports
+from cardquota_dev.plane.ports import free_ports
 
 from . import big_cluster
 from .child import Child, Memory
@@ -32,7 +32,7 @@ _POLL: Final = 0.02
 _AT_WORK: Final = 10.0
 """Seconds from leading to the last look: Kopf has started and every queue's status is written."""
 _IMPORTS: Final = """
-import cardquota.cli.app, cardquota.cli.run, sys
+import cardquota.cli.app, cardquota.runtime.run, sys
 print("there", flush=True)
 sys.stdin.read()
 """

@@ -12,21 +12,23 @@ from typing import Any, cast
 
 import msgspec
 
-from cardquota.cluster import delivery, takeover
-from cardquota.cluster.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.client import Client
-from cardquota.cluster.clock import boottime
-from cardquota.cluster.delivery import Delivery
-from cardquota.cluster.elector import Elector
-from cardquota.cluster.known import Known
-from cardquota.cluster.takeover import Source
-from cardquota.cluster.wire import decode_identity, revision_of
-from cardquota.control import gate, leadership
-from cardquota.control.gate import GateOpener, Opened
-from cardquota.control.groups import GroupKeeper
-from cardquota.control.pod_patch import pod_path
-from cardquota.control.release import ReleaseDoor
-from cardquota.control.reservation_timeouts import ReservationTimeouts
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.clock import boottime
+from cardquota.cluster.api.wire import decode_identity, revision_of
+from cardquota.cluster.election import takeover
+from cardquota.cluster.election.elector import Elector
+from cardquota.cluster.election.takeover import Source
+from cardquota.cluster.watch import delivery
+from cardquota.cluster.watch.delivery import Delivery
+from cardquota.cluster.watch.known import Known
+from cardquota.control import leadership
+from cardquota.control.release import gate
+from cardquota.control.release.gate import GateOpener, Opened
+from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_patch import pod_path
+from cardquota.control.release.release import ReleaseDoor
+from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
 from cardquota.quota.assignment.undecided import Others
 from cardquota.quota.decisions import create_judgement

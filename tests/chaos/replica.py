@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 
 from cardquota.cli import main as cardquota
-from cardquota.cli import run
-from cardquota.cluster.access import Access
-from cardquota.cluster.client import Client
-from cardquota_dev.folder import write_private_json
+from cardquota.cluster.api.access import Access
+from cardquota.cluster.api.client import Client
+from cardquota.runtime import run
+from cardquota_dev.plane.folder import write_private_json
 
 from .breaker import Breaker, NotThereError
 from .broken import BREAKAGES

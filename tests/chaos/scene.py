@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from cardquota_dev.process import Process
+from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster
 
 from .api import Api

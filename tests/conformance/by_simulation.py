@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from cardquota.cli.simulate import simulate
+from cardquota.cli.simulate.simulate import simulate
 from cardquota.quota import messages
 from cardquota.settings import Settings
 

@@ -7,10 +7,10 @@ from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
-from cardquota.control.gang_start import GangStart
-from cardquota.control.gate import GateOpener
-from cardquota.control.groups import GroupKeeper
-from cardquota.control.release import ReleaseDoor
+from cardquota.control.release.gang_start import GangStart
+from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.release import ReleaseDoor
 
 PATHS: Final = (
     (GateOpener, "open"),

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.foothold import StreamError
-from cardquota.cluster.known import Known
-from cardquota.cluster.reflector import Reflector, _BrokenError
-from cardquota.control.queue_metrics import refresh
+from cardquota.cluster.watch.foothold import StreamError
+from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.reflector import Reflector, _BrokenError
+from cardquota.control.queues.queue_metrics import refresh
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.vocabulary import Mode

@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from cardquota.cluster.delivery import Delivery
-from cardquota.cluster.events import EventRecorder
-from cardquota.cluster.feed import watched
-from cardquota.cluster.overdue_reads import AT_ONCE, OverdueReads
-from cardquota.cluster.pulse import Pulse
-from cardquota.cluster.reflector import Reflector
+from cardquota.cluster.events.events import EventRecorder
+from cardquota.cluster.watch.delivery import Delivery
+from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
+from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.reflector import Reflector
 from cardquota.control.leadership import Leadership
-from cardquota.control.queue_reports import QueueReports
+from cardquota.control.queues.queue_reports import QueueReports
 from cardquota.metrics import Metrics
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.ledger.ledger import Ledger

@@ -12,16 +12,16 @@ from typing import cast
 import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
-from cardquota.cluster.client import Client
-from cardquota.cluster.event import ObjectReference
-from cardquota.cluster.events import EventRecorder
-from cardquota.control import release
-from cardquota.control.fenced_writer import FencedWriter
-from cardquota.control.gate import GateOpener
-from cardquota.control.groups import GroupKeeper
-from cardquota.control.release import ReleaseDoor
-from cardquota.control.stamp_keeper import StampKeeper
-from cardquota.control.status_writer import StatusWriter
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.cluster.events.events import EventRecorder
+from cardquota.control.queues.status_writer import StatusWriter
+from cardquota.control.release import release
+from cardquota.control.release.fenced_writer import FencedWriter
+from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.release import ReleaseDoor
+from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report

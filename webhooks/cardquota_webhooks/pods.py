@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.pulse import Pulse
+from cardquota.cluster.watch.pulse import Pulse
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.install.matching import is_ours
 from cardquota.quota import messages

@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.pulse import Pulse
+from cardquota.cluster.watch.pulse import Pulse
 from cardquota.loop.turns import in_turns
 from cardquota.quota import messages
 from cardquota.quota.assignment.on_the_way import OnTheWay

@@ -4,9 +4,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from ..folder import Folder
 from ..paths import DEFAULT_PLANE
-from ..state import read_state
+from ..plane.folder import Folder
+from ..plane.state import read_state
 
 
 def how_to_go_on(folder: Folder) -> str:

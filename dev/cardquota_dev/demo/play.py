@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ..build import build
-from ..discovery import binaries
+from ..build.build import build
 from ..failure import PlaneError
-from ..folder import Folder
 from ..paths import DEFAULT_PLANE
-from ..state import State
+from ..plane.discovery import binaries
+from ..plane.folder import Folder
+from ..plane.state import State
 from .cast import Cast
 from .clock import Clock
 from .interruption import interruptible

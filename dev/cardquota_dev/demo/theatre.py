@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from ..build.lock import held
 from ..failure import PlaneError
-from ..folder import Folder
-from ..launch import command, end, ready_state
-from ..lock import held
-from ..options import Options
-from ..state import State, read_state
+from ..plane.folder import Folder
+from ..plane.launch import command, end, ready_state
+from ..plane.options import Options
+from ..plane.state import State, read_state
 from .step_error import StepError
 
 _ORDERLY = 60.0

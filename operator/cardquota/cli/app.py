@@ -42,7 +42,7 @@ class Output(StrEnum):
 def run(config: Config = None) -> None:
     """Run the operator: webhooks, controllers, probes, metrics."""
     settings = _settings(config)
-    from .run import run as run_operator
+    from ..runtime.run import run as run_operator
 
     raise typer.Exit(run_operator(settings))
 
@@ -80,7 +80,7 @@ def simulate(
     result, not a failure.
     """
     settings = _settings(config)
-    from .simulate import simulate as simulate_files
+    from .simulate.simulate import simulate as simulate_files
 
     raise typer.Exit(simulate_files(files, settings, as_json=output is Output.JSON))
 
@@ -119,7 +119,7 @@ def cards(
             "is not for a cluster: leave out --kubeconfig and --context", param_hint="-f"
         )
     settings = _settings(config)
-    from .cards import cards as list_cards
+    from .cards.cards import cards as list_cards
 
     raise typer.Exit(
         list_cards(

@@ -9,28 +9,28 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..cluster.client import Client
-from ..cluster.elector import Elector
-from ..cluster.events import EventRecorder
-from ..cluster.handover import Revisions
-from ..cluster.pulse import Pulse
-from ..cluster.reflector import Reflector
-from ..cluster.takeover import LeadershipLost, settle_and_catch_up
+from ..cluster.api.client import Client
+from ..cluster.election.elector import Elector
+from ..cluster.election.handover import Revisions
+from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
+from ..cluster.events.events import EventRecorder
+from ..cluster.watch.pulse import Pulse
+from ..cluster.watch.reflector import Reflector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..settings import Settings
-from .audit import report_strangers
-from .fenced_writer import FencedWriter
-from .gate import GateOpener
-from .gate_reports import GateReports
-from .groups import GroupKeeper
-from .namespace_reports import NamespaceReports
-from .node_reports import report_nodes
-from .queue_operator import QueueOperator
-from .queue_reports import QueueReports
-from .release import ReleaseDoor
-from .stamp_keeper import StampKeeper
-from .unadmitted import UnadmittedReports
+from .queues.queue_operator import QueueOperator
+from .queues.queue_reports import QueueReports
+from .release.fenced_writer import FencedWriter
+from .release.gate import GateOpener
+from .release.gate_reports import GateReports
+from .release.groups import GroupKeeper
+from .release.release import ReleaseDoor
+from .release.stamp_keeper import StampKeeper
+from .reports.audit import report_strangers
+from .reports.namespace_reports import NamespaceReports
+from .reports.node_reports import report_nodes
+from .reports.unadmitted import UnadmittedReports
 
 _LOG = logging.getLogger(__name__)
 _OWN_WRITES: Final = 0.5

@@ -1,6 +1,6 @@
 """The objects that our events are about, as events name them."""
 
-from ..cluster.event import ObjectReference
+from ..cluster.events.event import ObjectReference
 from ..quota import vocabulary as v
 from ..quota.ledger.group_facts import GroupFacts, NamespaceFacts
 from ..quota.ledger.queue_facts import QueueFacts

@@ -3,9 +3,9 @@
 import time
 
 from builders import H200
-from cardquota.cluster.client import Client
-from cardquota.cluster.kubeconfig import from_kubeconfig
-from cardquota.cluster.queue_lookup import QueueLookup
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.kubeconfig import from_kubeconfig
+from cardquota.cluster.api.queue_lookup import QueueLookup
 from integration.team import Team
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 from cryptography import x509
 
-from cardquota.cluster.ca_bundle import CaBundles
-from cardquota.cluster.certificate_keeper import CertificateKeeper
-from cardquota.cluster.certificate_store import GivenSecret, OwnSecret
-from cardquota.cluster.certificates import KeyPair
-from cardquota.cluster.client import Client
-from cardquota.cluster.pem import read_certificates, trusted_through
-from cardquota.cluster.rotation import Lifetimes
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.certificates.ca_bundle import CaBundles
+from cardquota.cluster.certificates.certificate_keeper import CertificateKeeper
+from cardquota.cluster.certificates.certificate_store import GivenSecret, OwnSecret
+from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.pem import read_certificates, trusted_through
+from cardquota.cluster.certificates.rotation import Lifetimes
 
 NAMES = ["hook.system.svc", "127.0.0.1"]
 DAY = timedelta(days=1)

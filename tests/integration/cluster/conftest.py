@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from cardquota.cluster.access import Access
-from cardquota.cluster.client import Client
-from cardquota.cluster.find_access import find_access
+from cardquota.cluster.api.access import Access
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.find_access import find_access
 from cardquota_dev.condition import Condition
 from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy

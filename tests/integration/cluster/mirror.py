@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.backoff import Backoff
-from cardquota.cluster.client import Client
-from cardquota.cluster.reflector import Reflector
+from cardquota.cluster.api.backoff import Backoff
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 

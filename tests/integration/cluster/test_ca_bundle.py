@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from builders.certificates import issue
-from cardquota.cluster.ca_bundle import CaBundles
-from cardquota.cluster.client import Client
-from cardquota.cluster.pem import read_certificates
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.certificates.ca_bundle import CaBundles
+from cardquota.cluster.certificates.pem import read_certificates
 
 from .certificate_stage import LINGER, NAMES, Clock, Shelf, a_shelf, path_of
 

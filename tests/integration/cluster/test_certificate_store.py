@@ -9,10 +9,10 @@ from datetime import datetime
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.certificate_keeper import CertificateKeeper
-from cardquota.cluster.certificates import KeyPair
-from cardquota.cluster.client import Client
-from cardquota.cluster.pem import read_certificates
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.certificates.certificate_keeper import CertificateKeeper
+from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.pem import read_certificates
 from cardquota_dev.testing import Cluster
 
 from .certificate_stage import DAY, KNOWN_AFTER, LINGER, NAMES, Shelf, a_shelf, path_of

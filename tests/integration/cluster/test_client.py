@@ -3,8 +3,8 @@ import asyncio
 import msgspec
 import pytest
 
-from cardquota.cluster.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.client import APPLY_PATCH, JSON_PATCH, Client
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.client import APPLY_PATCH, JSON_PATCH, Client
 from harness.proxy import Proxy
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from cardquota.cluster.client import Client
-from cardquota.cluster.clock import boottime
-from cardquota.cluster.elector import Elector
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.clock import boottime
+from cardquota.cluster.election.elector import Elector
 from cardquota.quota.vocabulary import HANDOVER
 from harness.proxy import Proxy
 

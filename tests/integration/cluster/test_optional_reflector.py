@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.backoff import Backoff
-from cardquota.cluster.client import Client
-from cardquota.cluster.optional_reflector import OptionalReflector
+from cardquota.cluster.api.backoff import Backoff
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.optional_reflector import OptionalReflector
 from cardquota.quota.objects.device_class import DeviceClass
 
 from .conftest import until

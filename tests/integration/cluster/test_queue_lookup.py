@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.client import Client
-from cardquota.cluster.queue_lookup import QueueLookup
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.queue_lookup import QueueLookup
 from harness.proxy import Proxy
 
 from .conftest import Front

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from aiohttp import ClientResponse
 
-from cardquota.cluster.access import Access
-from cardquota.cluster.api_error import ApiError
-from cardquota.cluster.backoff import Backoff
-from cardquota.cluster.client import Client
-from cardquota.cluster.find_access import find_access
-from cardquota.cluster.reflector import Reflector
+from cardquota.cluster.api.access import Access
+from cardquota.cluster.api.api_error import ApiError
+from cardquota.cluster.api.backoff import Backoff
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.find_access import find_access
+from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 from harness.proxy import Proxy

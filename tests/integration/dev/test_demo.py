@@ -11,9 +11,9 @@ import pytest
 
 from cardquota_dev.demo.play import FILES
 from cardquota_dev.demo.story import STORY
-from cardquota_dev.folder import Folder
-from cardquota_dev.process import marked
-from cardquota_dev.state import read_state
+from cardquota_dev.plane.folder import Folder
+from cardquota_dev.plane.process import marked
+from cardquota_dev.plane.state import read_state
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow, pytest.mark.disruptive]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cardquota_dev.folder import Folder
-from cardquota_dev.lock import held
-from cardquota_dev.process import Process, marked
-from cardquota_dev.state import State, read_state
+from cardquota_dev.build.lock import held
+from cardquota_dev.plane.folder import Folder
+from cardquota_dev.plane.process import Process, marked
+from cardquota_dev.plane.state import State, read_state
 from cardquota_dev.testing import eventually
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]

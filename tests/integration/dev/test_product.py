@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cardquota_dev.process import Process
+from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster, eventually, running_plane
 
 BROKEN = """

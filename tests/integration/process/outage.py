@@ -11,7 +11,7 @@ import yaml
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
-from cardquota_dev.process import Process
+from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import Object, Reply, ask
 from integration.roomy_nodes import T1000

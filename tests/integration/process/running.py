@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from cardquota_dev.paths import CHECKOUT
-from cardquota_dev.ports import free_ports
+from cardquota_dev.plane.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import Object
 

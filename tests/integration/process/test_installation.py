@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cluster.client import Client
-from cardquota.cluster.event import ObjectReference
-from cardquota.cluster.find_access import find_access
-from cardquota.control.installation import EVERY, InstallationCheck
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.find_access import find_access
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.control.reports.installation import EVERY, InstallationCheck
 from cardquota.install.admission_path import admission_path
 from cardquota.install.manifests import documents
 from cardquota.metrics import Metrics

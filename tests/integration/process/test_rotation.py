@@ -14,10 +14,10 @@ import pytest
 from cryptography import x509
 
 from builders.queue import QueueBody
-from cardquota.cluster.pem import read_certificates, trusted_through
+from cardquota.cluster.certificates.pem import read_certificates, trusted_through
 from cardquota.quota import vocabulary as v
-from cardquota_dev.balancer import Backend, Balancer
-from cardquota_dev.ports import free_ports
+from cardquota_dev.plane.balancer import Backend, Balancer
+from cardquota_dev.plane.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from harness.loop_in_thread import loop_in_thread
 from harness.short_lived import nearly_ended

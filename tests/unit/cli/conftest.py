@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.answers import Answers
-from cardquota.cli.inventory import sort_documents
-from cardquota.cli.simulation import Simulation
-from cardquota.cli.yaml_files import read_files
+from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.yaml_files import read_files
+from cardquota.cli.simulate.answers import Answers
+from cardquota.cli.simulate.simulation import Simulation
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 

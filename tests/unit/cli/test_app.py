@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cardquota import __version__
-from cardquota.cli.answers import Answers, PodAnswer, WorkloadAnswer
 from cardquota.cli.app import app
-from cardquota.cli.simulate import lines
+from cardquota.cli.simulate.answers import Answers, PodAnswer, WorkloadAnswer
+from cardquota.cli.simulate.simulate import lines
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "simulate.md"
 SENTENCE = (
@@ -169,7 +169,7 @@ def test_run_hands_on_the_settings_and_the_exit_code(
         seen.append(settings.default_queue)
         return 3
 
-    monkeypatch.setitem(sys.modules, "cardquota.cli.run", SimpleNamespace(run=run))
+    monkeypatch.setitem(sys.modules, "cardquota.runtime.run", SimpleNamespace(run=run))
     assert called("run", "--config", str(config)).exit_code == 3
     assert seen == ["spare"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cardquota.cli.answers import Answer, Answers, WorkloadAnswer
+from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
 from cardquota.quota import messages
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.control import release
+from cardquota.control.release import release
 
 
 @pytest.fixture

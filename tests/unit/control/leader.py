@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.fenced_writer import FencedWriter
-from cardquota.control.gate import GateOpener
-from cardquota.control.gate_reports import GateReports
-from cardquota.control.groups import GroupKeeper
-from cardquota.control.release import ReleaseDoor
-from cardquota.control.stamp_keeper import StampKeeper
+from cardquota.control.release.fenced_writer import FencedWriter
+from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.gate_reports import GateReports
+from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.release import ReleaseDoor
+from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
-from cardquota.cluster.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.event import ObjectReference
-from cardquota.control.fenced_writer import FencedWriter
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue, see
-from cardquota.cluster.pulse import Pulse
-from cardquota.cluster.takeover import LeadershipLost
+from cardquota.cluster.election.takeover import LeadershipLost
+from cardquota.cluster.watch.pulse import Pulse
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import H200
-from cardquota.control.release import ReleaseDoor
+from cardquota.control.release.release import ReleaseDoor
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.verdict import Outcome, Verdict

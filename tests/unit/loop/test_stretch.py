@@ -23,9 +23,7 @@ def test_the_cause_is_what_took_most_of_it(stretch: Stretch, cause: Cause) -> No
 
 
 def test_the_text_names_time_cause_and_place() -> None:
-    found = Stretch(
-        0.1324, collected=0.012, place="cardquota/quota/ledger.py:7 pod_seen"
-    ).text
+    found = Stretch(0.1324, collected=0.012, place="cardquota/quota/ledger.py:7 pod_seen").text
     assert found == (
         "132 ms, work, garbage collector 12 ms, in cardquota/quota/ledger.py:7 pod_seen"
     )

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
-from cardquota.cluster.feed import watched
+from cardquota.cluster.watch.feed import watched
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 

@@ -6,7 +6,7 @@ from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.control.gate import gate_patch
+from cardquota.control.release.gate import gate_patch
 from cardquota.quota.cards.vendor import counts_form
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger

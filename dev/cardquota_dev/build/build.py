@@ -1,0 +1,102 @@
+"""Building the control plane's binaries into the cache.
+
+Guarantees: only what is missing is built; a binary is there whole or not at all (built under
+another name, then renamed), also when the build is interrupted; two builds at once wait for each
+other, and the second finds the work done.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..failure import PlaneError
+from ..paths import GO_MODULE
+from .lock import exclusive
+from .progress import Meter, meter
+from .toolchain import environment, go
+from .versions import COMPILER_FLAGS, PACKAGES, built, linker_flags
+
+_AVAILABLE = "not installed but available in build cache"
+_TO_COMPILE = (
+    "{{if .Stale}}{{if ne .StaleReason " + f'"{_AVAILABLE}"' + "}}{{.ImportPath}}{{end}}{{end}}"
+)
+_LAST_LINES = 30
+
+
+def missing(folder: Path) -> list[str]:
+    """Names of the binaries that are not there, in the order they are built."""
+    return [name for name in PACKAGES if not (folder / name).is_file()]
+
+
+def build() -> Path:
+    """Build what is missing; the folder that holds all of it."""
+    folder = built()
+    if not missing(folder):
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with exclusive(folder.parent / "lock"):
+        names = missing(folder)
+        if names:
+            _build(names, folder)
+    return folder
+
+
+def _build(names: Sequence[str], folder: Path) -> None:
+    compiler = go()
+    with meter() as progress, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        progress.phase("Resolving")
+        packages = [PACKAGES[name] for name in names]
+        listed = ("list", "-deps", "-f", _TO_COMPILE, *COMPILER_FLAGS, *packages)
+        with _go(compiler, listed) as lines:
+            to_compile = {line for line in lines if line}
+        progress.total(len(to_compile))
+        for name in names:
+            progress.phase(f"Building {name}")
+            _compile(compiler, name, Path(scratch) / name, to_compile, progress)
+            (Path(scratch) / name).rename(folder / name)
+        progress.phase("Built")
+
+
+def _compile(compiler: Path, name: str, output: Path, waiting: set[str], progress: Meter) -> None:
+    """One binary. `go build -v` names each package as it compiles it: that is one step."""
+    flags = ("-v", *COMPILER_FLAGS, "-ldflags", linker_flags(), "-o", str(output))
+    with _go(compiler, ("build", *flags, PACKAGES[name])) as lines:
+        for line in lines:
+            if line in waiting:
+                waiting.remove(line)
+                progress.step()
+
+
+@contextmanager
+def _go(compiler: Path, arguments: Sequence[str]) -> Iterator[Iterator[str]]:
+    """Run Go in the module; its lines as they come. It is ended with the block."""
+    process = subprocess.Popen(
+        [str(compiler), *arguments],
+        cwd=GO_MODULE,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    said: list[str] = []
+
+    def lines() -> Iterator[str]:
+        assert process.stdout is not None  # noqa: S101
+        for line in process.stdout:
+            said.append(line.rstrip())
+            yield said[-1]
+
+    with process:
+        try:
+            yield lines()
+        except BaseException:
+            process.terminate()
+            raise
+        for _ in lines():
+            pass  # the caller may have stopped early
+    if process.returncode != 0:
+        tail = "\n".join(said[-_LAST_LINES:])
+        raise PlaneError(f"go {arguments[0]} failed:\n{tail}")

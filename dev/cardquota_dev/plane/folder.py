@@ -1,0 +1,105 @@
+"""The names in a plane's folder."""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..failure import PlaneError
+
+_MARK = "cardquota-plane"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A plane's folder. Nothing but a plane's own folder is ever emptied or removed."""
+
+    path: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Of the cluster's administrator."""
+        return self.path / "kubeconfig"
+
+    @property
+    def tenant_kubeconfig(self) -> Path:
+        """Of somebody who runs workloads."""
+        return self.path / "kubeconfig-tenant"
+
+    @property
+    def product_kubeconfig(self) -> Path:
+        """Of the product's own service account."""
+        return self.path / "kubeconfig-product"
+
+    @property
+    def state(self) -> Path:
+        """What runs."""
+        return self.path / "state.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by whoever keeps the plane alive, or ends it."""
+        return self.path / "lock"
+
+    @property
+    def private(self) -> Path:
+        """Keys, tokens, component configuration."""
+        return self.path / "private"
+
+    @property
+    def data(self) -> Path:
+        """Etcd's."""
+        return self.path / "etcd"
+
+    def log(self, name: str) -> Path:
+        """What the process of that name has written."""
+        return self.path / "logs" / f"{name}.log"
+
+    def prepare(self) -> None:
+        """Make the folder, private. Raises PlaneError where it holds somebody else's files."""
+        if self.path.exists() and not self.ours and any(self.path.iterdir()):
+            raise PlaneError(f"{self.path} is neither empty nor a plane's folder")
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path.chmod(0o700)
+        (self.path / _MARK).touch(mode=0o600)
+
+    def clear(self) -> None:
+        """Remove what an earlier plane left, but neither mark nor lock."""
+        for entry in self.path.iterdir():
+            if entry.name not in {_MARK, self.lock.name}:
+                _remove(entry)
+        for folder in (self.private, self.path / "logs"):
+            folder.mkdir(mode=0o700)
+
+    def remove(self) -> None:
+        """Remove the folder with all it holds. Raises PlaneError where it is no plane's."""
+        if not self.ours:
+            raise PlaneError(f"{self.path} holds no plane")
+        shutil.rmtree(self.path)
+
+    @property
+    def ours(self) -> bool:
+        """Whether a plane made this folder."""
+        return (self.path / _MARK).is_file()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    draft.replace(path)
+
+
+def write_private_json(path: Path, value: object) -> None:
+    """The same, as JSON. What Kubernetes reads as YAML may be JSON."""
+    write_private(path, json.dumps(value, indent=2) + "\n")
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()

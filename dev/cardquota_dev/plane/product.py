@@ -1,0 +1,244 @@
+"""The product on a plane: its objects, its replicas, and how one knows that it is at work.
+
+Its rights are those of its own service account: what is applied here an administrator would
+apply, and the replicas run with the product's kubeconfig alone.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..failure import PlaneError
+from ..paths import CHECKOUT
+from .balancer import Backend, Balancer
+from .children import Children
+from .components import Program
+from .folder import Folder, write_private
+from .identities import Identity
+from .kubectl import apply
+from .options import Options
+from .ports import free_ports
+from .probe import Probe
+from .process import Process
+from .state import State
+
+_PATIENCE = 120.0
+_GRACE = 20.0
+_BASE = ("namespace.yaml", "rbac.yaml", "roles.yaml", "flowschema.yaml")
+_KUSTOMIZATION = "kustomization.yaml"
+_CLI = (sys.executable, "-m", "cardquota.cli")
+_QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+_BROKEN_QUEUE = {
+    "apiVersion": "scheduling.volcano.sh/v1beta1",
+    "kind": "Queue",
+    "metadata": {"name": "is-the-webhook-live", "annotations": {"volcano.sh/card.quota": "x"}},
+    "spec": {},
+}
+_PODS = "/api/v1/namespaces/default/pods"
+_GATE = {"name": "volcano.sh/card-quota"}
+_MANAGED_POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "is-the-gate-set",
+        "annotations": {"scheduling.k8s.io/group-name": "of-which-nobody-knows"},
+    },
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+
+
+class Product:
+    """All replicas of one plane's product, and the balancer before them."""
+
+    def __init__(
+        self,
+        options: Options,
+        state: State,
+        children: Children,
+        probe: Probe,
+        kubectl: Path,
+        identity: Identity,
+    ) -> None:
+        self._options, self._state, self._children = options, state, children
+        self._probe, self._kubectl, self._identity = probe, kubectl, identity
+        self._folder: Folder = options.folder
+        self._balancer: Balancer | None = None
+        self._replicas: list[str] = []
+
+    async def start(self) -> None:
+        """Return once a broken quota is refused. Raises PlaneError."""
+        configs = self._write_configs()
+        await self._apply()
+        programs = [self._program(number, config) for number, config in enumerate(configs)]
+        for program in programs:
+            self._replicas.append(program.name)
+            await self._children.start(program)
+        if len(programs) > 1:
+            await self._start_balancer(configs)
+        for program in programs:
+            await self._until_ready(program)
+        await self._children.until(lambda: self._live(configs[0]), "admission live", _PATIENCE)
+
+    async def stop(self) -> None:
+        """End the replicas, then the balancer: until then they may still be asked."""
+        await self._children.stop(self._replicas)
+        if self._balancer is not None:
+            await self._balancer.stop()
+            self._state.drop(["balancer"])
+
+    def _write_configs(self) -> list[dict[str, Any]]:
+        count = self._options.replicas
+        theirs = read_config(self._options.config)
+        front, *ports = free_ports(1 + 2 * count)
+        port = front if count > 1 else ports[0]
+        self._state.webhook = f"https://127.0.0.1:{port}"
+        configs = [
+            replica_config(theirs, number, ports[2 * number], ports[2 * number + 1], port)
+            for number in range(count)
+        ]
+        for number, config in enumerate(configs):
+            write_private(self._config(number), yaml.safe_dump(config, sort_keys=False))
+        return configs
+
+    async def _apply(self) -> None:
+        """As an administrator would: the base, the CRDs, then what the configuration asks for."""
+        crds = (path for path in (CHECKOUT / "crds").glob("*.yaml") if path.name != _KUSTOMIZATION)
+        files = [*(CHECKOUT / "manifests" / "base" / name for name in _BASE), *sorted(crds)]
+        admin = self._folder.kubeconfig
+        rendered = self._folder.private / "manifests.yaml"
+        _, text = await asyncio.gather(apply(self._kubectl, admin, files), self._render())
+        write_private(rendered, text)
+        await self._children.until(self._established, "CRDs established", _PATIENCE)
+        await apply(self._kubectl, admin, [rendered])
+
+    async def _render(self) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *_CLI,
+            "manifests",
+            f"--config={self._config(0)}",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            text, said = await process.communicate()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
+        if process.returncode != 0:
+            words = said.decode(errors="replace").strip()
+            raise PlaneError(f"`cardquota manifests` failed:\n{words}")
+        return text.decode()
+
+    async def _established(self) -> bool:
+        crds = await self._probe.read("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+        return crds is not None and all(map(_is_established, crds["items"]))
+
+    def _program(self, number: int, config: Mapping[str, Any]) -> Program:
+        metrics = config["metrics"]
+        return Program(
+            name=f"cardquota-{number}",
+            command=(*(self._options.product or _CLI), "run", f"--config={self._config(number)}"),
+            address=f"http://127.0.0.1:{metrics['port']}",
+            ready="/readyz",
+            environment={"KUBECONFIG": str(self._identity.kubeconfig)},
+            grace=_GRACE,
+        )
+
+    async def _until_ready(self, program: Program) -> None:
+        url = f"{program.address}{program.ready}"
+        await self._children.until(lambda: self._probe.ok(url), f"{program.name} ready", _PATIENCE)
+
+    async def _start_balancer(self, configs: list[dict[str, Any]]) -> None:
+        self._balancer = Balancer(
+            [
+                Backend(one["webhook"]["port"], f"http://127.0.0.1:{one['metrics']['port']}/readyz")
+                for one in configs
+            ]
+        )
+        await self._balancer.start(int(self._state.webhook.rpartition(":")[2]))
+        self._state.put(Process.of("balancer", os.getpid(), self._state.webhook))
+
+    async def _live(self, config: Mapping[str, Any]) -> bool:
+        """Whether every webhook of ours trusts us, and a broken quota is refused by one; where a
+        policy sets the gate, whether that is in force too.
+
+        Audit mode refuses and gates nothing: there the first has to do.
+        """
+        for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+            listed = await self._probe.read(f"/apis/admissionregistration.k8s.io/v1/{kind}")
+            if listed is None or not all(map(self._trusted, listed["items"])):
+                return False
+        if config.get("mode") == "audit":
+            return True
+        status, answer = await self._probe.ask("POST", f"{_QUEUES}?dryRun=All", _BROKEN_QUEUE)
+        if not (400 <= status < 500 and "denied the request" in str(answer.get("message"))):
+            return False
+        exempt = config.get("exemptNamespaces", ())
+        if config["webhook"].get("gate") != "policy" or "default" in exempt:
+            return True
+        status, pod = await self._probe.ask("POST", f"{_PODS}?dryRun=All", _MANAGED_POD)
+        return status == 201 and _GATE in pod["spec"].get("schedulingGates", ())
+
+    def _trusted(self, configuration: Mapping[str, Any]) -> bool:
+        clients = [one["clientConfig"] for one in configuration.get("webhooks", ())]
+        ours = [one for one in clients if str(one.get("url", "")).startswith(self._state.webhook)]
+        return all(one.get("caBundle") for one in ours)
+
+    def _config(self, number: int) -> Path:
+        return self._folder.path / f"config-{number}.yaml"
+
+
+def read_config(path: Path | None) -> dict[str, Any]:
+    """What the user's file holds. Raises PlaneError where it is no mapping."""
+    try:
+        stored = yaml.safe_load(path.read_text()) if path else None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise PlaneError(f"{path} cannot be read: {error}") from error
+    if stored is not None and not isinstance(stored, dict):
+        raise PlaneError(f"{path} must hold a mapping of settings")
+    return stored or {}
+
+
+def replica_config(
+    theirs: Mapping[str, Any], number: int, webhook: int, metrics: int, front: int
+) -> dict[str, Any]:
+    """The user's configuration, with what the plane decides laid over it, key by key.
+
+    `front` is the port that the API server calls: the replica's own, or the balancer's.
+    """
+    ours = {
+        "webhook": {
+            "host": "127.0.0.1",
+            "port": webhook,
+            "url": f"https://127.0.0.1:{front}",
+        },
+        "metrics": {"host": "127.0.0.1", "port": metrics},
+        "leaderElection": {"identity": f"cardquota-{number}"},
+    }
+    return laid_over(theirs, ours)
+
+
+def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, mapping by mapping; where both have a value, `over` wins. Neither is changed."""
+    merged = dict(under)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(value, Mapping):
+            merged[key] = laid_over(below if isinstance(below, Mapping) else {}, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _is_established(crd: Mapping[str, Any]) -> bool:
+    # Both are null, not absent, in the first moments of a CRD.
+    conditions = (crd.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)

@@ -1,0 +1,111 @@
+"""The process that keeps one plane: starts it, waits for the end, ends it.
+
+Guarantees: one supervisor per folder (a lock that ends with it); on SIGTERM, SIGINT or SIGHUP
+everything is ended in order before it returns; if it dies in any other way, the watchdog ends
+everything.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..build.lock import acquire
+from ..failure import PlaneError
+from .folder import Folder
+from .options import Options
+from .plane import Plane
+from .process import Process
+from .state import State, end_recorded
+
+_LOG = "supervisor"
+
+
+def supervise(options: Options) -> None:
+    """Run a plane until told to end. Prints the administrator's kubeconfig once it is ready."""
+    folder = options.folder
+    folder.prepare()
+    lock = acquire(folder.lock, wait=False)
+    if lock is None:
+        raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
+    try:
+        end_recorded(folder)  # a plane whose watchdog died too
+        folder.clear()
+        state = State()
+        with _watchdog(folder, lock, state):
+            asyncio.run(_run(options, state))
+    finally:
+        os.close(lock)
+
+
+async def _run(options: Options, state: State) -> None:
+    plane = Plane(options, state)
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, ended.set)
+    if options.until_stdin_closes:
+        loop.add_reader(0, _at_end_of_input, ended)
+    starting = asyncio.create_task(plane.start())
+    waiting = asyncio.create_task(ended.wait())
+    try:
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            await starting  # raises what went wrong
+            print(options.folder.kubeconfig, flush=True)
+            if options.background:
+                _let_go(options.folder)
+            await waiting
+    finally:
+        for task in (starting, waiting):
+            task.cancel()
+        # What went wrong at the start was raised above; here everything is ended, whatever it was.
+        await asyncio.gather(starting, waiting, return_exceptions=True)
+        state.ready = False
+        await plane.stop()
+
+
+def _at_end_of_input(ended: asyncio.Event) -> None:
+    if not os.read(0, 4096):
+        asyncio.get_running_loop().remove_reader(0)
+        ended.set()
+
+
+def _let_go(folder: Folder) -> None:
+    """Whoever started us reads our output to its end: that is how it learns that we are ready."""
+    log = os.open(folder.log(_LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+
+
+@contextmanager
+def _watchdog(folder: Folder, lock: int, state: State) -> Iterator[None]:
+    """A watchdog for the block. It ends by itself when the block has ended everything."""
+    reading, writing = os.pipe()
+    log = os.open(folder.log("watchdog"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        watchdog = subprocess.Popen(
+            [sys.executable, "-m", "cardquota_dev.plane.watchdog", str(folder.path)],
+            stdin=reading,
+            stdout=log,
+            stderr=log,
+            pass_fds=(lock,),
+            start_new_session=True,
+        )
+    finally:
+        os.close(reading)
+        os.close(log)
+    state.put(Process.of("supervisor", os.getpid()))
+    state.put(Process.of("watchdog", watchdog.pid))
+    state.write(folder)
+    try:
+        yield
+    finally:
+        state.drop(["supervisor", "watchdog"])
+        state.write(folder)
+        os.close(writing)
+        watchdog.wait()

@@ -1,0 +1,205 @@
+"""Which cards a cluster has, by the operator's own books: nodes and queues go in, a list comes out.
+
+Guarantees: what is counted, by which resource name, and what is not counted and why is what an
+operator finds that starts now with the same configuration (D1-D9, Q3, Q4). No I/O.
+
+Not guaranteed: what an operator remembers that has run for long. Of two nodes that disagree about
+a card the first stays (D7); here that is the first one that was put in.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...quota import messages
+from ...quota.cards.device_classes import PREFIX
+from ...quota.cards.vendor_table import VendorTable
+from ...quota.ledger.group_facts import namespace_facts
+from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.queue_facts import queue_facts
+from ...quota.nodes.node_facts import node_facts
+from ...quota.objects.device_class import DeviceClass
+from ...quota.objects.namespace import Namespace
+from ...quota.objects.node import Node
+from ...quota.objects.queue import Queue
+from .. import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """One card. Amounts are cards."""
+
+    name: str
+    resource: str | None
+    """What Kubernetes counts for it; None: no node and no queue's status says so."""
+    allocatable: int
+    nodes: int
+    """On how many nodes it is offered."""
+    quota: int | None
+    """All queues together (Q3); here and below None: the queues could not be read."""
+    queues: int | None
+    """In how many of them the quota is above zero."""
+    oversold: int | None
+    """How much quota there is beyond what is allocatable."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotCounted:
+    """Why cards of a node are not counted, as its event says it (D7, D9)."""
+
+    node: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutRow:
+    """A card whose resource name is in no vendor row, and what follows from that (D6)."""
+
+    card: str
+    resource: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableQuota:
+    """Why a queue's quota cannot be read, as its condition says it (Q4)."""
+
+    queue: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedDevices:
+    """By which resource names devices of a DeviceClass are claimed, which no quota counts (P7)."""
+
+    device_class: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMode:
+    """Why the label of a namespace enforces nothing, as its event says it."""
+
+    namespace: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardList:
+    """All of it, each part sorted by name; the problems of a node in the order of its event."""
+
+    nodes: int
+    """How many nodes there are, those without cards included."""
+    queues: int | None
+    """How many queues there are; None: they could not be read."""
+    cards: list[CardLine] = field(default_factory=list)
+    not_counted: list[NotCounted] = field(default_factory=list)
+    without_row: list[WithoutRow] = field(default_factory=list)
+    unreadable_quotas: list[UnreadableQuota] = field(default_factory=list)
+    claimed: list[ClaimedDevices] = field(default_factory=list)
+    unknown_modes: list[UnknownMode] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class CardCount:
+    """Takes objects of all kinds in any order; one that cannot be read affects no other."""
+
+    def __init__(self, vendors: VendorTable) -> None:
+        self.notes: list[str] = []
+        """What whoever reads the list has to know."""
+        self.queues_readable = True
+        self._ledger = Ledger(vendors)
+        self._nodes = self._queues = 0
+        self._not_counted: list[NotCounted] = []
+        self._unreadable: list[UnreadableQuota] = []
+        self._classes: dict[str, str] = {}
+
+    def take_node(self, node: Node) -> None:
+        """Count the cards of a node."""
+        try:
+            self._ledger.node_seen(node_facts(node, self._ledger.vendors))
+            self._nodes += 1
+        except (ValueError, TypeError) as error:
+            self.leave_out_node(node.metadata.name, str(error))
+
+    def take_queue(self, queue: Queue) -> None:
+        """Count the quota of a queue."""
+        try:
+            facts = queue_facts(queue)
+        except (ValueError, TypeError) as error:
+            self.leave_out_queue(queue.metadata.name, str(error))
+            return
+        self._ledger.queue_seen(facts)
+        self._queues += 1
+        if facts.quota_problem:
+            text = messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
+            self._unreadable.append(UnreadableQuota(facts.name, text))
+
+    def take_device_class(self, found: DeviceClass) -> None:
+        """Note by which resource names devices of a class are claimed."""
+        self._classes[found.metadata.name] = found.spec.extended_resource_name or ""
+
+    def take_namespace(self, found: Namespace) -> None:
+        """Note a label that means nothing."""
+        self._ledger.namespace_seen(namespace_facts(found))
+
+    def leave_out_node(self, name: str, error: str) -> None:
+        """There is such a node, and nothing of it can be read."""
+        self._nodes += 1
+        self._not_counted.append(NotCounted(name, sentences.left_out("node", error)))
+
+    def leave_out_queue(self, name: str, error: str) -> None:
+        """There is such a queue, and nothing of it can be read."""
+        self._queues += 1
+        self._unreadable.append(UnreadableQuota(name, sentences.left_out("queue", error)))
+
+    def listed(self) -> CardList:
+        """What was found, each part sorted by name."""
+        nodes = self._ledger.nodes
+        spread = nodes.nodes_with()
+        rows: dict[str, list[int]] = {}
+        for account in self._ledger.accounts():
+            for card, amount in account.quota.items():
+                rows.setdefault(card, []).append(amount)
+        problems = [NotCounted(node, problem) for node, problem in nodes.problems()]
+        cards = sorted(spread.keys() | rows.keys())
+        return CardList(
+            nodes=self._nodes,
+            queues=self._queues if self.queues_readable else None,
+            cards=[self._line(card, spread.get(card, 0), rows.get(card, [])) for card in cards],
+            not_counted=sorted([*problems, *self._not_counted], key=lambda found: found.node),
+            without_row=list(self._without_row(cards)),
+            unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
+            claimed=list(self._claimed()),
+            unknown_modes=[
+                UnknownMode(name, messages.namespace_mode_unknown(name, facts.unknown_mode))
+                for name, facts in sorted(self._ledger.unknown_modes.items())
+            ],
+            notes=list(self.notes),
+        )
+
+    def _without_row(self, cards: list[str]) -> Iterator[WithoutRow]:
+        """Those of which the API server does not know that pods without annotations use them."""
+        for card in cards:
+            resource = self._ledger.catalog.resource(card)
+            if resource is not None and self._ledger.vendors.owner(resource) is None:
+                yield WithoutRow(card, resource, sentences.without_row(resource))
+
+    def _claimed(self) -> Iterator[ClaimedDevices]:
+        """One that has the resource name of a card is counted as that card by it."""
+        for name, resource in sorted(self._classes.items()):
+            resources = [PREFIX + name]
+            if resource and not self._ledger.counts(resource):
+                resources.append(resource)
+            yield ClaimedDevices(name, sentences.claimed(resources))
+
+    def _line(self, card: str, nodes: int, rows: list[int]) -> CardLine:
+        readable, allocatable = self.queues_readable, self._ledger.nodes.total(card)
+        return CardLine(
+            name=card,
+            resource=self._ledger.catalog.resource(card),
+            allocatable=allocatable,
+            nodes=nodes,
+            quota=sum(rows) if readable else None,
+            queues=sum(amount > 0 for amount in rows) if readable else None,
+            oversold=max(0, sum(rows) - allocatable) if readable else None,
+        )

@@ -1,0 +1,147 @@
+"""What stands in the files, as typed objects: first the cluster, then who wants something of it.
+
+An object that stands there twice is taken as it stands last, at its first place, as if it had been
+applied twice.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, cast
+
+import msgspec
+
+from ...quota.objects.device_class import DeviceClass
+from ...quota.objects.limit_range import LimitRange
+from ...quota.objects.namespace import Namespace
+from ...quota.objects.node import Node
+from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import PodGroup
+from ...quota.objects.priority_class import PriorityClass
+from ...quota.objects.queue import Queue
+from ...quota.objects.runtime_class import RuntimeClass
+from ...quota.vocabulary import GROUP
+from .names import generated
+from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
+from .yaml_files import Document, YamlFileError
+
+VOLCANO_JOB: Final = "Volcano Job"
+"""How a Job of Volcano's API group is called here, apart from a Job of Kubernetes."""
+DEFAULT_NAMESPACE: Final = "default"
+DEFAULT_QUEUE: Final = "default"
+"""The queue that the API server, or Volcano's webhook, writes where a group or job names none."""
+
+Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Something that makes pods, or a pod of its own."""
+
+    kind: str
+    body: Body
+
+
+@dataclass(slots=True)
+class Inventory:
+    """All objects of the files by kind, and what was left out."""
+
+    priority_classes: list[PriorityClass] = field(default_factory=list)
+    runtime_classes: list[RuntimeClass] = field(default_factory=list)
+    limit_ranges: list[LimitRange] = field(default_factory=list)
+    device_classes: list[DeviceClass] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+    groups: list[PodGroup] = field(default_factory=list)
+    workloads: list[Workload] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+_UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
+"""YAML takes `off` for false and `1` for a number where the API server wants text."""
+_CLUSTER_SCOPED: Final = frozenset(
+    {"PriorityClass", "RuntimeClass", "DeviceClass", "Node", "Namespace", "Queue"}
+)
+_TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    ("node.k8s.io", "RuntimeClass"): RuntimeClass,
+    ("resource.k8s.io", "DeviceClass"): DeviceClass,
+    ("", "LimitRange"): LimitRange,
+    ("", "Node"): Node,
+    ("", "Namespace"): Namespace,
+    (GROUP, "Queue"): Queue,
+    (GROUP, "PodGroup"): PodGroup,
+    ("", "Pod"): Pod,
+    ("apps", "Deployment"): Replicated,
+    ("apps", "ReplicaSet"): Replicated,
+    ("apps", "StatefulSet"): Replicated,
+    ("apps", "DaemonSet"): Replicated,
+    ("batch", "Job"): BatchJob,
+    ("batch", "CronJob"): CronJob,
+    ("batch.volcano.sh", "Job"): VolcanoJob,
+}
+_Key = tuple[str, str, str, str]
+
+
+def sort_documents(documents: Iterable[Document]) -> Inventory:
+    """Read each object with the struct of its kind. Raises YamlFileError."""
+    found: dict[_Key, msgspec.Struct] = {}
+    inventory = Inventory()
+    for document in documents:
+        struct = _TYPES.get((document.group, document.kind))
+        if struct is None:
+            inventory.notes.append(f"{document.where}: {document.title} is skipped: not simulated")
+            continue
+        key, body = _read(document, struct, len(found))
+        if key in found:
+            inventory.notes.append(
+                f"{document.where}: {document.title} again: it replaces the one before"
+            )
+        found[key] = body
+    for (group, kind, _, _), body in found.items():
+        _put(inventory, VOLCANO_JOB if group == "batch.volcano.sh" else kind, body)
+    return inventory
+
+
+def _read(
+    document: Document, struct: type[msgspec.Struct], number: int
+) -> tuple[_Key, msgspec.Struct]:
+    try:
+        body = msgspec.convert(document.body, struct)
+    except (msgspec.ValidationError, RecursionError) as error:
+        advice = " (put it in quotes)" if _UNQUOTED.search(str(error)) else ""
+        problem = f"{document.title} cannot be read: {error}{advice}"
+        raise YamlFileError(f"{document.where}: {problem}") from None
+    meta = cast("Pod", body).metadata  # every one of them has metadata
+    if not meta.name and not meta.generate_name:
+        raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")
+    meta.name = meta.name or meta.generate_name + generated(meta.generate_name, number)
+    meta.resource_version = "0"  # a file has none; what is written in it means nothing here
+    scoped = document.kind not in _CLUSTER_SCOPED
+    meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if scoped else ""
+    return (document.group, document.kind, meta.namespace, meta.name), body
+
+
+def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
+    match body:
+        case PriorityClass():
+            inventory.priority_classes.append(body)
+        case RuntimeClass():
+            inventory.runtime_classes.append(body)
+        case LimitRange():
+            inventory.limit_ranges.append(body)
+        case DeviceClass():
+            inventory.device_classes.append(body)
+        case Node():
+            inventory.nodes.append(body)
+        case Namespace():
+            inventory.namespaces.append(body)
+        case Queue():
+            inventory.queues.append(body)
+        case PodGroup():
+            body.spec.queue = body.spec.queue or DEFAULT_QUEUE
+            inventory.groups.append(body)
+        case _:
+            inventory.workloads.append(Workload(kind, cast("Body", body)))

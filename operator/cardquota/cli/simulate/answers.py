@@ -1,0 +1,69 @@
+"""What a simulation finds out, as plain data: printed by `simulate`, read by programs as JSON."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ...quota.reports.queue_report import QueueReport
+
+
+class Answer(StrEnum):
+    """What became of a pod."""
+
+    ADMITTED = "admitted"
+    """Its gate was opened: it is charged."""
+    GATED = "gated"
+    """Created, and waits at its gate."""
+    DENIED = "denied"
+    """Refused at create."""
+    LET_BY = "let by"
+    """Created without a gate: no quota applies to it, or nothing is enforced (audit)."""
+
+
+@dataclass(slots=True)
+class PodAnswer:
+    """One pod. Empty where there is nothing to say."""
+
+    name: str
+    answer: Answer = Answer.GATED
+    queue: str = ""
+    reason: str = ""
+    """The reason of the event or refusal: `InsufficientCardQuota`."""
+    text: str = ""
+    """Why, in a sentence."""
+    cards: dict[str, int] = field(default_factory=dict)
+    """What it is charged for, cards."""
+    node: str = ""
+    pending: str = ""
+    """Why it has no node although nothing of ours holds it back."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class WorkloadAnswer:
+    """One workload and its pods, in the order created."""
+
+    kind: str
+    namespace: str
+    name: str
+    pods: list[PodAnswer] = field(default_factory=list)
+    note: str = ""
+    """Why it has no pods."""
+
+
+@dataclass(slots=True, frozen=True)
+class RefusedObject:
+    """An object that the webhook would refuse, and why."""
+
+    kind: str
+    name: str
+    text: str
+
+
+@dataclass(slots=True)
+class Answers:
+    """All of it."""
+
+    workloads: list[WorkloadAnswer] = field(default_factory=list)
+    queues: list[QueueReport] = field(default_factory=list)
+    refused: list[RefusedObject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,117 @@
+"""What would be the API server: objects with resource versions and times, told to the ledger.
+
+Time goes on by a second with every write, so that the order of creation is the order of the files.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from ...quota import vocabulary as v
+from ...quota.ledger.group_facts import group_facts
+from ...quota.ledger.ledger import Ledger
+from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodStatus
+from ...quota.objects.pod_group import GroupAnnotations, PodGroup
+from ...quota.pods.pod_facts import pod_facts
+from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
+
+_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class PretendCluster:
+    """Pods by uid and pod groups by key."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._revision = 0
+        self._groups: dict[str, PodGroup] = {}
+        self.pods: dict[str, Pod] = {}
+
+    def created(self, pod: Pod) -> Pod:
+        """The pod with what the API server gives it at create; not stored yet."""
+        revision, moment = self._tick()
+        uid = f"pod-{revision:09}"
+        return replace(
+            pod,
+            metadata=replace(
+                pod.metadata,
+                uid=uid,
+                resource_version=str(revision),
+                creation_timestamp=moment,
+                deletion_timestamp=None,
+            ),
+            status=PodStatus(),
+        )
+
+    def put(self, pod: Pod) -> None:
+        """Store a pod, new or changed."""
+        revision, _ = self._tick()
+        stored = replace(pod, metadata=replace(pod.metadata, resource_version=str(revision)))
+        self.pods[pod.metadata.uid] = stored
+        self._ledger.pod_seen(pod_facts(stored))
+
+    def open_gate(self, uid: str, stamp: Stamp) -> None:
+        """The one patch that opens a pod's gate."""
+        pod = self.pods[uid]
+        gates = tuple(g for g in pod.spec.scheduling_gates or () if g.name != v.GATE)
+        notes = replace(
+            pod.metadata.annotations or PodAnnotations(),
+            allocated=allocated_text(stamp.cards),
+            charged_queue=stamp.queue,
+            term=stamp.term,
+        )
+        meta = replace(pod.metadata, annotations=notes)
+        self.put(replace(pod, metadata=meta, spec=replace(pod.spec, scheduling_gates=gates)))
+
+    def bind(self, uid: str, node: str) -> None:
+        """A pod gets its node."""
+        _, moment = self._tick()
+        pod = self.pods[uid]
+        bound = PodCondition(type="PodScheduled", status="True", last_transition_time=moment)
+        spec = replace(pod.spec, node_name=node)
+        self.put(replace(pod, spec=spec, status=PodStatus(conditions=(bound,))))
+
+    def put_group(self, group: PodGroup) -> None:
+        """Store a pod group, new or changed."""
+        revision, moment = self._tick()
+        meta = group.metadata
+        stored = replace(
+            group,
+            metadata=replace(
+                meta,
+                uid=meta.uid or f"group-{revision:09}",
+                resource_version=str(revision),
+                creation_timestamp=meta.creation_timestamp or moment,
+            ),
+        )
+        facts = group_facts(stored)
+        self._groups[facts.key] = stored
+        self._ledger.group_seen(facts)
+
+    def write_reservation(self, key: str, reservation: Reservation) -> None:
+        """The write-ahead mark of a gang."""
+        group = self._groups[key]
+        notes = group.metadata.annotations or GroupAnnotations()
+        notes = replace(notes, reservation=reservation_text(reservation))
+        self.put_group(replace(group, metadata=replace(group.metadata, annotations=notes)))
+
+    def _tick(self) -> tuple[int, str]:
+        """A resource version and a time, both later than all before."""
+        self._revision += 1
+        moment = _BEGINNING + timedelta(seconds=self._revision)
+        return self._revision, moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def gated(pod: Pod) -> Pod:
+    """The pod with our gate, as the webhook changes it."""
+    gates = pod.spec.scheduling_gates or ()
+    if any(gate.name == v.GATE for gate in gates):
+        return pod
+    return replace(pod, spec=replace(pod.spec, scheduling_gates=(*gates, Gate(name=v.GATE))))
+
+
+def ungated(pod: Pod) -> Pod:
+    """The pod without our gate: the webhook takes away one that nobody would ever open."""
+    gates = tuple(gate for gate in pod.spec.scheduling_gates or () if gate.name != v.GATE)
+    return replace(pod, spec=replace(pod.spec, scheduling_gates=gates))

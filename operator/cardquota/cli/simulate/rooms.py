@@ -1,0 +1,84 @@
+"""The nodes of the files and what is free on them: a stand-in for the scheduler.
+
+Looked at: cards, all other extended resources, cpu, memory, number of pods, node selector and
+required affinity, taints, `spec.unschedulable`, the condition Ready. Not looked at: affinity
+between pods, topology, preemption. What a node is and whom it takes is read as the ledger reads it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from ...quota.cards.vendor_table import VendorTable
+from ...quota.nodes.node_facts import node_facts
+from ...quota.nodes.node_pins import label_of
+from ...quota.objects.node import Node
+from ...quota.objects.pod import PodSpec
+from ...quota.pods.pod_facts import PodFacts
+from ...quota.quantity import QuantityError, milli, whole
+from ...quota.selectors.selector import Selector
+from ...quota.selectors.taints import tolerates, tolerations_of
+from ...quota.stamp import Charge
+from ...quota.vocabulary import CPU, MEMORY
+
+_PODS: Final = "pods"
+_UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
+"""A node that says nothing about these is taken to have enough."""
+
+
+class _Room:
+    """One node."""
+
+    def __init__(self, node: Node, vendors: VendorTable) -> None:
+        self.facts = node_facts(node, vendors)
+        self.cards = {card.name for card, _ in self.facts.cards}
+        self._free: dict[str, int] = {}
+        for resource, value in (node.status.allocatable or {}).items():
+            try:
+                self._free[resource] = milli(value) if resource == CPU else whole(value)
+            except QuantityError:
+                self._free[resource] = 0
+
+    def selected_by(self, selector: Selector) -> bool:
+        """Whether a pod's node selector and required affinity allow it."""
+        return selector.selects(self.facts.name, lambda key: label_of(self.facts.labels, key))
+
+    def has(self, needs: dict[str, int]) -> bool:
+        """Whether all of it is free."""
+        return all(
+            amount <= self._free.get(resource, 0)
+            for resource, amount in needs.items()
+            if amount and (resource in self._free or resource not in _UNLIMITED_WHERE_ABSENT)
+        )
+
+    def take(self, needs: dict[str, int]) -> None:
+        """Use it."""
+        for resource, amount in needs.items():
+            if resource in self._free:
+                self._free[resource] -= amount
+
+
+class Rooms:
+    """All nodes, in the order of the files."""
+
+    def __init__(self, nodes: Iterable[Node], vendors: VendorTable) -> None:
+        self._rooms = [_Room(node, vendors) for node in nodes]
+
+    def matching(self, spec: PodSpec) -> list[str]:
+        """Names of the nodes that the pod's selector and affinity allow."""
+        selector = Selector.of(spec)
+        return [room.facts.name for room in self._rooms if room.selected_by(selector)]
+
+    def bind(self, spec: PodSpec, facts: PodFacts, cards: Charge) -> str | None:
+        """Take what the pod needs on the first node that has it; its name, or None."""
+        selector = Selector.of(spec)
+        wanted = {name for name, _ in cards}
+        tolerations = tolerations_of(spec.tolerations)
+        needs = {**dict(facts.devices), CPU: facts.cpu, MEMORY: facts.memory, _PODS: 1}
+        for room in self._rooms:
+            there = room.facts
+            if not (there.takes_pods and wanted <= room.cards and room.has(needs)):
+                continue
+            if tolerates(tolerations, there.taints) and room.selected_by(selector):
+                room.take(needs)
+                return there.name
+        return None

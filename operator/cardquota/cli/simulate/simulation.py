@@ -1,0 +1,256 @@
+"""The operator without a cluster: the same ledger, judgement and order over objects of files.
+
+Workloads are applied one after another. Each pod is judged as the webhook judges it; gates are
+opened at once, as the leader opens them; then the pod gets a node. Nothing ever finishes. No I/O.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...install.gate_setting import gate_is_set_by_policy
+from ...install.matching import is_ours
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.decisions.create_judgement import judge_create
+from ...quota.decisions.judgement import queue_not_named
+from ...quota.effect import Effect, effect_of
+from ...quota.ledger.group_facts import namespace_facts
+from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.queue_facts import QueueError, check_queue, queue_facts
+from ...quota.nodes.node_facts import node_facts
+from ...quota.objects.pod import Pod
+from ...quota.objects.queue import Queue
+from ...quota.pods.card_alias import alias_warning
+from ...quota.pods.pod_facts import PodFacts, pod_facts
+from ...quota.pods.pod_request import card_devices
+from ...quota.release.release_order import queue_order
+from ...quota.release.release_pass import Opening, Refusal, openings
+from ...quota.reports.queue_report import report
+from ...quota.stamp import Stamp
+from ...quota.verdict import Verdict
+from ...settings import InstallationMode, Settings
+from .. import sentences
+from ..files.inventory import Inventory, Workload
+from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
+from .pretend_cluster import PretendCluster, gated, ungated
+from .priorities import Priorities
+from .rooms import Rooms
+from .workloads import expand
+
+_TERM: Final = "simulation"
+
+
+class Simulation:
+    """Runs once over an inventory; what it found is in `answers`."""
+
+    def __init__(self, settings: Settings, inventory: Inventory) -> None:
+        self.answers = Answers(notes=list(inventory.notes))
+        self.ledger = Ledger(
+            settings.vendor_table,
+            default_queue=settings.default_queue,
+            free_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
+        )
+        self._settings = settings
+        self._inventory = inventory
+        self._cluster = PretendCluster(self.ledger)
+        self._rooms = Rooms(inventory.nodes, self.ledger.vendors)
+        self._priorities = Priorities(inventory.priority_classes)
+        self._by_uid: dict[str, PodAnswer] = {}
+
+    def run(self) -> Answers:
+        """Cluster objects first, then the workloads in the order of the files."""
+        self._see_cluster()
+        for workload in self._inventory.workloads:
+            self._apply(workload)
+        self._explain_waiting()
+        self.answers.notes += self._priorities.notes
+        self.answers.queues += [
+            found
+            for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
+            if (found := report(self.ledger, queue)) is not None
+        ]
+        return self.answers
+
+    # --- creating -----------------------------------------------------------------------------
+
+    def _see_cluster(self) -> None:
+        for limit_range in self._inventory.limit_ranges:
+            self.ledger.defaults.limit_range_seen(limit_range)
+        for runtime_class in self._inventory.runtime_classes:
+            self.ledger.defaults.runtime_class_seen(runtime_class)
+        for found in self._inventory.device_classes:
+            resource = found.spec.extended_resource_name or ""
+            self.ledger.device_class_seen(found.metadata.name, resource)
+        for node in self._inventory.nodes:
+            self.ledger.node_seen(node_facts(node, self.ledger.vendors))
+        for namespace in self._inventory.namespaces:
+            self.ledger.namespace_seen(namespace_facts(namespace))
+        for queue in self._inventory.queues:
+            if self._accepts(queue):
+                self.ledger.queue_seen(queue_facts(queue))
+        for group in self._inventory.groups:
+            self._cluster.put_group(group)
+        self.answers.notes += [
+            f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
+        ]
+
+    def _accepts(self, queue: Queue) -> bool:
+        """Whether the webhook lets a queue be written; in audit mode it only warns."""
+        try:
+            check_queue(queue)
+        except QueueError as error:
+            name, text = queue.metadata.name, str(error)
+            if self._settings.mode is InstallationMode.AUDIT:
+                self.answers.notes.append(f"Queue {name}: {messages.audited(text)}")
+                return True
+            self.answers.refused.append(RefusedObject("Queue", name, text))
+            return False
+        return True
+
+    def _apply(self, workload: Workload) -> None:
+        made = expand(workload, self._rooms.matching)
+        meta = workload.body.metadata
+        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
+        self.answers.workloads.append(found)
+        if made.group is not None:
+            self._cluster.put_group(made.group)
+        for pod in made.pods:
+            self._look_for_class(pod.spec.runtime_class_name or "")
+            spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
+            spec = self._priorities.applied(spec)
+            found.pods.append(self._create(Pod(metadata=pod.metadata, spec=spec)))
+
+    def _look_for_class(self, name: str) -> None:
+        there = {found.metadata.name for found in self._inventory.runtime_classes}
+        note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
+        if name and name not in there and note not in self.answers.notes:
+            self.answers.notes.append(note)
+
+    def _create(self, pod: Pod) -> PodAnswer:
+        pod = self._cluster.created(pod)
+        facts = pod_facts(pod)
+        answer = self._by_uid[facts.uid] = PodAnswer(facts.name)
+        if facts.namespace in self._settings.unwatched_namespaces:
+            return self._let_by(pod, answer, sentences.exempt(facts.namespace))
+        verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
+        mode = self.ledger.mode_in(facts.namespace)
+        ours = is_ours(pod, facts, self.ledger.vendors)
+        if not ours and not self._asked_about_all(facts):
+            answer.queue = verdict.queue
+            return self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+        effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
+        if effect is Effect.GATE and not ours and gate_is_set_by_policy(self._settings):
+            verdict = queue_not_named(self.ledger, facts, verdict.queue)
+            effect = Effect.DENY
+        answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
+        answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
+        if self.ledger.claims_devices(facts):
+            answer.warnings += (messages.claim_not_counted(),)
+        if effect is Effect.DENY:
+            answer.answer, answer.warnings = Answer.DENIED, ()
+        elif effect is Effect.GATE:
+            self._cluster.put(gated(pod))
+            self._release()
+        else:
+            why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
+            self._let_by(pod, answer, why)
+        return answer
+
+    def _asked_about_all(self, facts: PodFacts) -> bool:
+        """Whether a pod reaches the webhook that has, for the API server, nothing to do with cards:
+        in an enforced namespace for its devices, in an audited one for what it says it claims.
+        """
+        found = self.ledger.namespaces.get(facts.namespace)
+        mode = found.mode if found is not None else ""
+        return mode == v.NAMESPACE_ENFORCED or (mode == v.NAMESPACE_AUDIT and facts.claims_devices)
+
+    def _why_never_seen(self, facts: PodFacts, verdict: Verdict, mode: v.Mode) -> str:
+        devices = card_devices(facts, self.ledger)
+        if mode is v.Mode.OFF or not devices or not (verdict.queue or verdict.text):
+            return self._why_let_by(facts, verdict, mode, warned=False)
+        return sentences.without_row(devices[0][0])
+
+    def _why_let_by(self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool) -> str:
+        if mode is v.Mode.OFF:
+            return sentences.switched_off(facts.namespace)
+        if warned:
+            return messages.audited(verdict.text)
+        if not verdict.queue:
+            return sentences.without_queue(cards=self.ledger.uses_cards(facts))
+        return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
+
+    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> PodAnswer:
+        answer.answer, answer.text = Answer.LET_BY, why
+        self._cluster.put(ungated(pod))
+        self._bind(pod.metadata.uid)
+        return answer
+
+    # --- releasing and binding ----------------------------------------------------------------
+
+    def _release(self) -> None:
+        """Open gates until none can be opened, as the leader does after every event."""
+        while stirred := self.ledger.news.take_stirred():
+            opened = [
+                uid
+                for queue in queue_order(self.ledger, stirred)
+                for uid in self._release_in(queue)
+            ]
+            for uid in opened:
+                self._bind(uid)
+
+    def _release_in(self, queue: str) -> Iterator[str]:
+        for found in openings(self.ledger, queue):
+            if isinstance(found, Opening):
+                yield from self._open(found)
+            else:
+                self._tell(found)
+
+    def _tell(self, refusal: Refusal) -> None:
+        """Say why they wait; of a gang all who wait hear the latest, as its group's event says."""
+        gang = refusal.gang.members.values() if refusal.gang is not None else ()
+        for record in (*refusal.pods, *(member for member in gang if member.gated)):
+            answer = self._by_uid[record.facts.uid]
+            answer.reason, answer.text = refusal.verdict.reason or "", refusal.verdict.text
+
+    def _open(self, opening: Opening) -> list[str]:
+        """Reserve for a gang, charge, then write: the order in which the leader does it."""
+        stamps = {
+            record.facts.uid: Stamp(opening.queue, cards, _TERM) for record, cards in opening.pods
+        }
+        gang, reservation = opening.gang, None
+        if gang is not None:
+            reservation = self.ledger.reserve(gang.key, opening.queue, _TERM, opening.asked)
+        for uid, stamp in stamps.items():
+            self.ledger.assume(uid, stamp)
+        if gang is not None and reservation is not None:
+            self._cluster.write_reservation(gang.key, reservation)
+        for uid, stamp in stamps.items():
+            self._cluster.open_gate(uid, stamp)
+            answer = self._by_uid[uid]
+            answer.answer, answer.queue = Answer.ADMITTED, opening.queue
+            answer.reason = answer.text = ""
+        return list(stamps)
+
+    def _bind(self, uid: str) -> None:
+        """Give a pod a node, if one has room."""
+        pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
+        charge = record.charge if record is not None else ()
+        cards = tuple((n, amount) for n, amount in charge if n not in (v.CPU, v.MEMORY))
+        answer.cards = dict(cards)
+        facts = pod_facts(pod)
+        if facts.foreign_gates:
+            answer.pending = sentences.other_gates(facts.foreign_gates)
+            return
+        node = facts.node or self._rooms.bind(pod.spec, facts, cards)
+        if node is None:
+            answer.pending = sentences.NO_ROOM
+            return
+        answer.node = node
+        if not facts.node:
+            self._cluster.bind(uid, node)
+
+    def _explain_waiting(self) -> None:
+        """What is said already is no warning besides."""
+        for answer in self._by_uid.values():
+            answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

@@ -1,0 +1,143 @@
+"""Which pods a workload makes: what the controllers of Kubernetes and Volcano would do, at once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from ...quota.objects.meta import Meta, Owner
+from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
+from ...quota.objects.pod import Pod, PodAnnotations, PodSpec
+from ...quota.objects.pod_group import GroupMeta, GroupSpec, PodGroup
+from ...quota.selectors.selector import NODE_NAME
+from ..files.inventory import DEFAULT_QUEUE, Workload
+from ..files.names import generated
+from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
+
+_VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
+Matching = Callable[[PodSpec], list[str]]
+"""The nodes that a pod's selector and affinity allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The pods of one workload, in the order created; `group` is made before them."""
+
+    pods: tuple[Pod, ...] = ()
+    group: PodGroup | None = None
+    note: str = ""
+
+
+def expand(workload: Workload, nodes: Matching) -> Expansion:
+    """What a workload makes."""
+    body = workload.body
+    match body:
+        case Pod():
+            return Expansion((body,))
+        case CronJob():
+            return Expansion(note="not run: its Jobs come when they are due")
+        case BatchJob():
+            return _batch(body)
+        case VolcanoJob():
+            return _volcano(body)
+        case Replicated():
+            pods = tuple(_replicated(workload.kind, body, nodes))
+            return Expansion(pods, note="" if pods else "asks for no pods")
+
+
+def _replicated(kind: str, body: Replicated, nodes: Matching) -> Iterator[Pod]:
+    meta, template = body.metadata, body.spec.template
+    name, owner_kind = meta.name, kind
+    if kind == "DaemonSet":
+        owner = _owner("apps/v1", kind, name)
+        for node in nodes(template.spec):
+            suffix = generated(kind, meta.namespace, name, node)
+            spec = _on_node(template.spec, node)
+            yield _pod(template, meta, f"{name}-{suffix}", owner, spec=spec)
+        return
+    if kind == "Deployment":
+        name = f"{name}-{generated(kind, meta.namespace, name, length=10)}"
+        owner_kind = "ReplicaSet"
+    owner = _owner("apps/v1", owner_kind, name)
+    for i in range(1 if body.spec.replicas is None else body.spec.replicas):
+        ordinal = kind == "StatefulSet"
+        suffix = str(i) if ordinal else generated(kind, meta.namespace, name, i)
+        yield _pod(template, meta, f"{name}-{suffix}", owner)
+
+
+def _batch(job: BatchJob) -> Expansion:
+    meta, spec = job.metadata, job.spec
+    if spec.suspend:
+        return Expansion(note="suspended: it has no pods")
+    name = meta.name
+    count = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is not None:
+        count = min(count, spec.completions)
+    owner = _owner("batch/v1", "Job", name)
+    pods = []
+    for i in range(count):
+        suffix = generated("Job", meta.namespace, name, i)
+        index = f"{i}-" if spec.completion_mode == "Indexed" else ""
+        pods.append(_pod(spec.template, meta, f"{name}-{index}{suffix}", owner))
+    return Expansion(tuple(pods), note="" if pods else "asks for no pods")
+
+
+def _volcano(job: VolcanoJob) -> Expansion:
+    """Volcano makes the pod group, copies the job's annotations to it, then makes the pods."""
+    meta, spec = job.metadata, job.spec
+    name, queue = meta.name, spec.queue or DEFAULT_QUEUE
+    group = f"{name}-{generated('Volcano Job', meta.namespace, name)}"
+    smallest = sum(t.replicas if t.min_available is None else t.min_available for t in spec.tasks)
+    owner = _owner(_VOLCANO_BATCH, "Job", name)
+    pods: list[Pod] = []
+    for number, task in enumerate(spec.tasks):
+        notes = replace(
+            task.template.metadata.annotations or PodAnnotations(),
+            group=group,
+            queue_volcano_job=queue,
+        )
+        task_meta = replace(task.template.metadata, annotations=notes)
+        template = Template(metadata=task_meta, spec=task.template.spec)
+        task_name = task.name or f"default{number}"
+        pods += [
+            _pod(template, meta, f"{name}-{task_name}-{i}", owner) for i in range(task.replicas)
+        ]
+    return Expansion(
+        tuple(pods),
+        PodGroup(
+            metadata=GroupMeta(
+                name=group, namespace=meta.namespace, annotations=job.metadata.annotations
+            ),
+            spec=GroupSpec(
+                queue=queue,
+                min_member=spec.min_available or smallest,
+                priority_class_name=spec.priority_class_name,
+            ),
+        ),
+        note="" if pods else "asks for no pods",
+    )
+
+
+def _pod(
+    template: Template, workload: Meta, name: str, owner: Owner, *, spec: PodSpec | None = None
+) -> Pod:
+    meta = replace(
+        template.metadata, name=name, namespace=workload.namespace, owner_references=(owner,)
+    )
+    return Pod(metadata=meta, spec=spec or template.spec)
+
+
+def _owner(api_version: str, kind: str, name: str) -> Owner:
+    return Owner(api_version=api_version, kind=kind, name=name, controller=True)
+
+
+def _on_node(spec: PodSpec, node: str) -> PodSpec:
+    """What the DaemonSet controller does to have a pod on this node and on no other."""
+    own = spec.affinity and spec.affinity.node_affinity and spec.affinity.node_affinity.required
+    here = (Expression(key=NODE_NAME, operator="In", values=(node,)),)
+    terms = (own.node_selector_terms if own else ()) or (Term(),)
+    required = NodeSelector(
+        node_selector_terms=tuple(replace(term, match_fields=here) for term in terms)
+    )
+    return replace(spec, affinity=Affinity(node_affinity=NodeAffinity(required=required)))

@@ -1,0 +1,206 @@
+"""Our CAs in the webhook configurations: the one field of them that is ours to write."""
+
+import base64
+import binascii
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+import msgspec
+from cryptography import x509
+
+from ..api.api_error import ApiError
+from ..api.client import JSON_PATCH, Client
+from ..api.clock import boottime
+from .pem import fingerprint, read_certificates, to_pem
+
+log = logging.getLogger(__name__)
+
+_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
+_TRIES: Final = 5
+_MOVED: Final = frozenset({409, 422})
+"""Answers to a JSON patch whose `test` does not hold any more."""
+_INJECTED: Final = "cert-manager.io/inject-"
+"""Annotations that begin so tell cert-manager's ca-injector to write the field."""
+LINGER: Final = 600.0
+"""Seconds for which a CA stays in caBundle after it was last wanted: replicas that serve under it
+look at the Secret every few seconds, and at the end of a bad minute all of them have."""
+
+
+class _ClientConfig(msgspec.Struct, rename="camel"):
+    ca_bundle: str = ""
+
+
+class _Webhook(msgspec.Struct, rename="camel"):
+    name: str
+    client_config: _ClientConfig
+
+
+class _Meta(msgspec.Struct):
+    annotations: dict[str, str] | None = None
+
+
+class _Configuration(msgspec.Struct):
+    metadata: _Meta
+    webhooks: list[_Webhook] | None = None
+
+
+_decode = msgspec.json.Decoder(_Configuration).decode
+
+
+class CaBundles:
+    """What the API server trusts when it calls us, in the named configurations.
+
+    Guarantees: nothing but `clientConfig.caBundle` is written, and nothing at all where it is
+    right already, or left to cert-manager by an annotation; a webhook that is renamed or moved
+    meanwhile does not get it by mistake; a CA that is not wanted any more, and is valid, stays
+    until it was seen unwanted for `linger` seconds. So replicas that know different CAs for a
+    moment, or one that has just started, take nothing away from each other.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        mutating: Sequence[str],
+        validating: Sequence[str],
+        clock: Callable[[], float] = boottime,
+        linger: float = LINGER,
+    ) -> None:
+        """Names of the configurations; `clock` and `linger` in seconds."""
+        self._client = client
+        self._named = (
+            *(f"mutatingwebhookconfigurations/{name}" for name in mutating),
+            *(f"validatingwebhookconfigurations/{name}" for name in validating),
+        )
+        self._clock = clock
+        self._linger = linger
+        self._trusted: dict[bytes, tuple[x509.Certificate, float]] = {}
+        self._unwanted: dict[bytes, float] = {}
+        self.missing: list[str] = []
+        """Configurations that were not there at the last look, as `KINDS/NAME`."""
+        self.empty = True
+        """Whether no webhook has a bundle."""
+
+    async def look(self, wanted: bytes | None, retired: Collection[x509.Certificate] = ()) -> None:
+        """Bring every webhook's bundle to hold `wanted`, PEM; with None only look.
+
+        What is `retired` does not linger.
+
+        Errors: ApiError, OutcomeUnknown (call it again).
+        """
+        ours = None if wanted is None else read_certificates(wanted)
+        bundles: list[list[x509.Certificate]] = []
+        missing = []
+        for name in self._named:
+            found = await self._bring(name, ours, retired)
+            if found is None:
+                missing.append(name)
+            else:
+                bundles += found
+        if missing != self.missing:
+            for name in missing:
+                log.warning("%s is missing: apply the output of `cardquota manifests`", name)
+            self.missing = missing
+        self._note(bundles, ours)
+
+    def trusted(self, seconds: float) -> list[x509.Certificate]:
+        """The CAs that all webhooks were seen to trust for so long."""
+        since = self._clock() - seconds
+        return [one for one, at in self._trusted.values() if at <= since]
+
+    @property
+    def others(self) -> bool:
+        """Whether a CA that is not wanted is trusted: then others may be serving under it."""
+        return bool(self._unwanted)
+
+    def _note(
+        self, bundles: list[list[x509.Certificate]], ours: Sequence[x509.Certificate] | None
+    ) -> None:
+        now = self._clock()
+        self.empty = not any(bundles)
+        everywhere = (
+            [one for one in bundles[0] if all(one in b for b in bundles)] if bundles else []
+        )
+        self._trusted = {
+            fingerprint(one): (one, self._trusted.get(fingerprint(one), (one, now))[1])
+            for one in everywhere
+        }
+        strangers = {fingerprint(one) for b in bundles for one in b if one not in (ours or b)}
+        self._unwanted = {one: self._unwanted.get(one, now) for one in strangers}
+
+    async def _bring(
+        self,
+        name: str,
+        ours: Sequence[x509.Certificate] | None,
+        retired: Collection[x509.Certificate],
+    ) -> list[list[x509.Certificate]] | None:
+        """What each webhook trusts when this returns; None if the configuration is missing."""
+        path = f"{_GROUP}/{name}"
+        for attempt in range(1, _TRIES + 1):
+            try:
+                found = _decode(await self._client.get(path))
+                webhooks = found.webhooks or []
+                left_alone = ours is None or any(
+                    key.startswith(_INJECTED) for key in found.metadata.annotations or ()
+                )
+                now = [read_certificates(_decoded(w.client_config.ca_bundle)) for w in webhooks]
+                then = now
+                if not left_alone:
+                    then = [self._wanted(bundle, ours or (), retired) for bundle in now]
+                patch = _patch(webhooks, now, then)
+                if patch:
+                    await self._client.patch(path, patch, content_type=JSON_PATCH)
+                    log.info("%s: published %s", name, _in_words(then))
+            except ApiError as error:
+                if error.status == 404:
+                    return None
+                if error.status not in _MOVED or attempt == _TRIES:
+                    raise
+            else:
+                return then
+        raise AssertionError("unreachable")
+
+    def _wanted(
+        self,
+        bundle: Iterable[x509.Certificate],
+        ours: Sequence[x509.Certificate],
+        retired: Collection[x509.Certificate],
+    ) -> list[x509.Certificate]:
+        """Ours, and of the others those that have not lingered long enough."""
+        now = self._clock()
+
+        def lingers(one: x509.Certificate) -> bool:
+            return now - self._unwanted.get(fingerprint(one), now) < self._linger
+
+        others = [one for one in bundle if one not in ours and one not in retired and lingers(one)]
+        return [*ours, *others]
+
+
+def _decoded(ca_bundle: str) -> bytes:
+    try:
+        return base64.b64decode(ca_bundle)
+    except binascii.Error:
+        return b""
+
+
+def _in_words(bundles: Iterable[Sequence[x509.Certificate]]) -> str:
+    count = max((len(bundle) for bundle in bundles), default=0)
+    return "the CA" if count == 1 else f"{count} CAs"
+
+
+def _patch(
+    webhooks: Sequence[_Webhook],
+    now: Sequence[Sequence[x509.Certificate]],
+    then: Sequence[Sequence[x509.Certificate]],
+) -> list[dict[str, str]]:
+    patch = []
+    for index, (webhook, before, after) in enumerate(zip(webhooks, now, then, strict=True)):
+        if set(before) != set(after):
+            at = f"/webhooks/{index}"
+            value = base64.b64encode(to_pem(after)).decode()
+            patch += [
+                {"op": "test", "path": f"{at}/name", "value": webhook.name},
+                {"op": "add", "path": f"{at}/clientConfig/caBundle", "value": value},
+            ]
+    return patch

@@ -1,0 +1,142 @@
+"""Which certificate this replica serves, and when it takes up another one.
+
+The one rule: *a certificate is served once every API server has had the time to learn of its CA.*
+It holds whoever made the certificate and in whatever order Secret and caBundle changed: our own
+rotation (`rotation`), cert-manager's, which changes CA and certificate in one write, a Secret that
+was deleted or edited by hand. Until then the one before goes on being served, while it is valid.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from cryptography import x509
+
+from ..api.api_error import ApiError, OutcomeUnknown
+from .ca_bundle import CaBundles
+from .certificate_store import Source, utc_now
+from .certificates import KeyPair
+from .pem import read_certificates, trusted_through
+from .rotation import Holding
+
+log = logging.getLogger(__name__)
+
+KNOWN_AFTER: Final = 10.0
+"""Seconds after which API servers know of a CA in caBundle. They watch the webhook configurations,
+and follow a change within tens of milliseconds (measured); ten seconds are for one whose watch
+has to be opened again. Waiting costs nothing: what is served meanwhile is valid."""
+
+_RETIRED: Final = 16
+"""Of so many CAs is remembered that they were dropped on purpose; the others linger."""
+
+
+class CertificateKeeper:
+    """Looks at Secret and caBundle, and says what is to be served.
+
+    Guarantees: `look` never raises for anything that the API server answers or that stands in the
+    Secret, and gives what was served before where there is nothing better; what is wrong is
+    `problem`, and logged once per change.
+    Not guaranteed: that a certificate is trusted if the webhook configurations cannot be written.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        bundles: CaBundles,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        known_after: float = KNOWN_AFTER,
+    ) -> None:
+        self._source = source
+        self._bundles = bundles
+        self._now = now
+        self._known_after = known_after
+        self._served: Holding | None = None
+        self._wanted: list[x509.Certificate] = []
+        self._retired: list[x509.Certificate] = []
+        self.problem = ""
+        """For people: why certificates are not in order; empty if they are."""
+        self.settled = False
+        """Whether the last look found everything in order and nothing on its way."""
+
+    async def look(self) -> KeyPair | None:
+        """What to serve from now on; None while there is nothing that could be."""
+        before = self._served
+        self.settled = False
+        try:
+            problem = await self._look()
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            problem = f"certificates: {error}; trying again"
+        if problem != self.problem:
+            self.problem = problem
+            if problem:
+                log.warning("%s", problem)
+            else:
+                log.info("certificates are in order again")
+        if self._served is not None and self._served is not before:
+            _tell(before, self._served)
+        return self._served.serving if self._served else None
+
+    async def _look(self) -> str:
+        found = await self._source.look(self._served, self._is_known)
+        holding = found.holding or self._served
+        if holding is None:
+            return found.problem
+        self._retire(read_certificates(holding.bundle))
+        problem = found.problem
+        try:
+            await self._bundles.look(holding.bundle or None, self._retired)
+        except ApiError as error:
+            # No reason to serve nothing: an administrator may have published the CA.
+            problem = problem or f"caBundle of the webhook configurations: {error}; trying again"
+        if found.holding is None:
+            return problem
+        if self._may_serve(holding):
+            self._served = holding
+            on_its_way = holding.next.cert_pem or self._bundles.missing
+            self.settled = not (problem or on_its_way)
+        elif not holding.bundle:
+            return (
+                "caBundle of the webhook configurations does not hold the CA of the new serving "
+                "certificate: the one before is still served; the Secret has no ca.crt, so see "
+                "why cert-manager's ca-injector does not write it"
+            )
+        return problem
+
+    def _retire(self, wanted: list[x509.Certificate]) -> None:
+        """A CA that leaves the Secret while one that stood beside it stays was dropped on purpose,
+        in the last phase of a rotation or by hand. Where all are others, nobody may have known.
+        """
+        gone = [one for one in self._wanted if one not in wanted]
+        orderly = len(gone) < len(self._wanted)
+        kept = [one for one in self._retired if one not in wanted]
+        self._retired = [*kept, *gone] if orderly else kept
+        self._retired = self._retired[-_RETIRED:]
+        self._wanted = wanted
+
+    def _is_known(self, authority: x509.Certificate) -> bool:
+        return authority in self._bundles.trusted(self._known_after)
+
+    def _may_serve(self, holding: Holding) -> bool:
+        served = self._served
+        if served is not None and served.serving == holding.serving:
+            return True
+        chain = read_certificates(holding.serving.cert_pem)
+        if trusted_through(chain, self._bundles.trusted(self._known_after)):
+            return True
+        if not holding.bundle and self._bundles.empty:
+            return True  # the API server goes by the CAs of its machine, and always did
+        if served is not None:
+            return read_certificates(served.serving.cert_pem)[0].not_valid_after_utc <= self._now()
+        # We begin. Others may be at work under a CA that we know nothing of, and be trusted.
+        return not self._bundles.others
+
+
+def _tell(before: Holding | None, now: Holding) -> None:
+    if before is None or before.serving != now.serving:
+        cert = read_certificates(now.serving.cert_pem)[0]
+        log.info(
+            "serving certificate %x, valid until %s", cert.serial_number, cert.not_valid_after_utc
+        )

@@ -1,0 +1,279 @@
+"""Leader election on a Lease, with an explicit term and an explicit end.
+
+Everything that could make two leaders is decided against leading: the deadline counts from
+*sending* the last successful renewal, a renewal of unknown outcome is none, and another one's
+Lease is taken only after it was seen unchanged for its whole duration on our own clock.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+
+from ...quota.vocabulary import HANDOVER
+from ..api.api_error import ApiError, OutcomeUnknown
+from ..api.client import Client
+from ..api.clock import boottime
+from .handover import Revisions, handover_text, read_handover
+from .lease import Lease, LeaseObject
+from .lease_watch import LeaseWatch
+from .renewals import Renewals
+
+log = logging.getLogger(__name__)
+
+_ATTEMPT = 2.0
+"""Seconds one try may take at most; a quarter of the renew deadline if that is less."""
+
+
+class _LostError(Exception):
+    """The Lease is not ours any more; the text says why."""
+
+
+class Elector:
+    """Takes part in the election for one Lease.
+
+    Guarantees: at most one participant has `time_left() > 0` at any moment, as long as no clock
+    runs more than duration / renew_deadline times as fast as another; every acquisition has a
+    term never used before; `on_lost` follows each `on_acquired` unless `run` is cancelled; every
+    write names the revision it was decided on.
+    Not guaranteed: that a leader whose machine stood still stops *before* its successor starts.
+    Whoever decides checks `time_left()` before and after, and the API server checks the term.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        name: str,
+        identity: str,
+        duration: float = 12.0,
+        renew_deadline: float = 8.0,
+        retry_period: float = 1.0,
+        clock: Callable[[], float] = boottime,
+        random: Callable[[int], str] = secrets.token_hex,
+    ) -> None:
+        """Times in seconds. `random(n)` gives n random bytes as text."""
+        if not 0 < retry_period < renew_deadline < duration:
+            raise ValueError("0 < retry_period < renew_deadline < duration must hold")
+        self._object = LeaseObject(client, namespace, name)
+        self._watch = LeaseWatch(client, namespace, name)
+        self._identity = identity
+        self._duration = duration
+        self._renew_deadline = renew_deadline
+        self._retry_period = retry_period
+        self._attempt = min(_ATTEMPT, renew_deadline / 4)
+        self._clock = clock
+        self._random = random
+
+        self._term: str | None = None
+        self._candidate = self._new_term()
+        self._ended = ""
+        """The last term of our own that ended: nobody else can be leading under it."""
+        self._lease: Lease | None = None
+        self._observed_at = float("-inf")
+        """When the Lease was first seen as it is in `_lease`."""
+        self._held = False
+        """Whether somebody held the Lease when it was last seen."""
+        self._renewals = Renewals(retry_period)
+        self.acquired_at = float("-inf")
+        """On our clock: when the answer to the last acquisition came."""
+        self.previous_renewal_seen: float | None = None
+        """On our clock: when the predecessor's last renewal was observed, at the latest it can
+        have been. None if there was no predecessor, or it gave the Lease up."""
+        self.handover: Revisions | None = None
+        """What the predecessor left on the Lease, if it gave it up in good order: it had seen this
+        much when it decided no more, everything that it had written included."""
+        self.last_loss = ""
+        """Why the last term ended, for people."""
+
+    @property
+    def term(self) -> str | None:
+        """The Lease's holderIdentity while we hold it, else None. None for good once it ended."""
+        return self._term if self.time_left() > 0 else None
+
+    def time_left(self) -> float:
+        """Seconds before the renew deadline; not positive when not leading."""
+        if self._term is None:
+            return 0.0
+        return self._renewals.sent + self._renew_deadline - self._clock()
+
+    @property
+    def healthy_since(self) -> float:
+        """Since when, on our clock, every renewal was sent in time and answered within 1 s."""
+        return self._renewals.healthy_since(self._clock())
+
+    async def run(self, on_acquired: Callable[[str], None], on_lost: Callable[[str], None]) -> None:
+        """Acquire, renew, and acquire again until cancelled. Both callbacks get the term.
+
+        Cancelling releases nothing: the term goes on until its deadline, or until `release`.
+        An error raised by a callback ends the term and this call.
+        """
+        while True:
+            await self._acquire()
+            term = self._term
+            assert term is not None  # noqa: S101 - for mypy
+            log.info("leading, term %s", term)
+            try:
+                on_acquired(term)
+                await self._hold()
+            except _LostError as reason:
+                self.last_loss = str(reason)
+                log.warning("term %s is over: %s", term, reason)
+            except Exception:
+                self._end_term()
+                on_lost(term)
+                raise
+            self._end_term()
+            on_lost(term)
+
+    async def release(self, handover: Revisions | None = None) -> None:
+        """Give the Lease up in one write, and leave the successor a `handover` on it, if there is.
+
+        To be called when `run` was cancelled and nothing decided is in flight any more. Never
+        raises: what fails is logged, and the Lease runs out by itself.
+        """
+        annotations = {HANDOVER: handover_text(handover)} if handover else None
+        term, self._term = self._term, None
+        if term is None:
+            return
+        self._ended = term
+        for _ in range(3):
+            try:
+                lease = await self._object.read(self._attempt)
+                if lease is None or lease.holder != term:
+                    return
+                await self._object.release(lease, annotations, self._attempt)
+            except ApiError as error:
+                log.info("giving up the Lease: %s", error)
+                if error.status != 409:
+                    return
+            except (OutcomeUnknown, msgspec.MsgspecError) as error:
+                log.warning("giving up the Lease: %s", error)
+                return
+            else:
+                log.info("gave up term %s", term)
+                return
+
+    async def _acquire(self) -> None:
+        freed = asyncio.Event()
+        watching = asyncio.create_task(self._watch.run(freed.set))
+        try:
+            await self._look_until_acquired(freed)
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
+
+    async def _look_until_acquired(self, freed: asyncio.Event) -> None:
+        """Look at the Lease every retry period, and at once when it was freed."""
+        while True:
+            freed.clear()
+            try:
+                if await self._try_to_acquire():
+                    return
+            except ApiError as error:
+                # Somebody was faster (409), or we may not or cannot: look again.
+                log.log(
+                    logging.DEBUG if error.status == 409 else logging.WARNING,
+                    "trying to acquire the Lease: %s",
+                    error,
+                )
+            except OutcomeUnknown as error:
+                log.warning("trying to acquire the Lease: %s", error)
+            except msgspec.MsgspecError:
+                log.exception("the Lease is unreadable")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._retry_period):
+                    await freed.wait()
+
+    async def _try_to_acquire(self) -> bool:
+        asked = self._clock()
+        lease = await self._object.read(self._attempt)
+        answered = self._clock()
+        if lease is None:
+            # Whoever held it may have renewed it up to the moment at which it was deleted.
+            await self._take(None, answered if self._held else None)
+            return True
+        if self._lease is None or self._lease.revision != lease.revision:
+            self._lease, self._observed_at = lease, answered
+        self._held = bool(lease.holder)
+        if not self._held:
+            await self._take(lease, None)
+            return True
+        # A term we asked for without learning the outcome, or one we know to have ended.
+        ours = lease.holder in (self._candidate, self._ended)
+        if ours or asked - self._observed_at >= (lease.duration or self._duration):
+            await self._take(lease, self._observed_at)
+            return True
+        return False
+
+    async def _take(self, lease: Lease | None, previous: float | None) -> None:
+        term = self._candidate
+        sent = self._clock()
+        self._lease = await self._object.take(lease, term, self._duration, self._attempt)
+        self._term, self._observed_at = term, sent
+        # Only now: a term whose write may still land must stay known as ours.
+        self._candidate = self._new_term()
+        self._held = True
+        given_up = lease is not None and not lease.holder
+        notes = (lease.metadata.annotations if lease and given_up else None) or {}
+        self.handover = read_handover(notes.get(HANDOVER))
+        self.previous_renewal_seen = previous
+        self.acquired_at = self._clock()
+        self._renewals.begin(sent, self.acquired_at)
+
+    async def _hold(self) -> None:
+        """Renew until the term is lost, which is the only way out."""
+        while True:
+            if await self._renew():
+                # At a steady pace from sending to sending: slow answers do not slow it down.
+                pause = self._renewals.sent + self._retry_period - self._clock()
+            else:
+                pause = self._retry_period / 2
+            await asyncio.sleep(max(0.0, min(pause, self.time_left())))
+
+    async def _renew(self) -> bool:
+        left = self.time_left()
+        if left <= 0:
+            raise _LostError(f"no renewal succeeded for {self._renew_deadline:g} s")
+        lease = self._lease
+        sent = self._clock()
+        try:
+            if lease is None:
+                lease = await self._read_own(min(left, self._attempt))
+                sent = self._clock()
+                if (left := self.time_left()) <= 0:
+                    return False
+            self._lease = None  # whatever happens to the write, its revision is used up
+            self._lease = await self._object.renew(lease, min(left, self._attempt))
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            self._renewals.failed(self._clock())
+            if isinstance(error, ApiError) and error.status == 404:
+                raise _LostError("the Lease was deleted") from error
+            log.warning("renewing the Lease: %s", error)
+            return False
+        self._observed_at = sent
+        # Whoever looked in between has seen that the term was over, and acts on it: an answer that
+        # comes after the deadline (the machine slept while it was under way) revives nothing.
+        if self.time_left() <= 0:
+            raise _LostError("the answer to a renewal came after the deadline")
+        self._renewals.succeeded(sent, self._clock())
+        return True
+
+    async def _read_own(self, timeout: float) -> Lease:
+        lease = await self._object.read(timeout)
+        if lease is None:
+            raise _LostError("the Lease was deleted")
+        if lease.holder != self._term:
+            raise _LostError(f"the Lease is held by {lease.holder or 'nobody'}")
+        return lease
+
+    def _end_term(self) -> None:
+        self._ended = self._term or self._ended
+        self._term = None
+
+    def _new_term(self) -> str:
+        return f"{self._identity}_{self._random(5)}"

@@ -1,0 +1,126 @@
+"""The Lease: what is read of it, and the three writes it knows, all under its revision."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from ...quota.vocabulary import HANDOVER
+from ..api.api_error import ApiError
+from ..api.client import Client
+
+
+class LeaseSpec(msgspec.Struct, rename="camel"):
+    """Who holds it and for how long; times are for people, nobody computes with them."""
+
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    lease_transitions: int | None = None
+
+
+class LeaseMeta(msgspec.Struct, rename="camel"):
+    """Which Lease, at which revision."""
+
+    uid: str = ""
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class Lease(msgspec.Struct):
+    """A coordination.k8s.io/v1 Lease."""
+
+    metadata: LeaseMeta
+    spec: LeaseSpec
+
+    @property
+    def revision(self) -> tuple[str, str]:
+        """Differs after every write, also when it was deleted and made again."""
+        return self.metadata.uid, self.metadata.resource_version
+
+    @property
+    def holder(self) -> str:
+        """The term it is held under; empty if nobody holds it."""
+        return self.spec.holder_identity or ""
+
+    @property
+    def duration(self) -> float:
+        """Seconds it must be seen unchanged before somebody else may take it; 0 if it says none."""
+        return float(self.spec.lease_duration_seconds or 0)
+
+
+_decode = msgspec.json.Decoder(Lease).decode
+
+
+class LeaseObject:
+    """Reads and writes one Lease. Timeouts in seconds.
+
+    Guarantees: a write takes effect only if the Lease is still at the revision that was read, or
+    does not exist if none was; what others put on it stays.
+    Errors: ApiError (409: it moved on), OutcomeUnknown, msgspec.MsgspecError.
+    """
+
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        self._client = client
+        self._collection = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._name = name
+
+    async def read(self, timeout: float) -> Lease | None:
+        """A quorum read; None if there is no Lease."""
+        try:
+            return _decode(await self._client.get(self._path, timeout=timeout))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def take(self, lease: Lease | None, term: str, duration: float, timeout: float) -> Lease:
+        """Hold it from now on under `term`; what the last holder left on it is taken away."""
+        now = _now()
+        spec = {
+            "holderIdentity": term,
+            "leaseDurationSeconds": max(1, math.ceil(duration)),
+            "acquireTime": now,
+            "renewTime": now,
+            "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
+        }
+        if lease is not None:
+            return await self._patch(lease, spec, {HANDOVER: None}, timeout)
+        body = {"metadata": {"name": self._name}, "spec": spec}
+        return _decode(await self._client.post(self._collection, body, timeout=timeout))
+
+    async def renew(self, lease: Lease, timeout: float) -> Lease:
+        """Show that the holder is alive. Always a change, so the revision moves."""
+        return await self._patch(lease, {"renewTime": _now()}, None, timeout)
+
+    async def release(
+        self, lease: Lease, annotations: Mapping[str, str] | None, timeout: float
+    ) -> Lease:
+        """Give it up, and put `annotations` on it."""
+        spec = {"holderIdentity": "", "renewTime": _now()}
+        return await self._patch(lease, spec, annotations, timeout)
+
+    async def _patch(
+        self,
+        lease: Lease,
+        spec: Mapping[str, object],
+        annotations: Mapping[str, str | None] | None,
+        timeout: float,
+    ) -> Lease:
+        metadata: dict[str, object] = {
+            "uid": lease.metadata.uid,
+            "resourceVersion": lease.metadata.resource_version,
+        }
+        if annotations:
+            metadata["annotations"] = dict(annotations)
+        body = {"metadata": metadata, "spec": spec}
+        return _decode(await self._client.patch(self._path, body, timeout=timeout))
+
+    @property
+    def _path(self) -> str:
+        return f"{self._collection}/{self._name}"
+
+
+def _now() -> str:
+    # MicroTime demands six digits, also where they are zeros.
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

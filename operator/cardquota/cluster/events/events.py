@@ -1,0 +1,186 @@
+"""Events on objects, for people: one per change of the reason, written in the background."""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Literal
+
+from ..api.api_error import ApiError, OutcomeUnknown
+from ..api.backoff import Backoff
+from ..api.client import Client
+from .event import Event, ObjectReference
+from .event_queue import EventQueue
+
+log = logging.getLogger(__name__)
+
+_TRIES: Final = 5
+_WRITERS: Final = 8
+"""Events written at the same time, each of another namespace: so many namespaces less one may have
+events that fail and are tried again, before those of all others wait. Few, because when the API
+server is away for long, each of these loses one event after the other."""
+_GIVES_WAY: Final = 2.0
+"""Seconds for which an event lets more urgent requests go first."""
+
+
+class EventRecorder:
+    """Records events without holding anybody up.
+
+    Guarantees: per object (uid) one event per change of the reason, whatever the message;
+    `record` never blocks and never raises; memory is bounded; the events of a namespace are written
+    in order, and those of up to 7 namespaces that fail hold up none of the others. While told to
+    `give_way` it writes nothing that was recorded less than 2 seconds ago.
+    Not guaranteed: that an event is written (a full queue drops the oldest of a namespace whose
+    events fail, or else the oldest; and one that is refused, or not taken in 5 tries, is lost), nor
+    that a reason is not repeated after a restart or once `remembered` other objects had events
+    since. See `dropped`.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        component: str = "cardquota",
+        instance: str,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        queue_size: int = 10_000,
+        remembered: int = 20_000,
+        backoff: Callable[[], Backoff] = Backoff,
+    ) -> None:
+        """`instance`: which replica; `clock`: the time of day, seconds since 1970; `monotonic`:
+        seconds, of the same pace as the event loop's.
+        """
+        if queue_size < 1 or remembered < 1:
+            raise ValueError("queue_size and remembered must be at least 1")
+        self._client = client
+        self._component = component
+        self._instance = instance
+        self._clock = clock
+        self._monotonic = monotonic
+        self._queue = EventQueue(queue_size)
+        self._size = queue_size
+        self._reasons: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._remembered = remembered
+        self._backoff = backoff
+        self._wake = asyncio.Event()
+        self._goes = asyncio.Event()
+        self._goes.set()
+        self.written = 0
+        """Events the API server has taken."""
+        self.dropped = 0
+        """Events that were lost."""
+
+    def record(
+        self,
+        ref: ObjectReference,
+        *,
+        type: Literal["Normal", "Warning"],  # noqa: A002 - Kubernetes' own word
+        reason: str,
+        message: str,
+        topic: str = "",
+    ) -> None:
+        """Queue an event, unless the last one of this object had the same reason and topic.
+
+        `topic`: what it is about, where that may change under the same reason.
+        """
+        repeated = self._reasons.get(ref.uid) == (reason, topic)
+        self._reasons[ref.uid] = (reason, topic)
+        self._reasons.move_to_end(ref.uid)
+        if len(self._reasons) > self._remembered:
+            self._reasons.popitem(last=False)
+        if repeated:
+            return
+        event = Event(ref, type, reason, message, self._clock(), self._monotonic())
+        self.dropped += self._queue.put(event)
+        self._wake.set()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more event of the kind that there may be very many of had better be recorded
+        now. Not while half the queue is taken, so that there is room for all others; events of
+        namespaces where they fail do not count, for they are the first to go.
+        """
+        return self._queue.sound < max(1, self._size // 2)
+
+    def last_reason(self, uid: str) -> str | None:
+        """The reason of the object's last event, as far as it is remembered."""
+        found = self._reasons.get(uid)
+        return found[0] if found else None
+
+    def forget(self, uid: str) -> None:
+        """The object's next event is written in any case; also to be called when it is gone."""
+        self._reasons.pop(uid, None)
+
+    def give_way(self) -> None:
+        """Something more urgent is on its way: each event is a request like that one."""
+        self._goes.clear()
+
+    def go_on(self) -> None:
+        """The inverse of `give_way`."""
+        self._goes.set()
+
+    async def run(self) -> None:
+        """Write what is queued until cancelled."""
+        async with asyncio.TaskGroup() as writers:
+            for _ in range(_WRITERS):
+                writers.create_task(self._write_all())
+
+    async def _write_all(self) -> None:
+        while True:
+            # While one waits others take events: it may be another one that would be next.
+            while (first := self._queue.first()) is not None and self._is_early(first.since):
+                await self._turn(first.since)
+            event = self._queue.take()
+            if event is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            try:
+                await self._write(event)
+            finally:
+                self._queue.done(event.namespace)
+            # Where nothing had to be waited for, thousands would be written in one go.
+            await asyncio.sleep(0)
+
+    def _is_early(self, since: float) -> bool:
+        """Whether an event recorded then gives way now."""
+        return not self._goes.is_set() and since + _GIVES_WAY > self._monotonic()
+
+    async def _turn(self, since: float) -> None:
+        """Return once an event recorded then is to be written."""
+        left = since + _GIVES_WAY - self._monotonic()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._goes.wait(), max(0.0, left))
+
+    async def _write(self, event: Event) -> None:
+        path, namespace = event.path, event.namespace
+        body = event.body(self._component, self._instance)
+        backoff = self._backoff()
+        for attempt in range(1, _TRIES + 1):
+            try:
+                await self._client.post(path, body)
+            except ApiError as error:
+                # Its name is its own: if it exists, an earlier try did it.
+                if error.status == 409 and error.reason == "AlreadyExists":
+                    break
+                if error.status != 429:
+                    log.info("an event was refused: %s", error)
+                    self.dropped += 1
+                    return
+                retry_after = error.retry_after
+            except OutcomeUnknown as error:
+                log.debug("writing an event: %s", error)
+                retry_after = error.retry_after
+            else:
+                break
+            self._queue.tried(namespace, taken=False)
+            if attempt == _TRIES:
+                log.warning("an event was not written in %d tries", _TRIES)
+                self.dropped += 1
+                return
+            await asyncio.sleep(backoff.next(retry_after))
+        self._queue.tried(namespace, taken=True)
+        self.written += 1

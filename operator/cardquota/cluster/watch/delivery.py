@@ -1,0 +1,122 @@
+"""From raw objects to what a sink is told: seen, gone, undecodable."""
+
+import logging
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from ..api.wire import Identity, Watched, decode_identity, decoder_of, revision_of
+from .known import Known
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=Watched)
+T_contra = TypeVar("T_contra", bound=Watched, contravariant=True)
+
+
+class Sink(Protocol[T_contra]):
+    """Who is told. Called in the event loop: must not block and never awaits."""
+
+    def seen(self, obj: T_contra) -> None:
+        """Added or changed. May repeat; is never older than what was told before of that object."""
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        """Deleted, also what vanished while the stream was cut. May repeat."""
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        """There is such an object, but not what is in it: it could not be read, or `seen` failed.
+
+        Names are empty where not even they could be read. Ends with `seen` or `gone`.
+        """
+
+
+class Delivery(Generic[T]):
+    """Tells a sink about raw objects of one kind, and remembers which exist.
+
+    Guarantees: one bad object, or a sink that raises, never keeps the others from being told; an
+    object that takes the name of another one is told as gone, then seen.
+    """
+
+    def __init__(self, kind: str, decoder: type[T], sink: Sink[T]) -> None:
+        self._kind = kind
+        self._decode = decoder_of(decoder)
+        self._sink = sink
+        self.known = Known()
+
+    def changed(
+        self, raw: msgspec.Raw, *, newer_than: int = -1, listed: Known | None = None
+    ) -> int:
+        """Tell an object that exists, unless its revision is at most `newer_than`.
+
+        It is noted in `listed` too. Returns its revision, 0 if unreadable.
+        """
+        error = ""
+        obj: T | None = None
+        try:
+            obj = self._decode(raw)
+            meta = obj.metadata
+            if not meta.uid:  # of such a one nobody could tell when it is gone
+                obj, error = None, "it has no uid"
+        except (msgspec.MsgspecError, ValueError, RecursionError) as reason:
+            error = str(reason)
+            meta = self._identity(raw).metadata
+        revision = revision_of(meta.resource_version)
+        if 0 < revision <= newer_than:
+            return revision
+        if meta.uid:
+            replaced = self.known.put(meta.namespace, meta.name, meta.uid)
+            if replaced is not None:
+                self._gone(meta.namespace, meta.name, replaced)
+            if listed is not None:
+                listed.put(meta.namespace, meta.name, meta.uid)
+        if obj is not None:
+            try:
+                self._sink.seen(obj)
+            except Exception as reason:
+                log.exception("%s %s/%s: not taken in", self._kind, meta.namespace, meta.name)
+                error = f"{type(reason).__name__}: {reason}"
+        if error:
+            self._undecodable(meta.namespace, meta.name, meta.uid, error)
+        return revision
+
+    def deleted(self, raw: msgspec.Raw) -> int:
+        """Tell an object that was deleted; returns the revision of the deletion.
+
+        Errors: msgspec.MsgspecError if not even its name can be read.
+        """
+        meta = decode_identity(raw).metadata
+        self.known.drop(meta.namespace, meta.name, meta.uid)
+        self._gone(meta.namespace, meta.name, meta.uid)
+        return revision_of(meta.resource_version)
+
+    def only_in_steps(self, listed: Known) -> Iterator[int]:
+        """Tell as gone all that is not in `listed`, in short steps: how many were told in each.
+
+        To be iterated over to its end, with nothing else of this kind told in between.
+        """
+        for some in self.known.missing_from(listed):
+            for namespace, name, uid in some:
+                self.known.drop(namespace, name, uid)
+                self._gone(namespace, name, uid)
+                yield 1
+            yield 0
+
+    def _gone(self, namespace: str, name: str, uid: str) -> None:
+        try:
+            self._sink.gone(namespace, name, uid)
+        except Exception:
+            log.exception("%s %s/%s: its end was not taken in", self._kind, namespace, name)
+
+    def _undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        try:
+            self._sink.undecodable(namespace, name, uid, error)
+        except Exception:
+            log.exception("%s %s/%s: unreadable, and that not noted", self._kind, namespace, name)
+
+    @staticmethod
+    def _identity(raw: msgspec.Raw) -> Identity:
+        try:
+            return decode_identity(raw)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return Identity()

@@ -1,0 +1,185 @@
+"""From the watches into the ledger: one sink per kind, and a pulse when the ledger moved.
+
+All sinks run in the ledger's event loop. One bad object is counted and left out; the rest goes on.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ...quota.ledger.group_facts import group_facts, namespace_facts
+from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.queue_facts import queue_facts
+from ...quota.nodes.node_facts import node_facts
+from ...quota.objects.device_class import DeviceClass
+from ...quota.objects.limit_range import LimitRange
+from ...quota.objects.namespace import Namespace
+from ...quota.objects.node import Node
+from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import PodGroup
+from ...quota.objects.priority_class import PriorityClass
+from ...quota.objects.queue import Queue
+from ...quota.objects.runtime_class import RuntimeClass
+from ...quota.pods.pod_facts import pod_facts
+from .catching_up import CatchingUp
+from .pulse import Pulse
+
+T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
+_MOST_SAID = 400
+"""Characters of a name, or of what is wrong with an object, in a line of the log."""
+
+
+@dataclass(slots=True)
+class KindSink(Generic[T]):
+    """A reflector's sink for one kind of object."""
+
+    kind: str
+    pulse: Pulse
+    take: Callable[[T], None]
+    drop: Callable[[str, str, str], None]
+    on_undecodable: Callable[[str], None]
+
+    def seen(self, obj: T) -> None:
+        """An object was added or changed."""
+        try:
+            self.take(obj)
+        except (ValueError, TypeError) as error:
+            self._leave_out("an object", error)
+        self.pulse.beat()
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        """An object was deleted."""
+        self.drop(namespace, name, uid)
+        self.pulse.beat()
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        """An object could not be decoded."""
+        self._leave_out(f"{namespace}/{name} ({uid})", error)
+
+    def _leave_out(self, which: str, error: object) -> None:
+        text = str(error)[:_MOST_SAID]
+        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which[:_MOST_SAID], text)
+        self.on_undecodable(self.kind)
+
+
+@dataclass(slots=True, frozen=True)
+class Watched:
+    """One kind to be reflected: its path, its struct and its sink."""
+
+    kind: str
+    path: str
+    struct: type[Any]
+    sink: KindSink[Any]
+    needed: bool = True
+    """Whether decisions are made of it. If not, nobody waits for it: an API server may not serve
+    it, and right after an upgrade we may not be allowed to read it yet."""
+    older: tuple[str, ...] = ()
+    """The paths of its older versions, if it has any that matter."""
+
+
+def watched(
+    ledger: Ledger, pulse: Pulse, on_undecodable: Callable[[str], None]
+) -> tuple[Watched, ...]:
+    """All kinds the ledger lives on, those that may not be there at the end."""
+    group = "/apis/scheduling.volcano.sh/v1beta1"
+    devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
+    catching_up = CatchingUp(ledger, pulse)
+
+    def node_seen(node: Node) -> None:
+        ledger.node_seen(node_facts(node, ledger.vendors))
+        catching_up.look()
+
+    def queue_seen(queue: Queue) -> None:
+        ledger.queue_seen(queue_facts(queue))
+        catching_up.look()
+
+    def node_gone(name: str) -> None:
+        ledger.node_gone(name)
+        catching_up.look()
+
+    def kind(
+        name: str,
+        path: str,
+        struct: type[T],
+        take: Callable[[T], None],
+        drop: Callable[[str, str, str], None],
+        *,
+        needed: bool = True,
+        older: Sequence[str] = (),
+    ) -> Watched:
+        sink = KindSink(name, pulse, take, drop, on_undecodable)
+        return Watched(name, path, struct, sink, needed, tuple(older))
+
+    return (
+        kind(
+            "pods",
+            "/api/v1/pods",
+            Pod,
+            lambda x: ledger.pod_seen(pod_facts(x)),
+            lambda _, __, uid: ledger.pod_gone(uid),
+        ),
+        kind(
+            "nodes",
+            "/api/v1/nodes",
+            Node,
+            node_seen,
+            lambda _, name, __: node_gone(name),
+        ),
+        kind(
+            "queues",
+            f"{group}/queues",
+            Queue,
+            queue_seen,
+            lambda _, name, __: ledger.queue_gone(name),
+        ),
+        kind(
+            "podgroups",
+            f"{group}/podgroups",
+            PodGroup,
+            lambda x: ledger.group_seen(group_facts(x)),
+            lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
+        ),
+        kind(
+            "namespaces",
+            "/api/v1/namespaces",
+            Namespace,
+            lambda x: ledger.namespace_seen(namespace_facts(x)),
+            lambda _, name, __: ledger.namespace_gone(name),
+        ),
+        kind(
+            "priorityclasses",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            PriorityClass,
+            lambda x: ledger.priority_class_seen(x.metadata.name, x.value),
+            lambda _, name, __: ledger.priority_class_gone(name),
+        ),
+        kind(
+            "limitranges",
+            "/api/v1/limitranges",
+            LimitRange,
+            ledger.defaults.limit_range_seen,
+            lambda namespace, name, _: ledger.defaults.limit_range_gone(namespace, name),
+            needed=False,
+        ),
+        kind(
+            "runtimeclasses",
+            "/apis/node.k8s.io/v1/runtimeclasses",
+            RuntimeClass,
+            ledger.defaults.runtime_class_seen,
+            lambda _, name, __: ledger.defaults.runtime_class_gone(name),
+            needed=False,
+        ),
+        kind(
+            "deviceclasses",
+            devices[0],
+            DeviceClass,
+            lambda x: ledger.device_class_seen(
+                x.metadata.name, x.spec.extended_resource_name or ""
+            ),
+            lambda _, name, __: ledger.device_class_gone(name),
+            needed=False,
+            older=devices[1:],
+        ),
+    )

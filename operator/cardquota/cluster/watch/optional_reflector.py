@@ -1,0 +1,119 @@
+"""A reflector of a kind that an API server may not serve, or only in an older version.
+
+Nobody waits for such a kind: without it the rest of us works as ever.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+from ...loop.turns import Turns
+from ..api import wire
+from ..api.api_error import ApiError
+from .known import Known
+from .reflector import Reflector
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=wire.Watched)
+
+_FORBIDDEN: Final = 403
+_ABSENT: Final = frozenset({_FORBIDDEN, 404})
+"""Answers of an API server without the kind; and of one whose administrator has not applied our
+rights of this release yet."""
+_ASK_AGAIN: Final = 300.0
+"""Seconds, give or take a quarter, until a kind that is not there is asked for again."""
+_PATIENCE: Final = 10.0
+"""Seconds; a few tries."""
+
+
+class OptionalReflector(Reflector[T]):
+    """Reflects one kind into one sink, in the first of several versions that is served.
+
+    Guarantees what a reflector does while one of them is. While none is, or we may not read it, the
+    sink is told that there is nothing, the kind counts as synced and current, and it is asked for
+    again now and then. It also counts as synced once it could not be listed for a while: a kind
+    that the API server never gets to list holds up nobody.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        paths: Sequence[str],
+        ask_again: float = _ASK_AGAIN,
+        patience: float = _PATIENCE,
+        **kwargs: Any,
+    ) -> None:
+        """`paths`: of the collection, the newest version first. `ask_again` in seconds; `patience`:
+        seconds for which a kind that cannot be listed is waited for.
+        """
+        super().__init__(*args, path=paths[0], **kwargs)
+        self._paths = tuple(paths)
+        self._ask_again = ask_again
+        self._patience = patience
+        self._trying_since: float | None = None
+        self._why_absent = ""
+        self._forbidden = False
+
+    def lag(self) -> float:
+        """As of a reflector; 0 while the kind is not there."""
+        return 0.0 if self._why_absent else super().lag()
+
+    async def _list(self) -> None:
+        """List it, as soon as it is there."""
+        while (why := await self._list_any()) is not None:
+            turns = Turns()
+            for _ in self._delivery.only_in_steps(Known()):
+                await turns.give_way()
+            self._count_as_synced()
+            if why != self._why_absent:
+                self._why_absent = why
+                level = logging.WARNING if self._forbidden else logging.INFO
+                text = "%s are not read, and asked for again now and then: %s"
+                log.log(level, text, self.kind, why)
+            await asyncio.sleep(self._ask_again * (0.75 + self._random() / 2))
+        self._why_absent = ""
+
+    async def _list_any(self) -> str | None:
+        """List the newest version there is; why there is none, else None."""
+        refused, self._forbidden = "", False
+        for path in self._paths:
+            self.path = path
+            if self._trying_since is None:
+                self._trying_since = self._clock()  # an answer alone may take long
+            try:
+                await super()._list()
+            except ApiError as error:
+                if error.status not in _ABSENT:
+                    self._failed()
+                    raise
+                refused = refused or str(error)
+                self._forbidden = self._forbidden or error.status == _FORBIDDEN
+            except Exception:
+                self._failed()
+                raise
+            else:
+                self._trying_since = None
+                return None
+        return refused
+
+    async def _watch(self) -> bool:
+        try:
+            return await super()._watch()
+        except ApiError as error:
+            if error.status not in _ABSENT:
+                raise
+        # What is known is nothing from now on; whatever the next answer is, a list comes first.
+        self._usable = False
+        return False
+
+    def _failed(self) -> None:
+        """It may pass: who starts without the kind decides as if there was none of it."""
+        begun = self._trying_since
+        if begun is not None and self._clock() - begun >= self._patience:
+            self._count_as_synced()
+
+    def _count_as_synced(self) -> None:
+        self.synced = True
+        self._synced_event.set()

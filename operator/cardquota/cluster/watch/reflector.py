@@ -1,0 +1,305 @@
+"""A reflector: keeps a sink told of all objects of one kind, through every failure.
+
+list (in pages) -> watch from the list's revision -> watch again from the last revision applied,
+for as long as the API server remembers it; after a 410 list again and work out what vanished.
+"""
+
+import asyncio
+import logging
+import random as _random
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+import aiohttp
+import msgspec
+
+from ...loop.turns import Turns
+from ..api import wire
+from ..api.api_error import ApiError, OutcomeUnknown, read_status
+from ..api.backoff import Backoff
+from ..api.client import Client, drop
+from ..api.clock import boottime
+from ..api.connection_error import in_words
+from ..api.lines import Lines
+from .delivery import Delivery, Sink
+from .foothold import Foothold, StreamError
+from .known import Known
+from .page import read_page
+from .progress import Progress
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=wire.Watched)
+
+_LATE = 90.0
+"""Seconds of lag from which on what is known is called old."""
+_PROBE_SECONDS = 3
+"""Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
+
+
+class _BrokenError(Exception):
+    """The stream cannot be followed from here: list again."""
+
+
+class Reflector(Generic[T]):
+    """Reflects one kind into one sink.
+
+    Guarantees: the sink is told every object, every change that lasts, and every end, also of what
+    vanished while the stream was cut; per object never anything older than before; nothing is
+    told from a list that is older than what was applied (an API server that went back in time, as
+    after a restored backup, is waited for, loudly). `run` ends only by cancellation.
+    Not guaranteed: that short-lived states between two changes are seen; that what a kind held is
+    told as gone when the kind itself is no longer served (404): it is asked for again and again.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        path: str,
+        kind: str,
+        decoder: type[T],
+        sink: Sink[T],
+        params: Mapping[str, str] | None = None,
+        page_size: int = 500,
+        clock: Callable[[], float] = boottime,
+        watch_seconds: float = 60.0,
+        stall_timeout: float = 90.0,
+        backoff: Backoff | None = None,
+        random: Callable[[], float] = _random.random,
+    ) -> None:
+        """`path` of the collection; `kind` for people; `params`: selectors, if any.
+
+        `watch_seconds`: how long a watch is asked to last, give or take a quarter; it bounds how
+        long a quiet stream goes without a bookmark. `stall_timeout`: seconds of silence after
+        which a stream is given up; more than a watch lasts.
+        """
+        if page_size < 1:
+            raise ValueError("page_size must be at least 1")
+        if stall_timeout <= watch_seconds * 1.25:
+            raise ValueError("stall_timeout must exceed watch_seconds by more than a quarter")
+        self.path = path
+        self.kind = kind
+        self.synced = False
+        """Whether everything was told at least once and news can come; stays true.
+
+        A list alone would do for a moment: where the first watch is refused (an API server that
+        has just made the kind does so for a second), what is created then would not be known.
+        """
+        self.relists = 0
+        """Lists after the first complete one."""
+        self._client = client
+        self._delivery = Delivery(kind, decoder, sink)
+        self._params = dict(params or {})
+        self._page_size = page_size
+        self._clock = clock
+        self._watch_seconds = watch_seconds
+        self._stall_timeout = stall_timeout
+        self._backoff = backoff or Backoff()
+        self._random = random
+        self._progress = Progress()
+        self._applied = 0
+        self._foothold = Foothold()
+        self._synced_event = asyncio.Event()
+        self._stream: aiohttp.ClientResponse | None = None
+        self._cut = False
+        self._usable = False
+        """Whether what is known can be followed on from; else it is to be listed first."""
+        self._streamed = False
+        """Whether a stream has made progress, or lasted, since the last list."""
+
+    def __len__(self) -> int:
+        """How many objects exist, as far as known. Costs O(namespaces)."""
+        return len(self._delivery.known)
+
+    @property
+    def revision(self) -> int:
+        """The newest resourceVersion up to which everything was told; 0 before the first list."""
+        return self._progress.revision
+
+    @property
+    def applied(self) -> int:
+        """The newest change that was told, or the last list; bookmarks do not count.
+
+        Whoever has passed this knows as much of the kind as we do.
+        """
+        return self._applied
+
+    def lag(self) -> float:
+        """Seconds since the stream was last known to be current; infinite before the first list.
+
+        In a quiet cluster this goes up to `watch_seconds` and back: no news is no proof.
+        """
+        return self._clock() - self._progress.current_at
+
+    @property
+    def late(self) -> bool:
+        """Whether its stream has not been known current for longer than a quiet one ever is."""
+        return self.lag() > _LATE
+
+    async def wait_synced(self) -> None:
+        """Return once everything was told at least once, and news can come."""
+        await self._synced_event.wait()
+
+    async def passed(self, revision: int) -> None:
+        """Return once everything up to `revision` was told. Needs `run` to run.
+
+        Cuts the stream, if that is a long one, for a short one that ends in a bookmark: 1 to 2 s.
+        Not guaranteed: an end, if `revision` lies in the future or the API server is away.
+        """
+        if self.revision >= revision:
+            return
+        if self._stream is not None:
+            self._cut = True
+            drop(self._stream)
+        await self._progress.reached(revision)
+
+    async def run(self) -> None:
+        """List and watch until cancelled, whatever happens."""
+        self._usable = False
+        while True:
+            retry_after: float | None = None
+            try:
+                if not self._usable:
+                    await self._list()
+                    self._usable = True
+                if await self._watch():
+                    continue
+                log.debug("%s: the stream ended at once", self.kind)
+            except ApiError as error:
+                lost = self._foothold.is_lost(error, self.revision)
+                if lost and self._streamed and not isinstance(error, StreamError):
+                    # It answers again after an outage, and what we know is as old as that: the
+                    # delays have grown for one that did not answer.
+                    self._backoff.reset()
+                self._usable = self._usable and not lost
+                retry_after = error.retry_after
+                log.log(
+                    logging.INFO if error.status == 410 else logging.WARNING,
+                    "%s: %s",
+                    self.kind,
+                    error,
+                )
+            except _BrokenError as error:
+                self._usable = False
+                log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
+            except OutcomeUnknown as error:
+                retry_after = error.retry_after
+                log.warning("%s: %s", self.kind, error)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                log.warning("%s: stream lost: %s", self.kind, in_words(error))
+            except Exception as error:
+                self._usable = False
+                log.exception("%s: %s; listing again", self.kind, type(error).__name__)
+            await asyncio.sleep(self._backoff.next(retry_after))
+
+    async def _list(self) -> None:
+        if self.revision:
+            self.relists += 1
+        asked = self._clock()
+        listed = Known()
+        turns = Turns()
+        revision = 0
+        params = {**self._params, "limit": str(self._page_size)}
+        while True:
+            page = await read_page(self._client, self.path, params, self._backoff)
+            if not revision:
+                revision = wire.revision_of(page.metadata.resource_version)
+                if revision < self.revision or not revision:
+                    raise _BrokenError(
+                        f"list at revision {revision}, after {self.revision} was told"
+                    )
+            for raw in page.items or ():
+                self._delivery.changed(raw, listed=listed)
+                await turns.give_way()
+            if not page.metadata.continue_:
+                break
+            params["continue"] = page.metadata.continue_
+        vanished = 0
+        for gone in self._delivery.only_in_steps(listed):
+            vanished += gone
+            await turns.give_way()
+        log.info(
+            "%s: %d listed at revision %d, %d had vanished",
+            self.kind,
+            len(listed),
+            revision,
+            vanished,
+        )
+        self._foothold.regained()
+        self._streamed = False
+        self._applied = revision
+        self._progress.told_up_to(revision, asked)
+
+    async def _watch(self) -> bool:
+        """Follow one stream to its end. Returns whether to go on at once."""
+        probing = self._progress.awaited
+        seconds = _PROBE_SECONDS if probing else self._length()
+        opened, begun_at = self._clock(), self.revision
+        params = {
+            **self._params,
+            "resourceVersion": str(self.revision),
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        silence = min(self._stall_timeout, seconds + 10.0)
+        lines = Lines()
+        turns = Turns()
+        told = False
+        async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
+            self.synced = True
+            self._synced_event.set()
+            if self._progress.awaited and not probing:
+                return True
+            self._cut = False
+            self._stream = None if probing else response
+            begun = self._clock()  # to be answered at all may take long, and proves nothing
+            try:
+                async for chunk in response.content.iter_any():
+                    for line in lines.feed(chunk):
+                        self._event(line)
+                        told = True
+                        await turns.give_way()
+            except (aiohttp.ClientError, OSError):
+                if not self._cut:
+                    raise
+            finally:
+                self._stream = None
+                lasted = self._clock() - begun >= 1.0
+                if lasted or self.revision > begun_at:
+                    self._streamed = True
+                    self._backoff.reset()
+        now = self._clock()
+        if now - opened >= seconds - 1.0:
+            # The API server ended it when it was due: until then there was no more to tell. It may
+            # have sent no bookmark at all, if the kind has never changed since it started.
+            self._progress.told_up_to(self.revision, now)
+        # A stream that ends at once and empty, again and again, must not become a busy loop.
+        return told or self._cut or lasted
+
+    def _event(self, line: bytes) -> None:
+        try:
+            event = wire.decode_event(line)
+            if event.type in (wire.ADDED, wire.MODIFIED):
+                revision = self._delivery.changed(event.object, newer_than=self._progress.revision)
+            elif event.type == wire.DELETED:
+                revision = self._delivery.deleted(event.object)
+            elif event.type == wire.BOOKMARK:
+                meta = wire.decode_identity(event.object).metadata
+                revision = wire.revision_of(meta.resource_version)
+                self._progress.told_up_to(revision, self._clock())
+                return
+            elif event.type == wire.ERROR:
+                status = read_status(event.object)
+                after = status.details.retry_after_seconds if status.details else None
+                raise StreamError(status.code, status.reason, status.message, retry_after=after)
+            else:
+                raise _BrokenError(f"unknown event type {event.type[:40]!r}")
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise _BrokenError(f"unreadable line of {len(line)} bytes: {error}") from error
+        self._applied = max(self._applied, revision)
+        self._progress.told_up_to(revision, self._clock())
+
+    def _length(self) -> int:
+        # Not all at the same moment: neither the kinds nor the replicas.
+        return max(1, round(self._watch_seconds * (0.75 + self._random() / 2)))

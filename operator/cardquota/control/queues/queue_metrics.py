@@ -1,0 +1,129 @@
+"""The ledger's numbers as metrics, brought up to date when somebody scrapes."""
+
+from collections import defaultdict
+from typing import Final
+
+from ...loop.turns import Turns, in_turns
+from ...metrics import Metrics
+from ...quota.ledger.account import OUTSIDE, Account, Row, sum_of
+from ...quota.ledger.ledger import Ledger
+from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
+from ...quota.reports.drift import Drift, compare
+from ...quota.reports.queue_report import deserved
+from ...quota.vocabulary import CPU, MEMORY
+
+_ROUNDS: Final = 3
+_Rows = defaultdict[str, defaultdict[tuple[str, ...], float]]
+"""By gauge and labels. What falls under one label adds up."""
+
+UNKNOWN: Final = "<unknown>"
+"""The label of all queues that do not exist, and of all cards that no node has shown and no quota
+has: users name what they like, and each name would be a series of its own for ever (P8). No object
+and no card can be called so."""
+
+
+async def refresh(ledger: Ledger, metrics: Metrics) -> None:
+    """Show all numbers of queues and cards. Costs O(rows), a few us each, in turns: those of one
+    queue are of one moment.
+    """
+    turns = Turns()
+    rows: _Rows = defaultdict(lambda: defaultdict(float))
+    metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
+    metrics.unknown_modes.set(len(ledger.unknown_modes))
+    for account in list(ledger.accounts()):
+        await turns.give_way()
+        exists = account.facts is not None
+        queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
+        _cards(ledger, account, queue, rows)
+        if account.name != OUTSIDE:
+            if exists:
+                _resources(account, rows)
+            rows["gated_pods"][queue,] += len(account.waiting)
+            rows["unadmitted_pods"][queue,] += len(account.past_us)
+    await _cluster(ledger, rows)
+    metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
+
+
+def _label_of(ledger: Ledger, card: str) -> str:
+    return card if ledger.is_known(card) else UNKNOWN
+
+
+def _cards(ledger: Ledger, account: Account, queue: str, rows: _Rows) -> None:
+    named, made_up = cards_of(ledger, account)
+    for card in named:
+        quota = account.quota.get(card, 0)
+        share = deserved(ledger, card, quota)
+        _card(rows, (queue, card), account.row(card), quota, share)
+    if made_up:
+        _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
+
+
+def _card(rows: _Rows, labels: tuple[str, str], row: Row, quota: int, share: int) -> None:
+    values = {
+        "quota": quota,
+        "allocated": row.allocated,
+        "inqueue": row.inqueue,
+        "requested": row.requested,
+        "elastic": row.elastic,
+        "guarantee": quota,
+        "deserved": share,
+    }
+    for total, value in values.items():
+        rows[f"queue_card_{total}"][labels] += value
+
+
+def _resources(account: Account, rows: _Rows) -> None:
+    """Cpu and memory; no row of a limit, guarantee or share where the queue has none."""
+    facts = account.facts
+    for resource, unit in ((CPU, 1000), (MEMORY, 1)):
+        row = account.row(resource)
+        values = {
+            "quota": account.limit(resource),
+            "allocated": row.allocated,
+            "inqueue": row.inqueue,
+            "requested": row.requested,
+            "elastic": row.elastic,
+            "guarantee": facts.guarantee.get(resource) if facts else None,
+            "deserved": facts.deserved.get(resource) if facts else None,
+        }
+        for total, value in values.items():
+            if value is not None:
+                rows[f"queue_resource_{total}"][account.name, resource] = value / unit
+
+
+async def _cluster(ledger: Ledger, rows: _Rows) -> None:
+    for name, card in (await in_turns(cluster_report_in_steps(ledger))).items():
+        label = _label_of(ledger, name)
+        values = {
+            "allocatable": card.allocatable,
+            "allocated": card.allocated,
+            "quota": card.guarantee,
+            "guarantee": card.guarantee,
+            "oversold": card.oversold,
+        }
+        for total, value in values.items():
+            rows[f"cluster_card_{total}"][label,] += value
+        for use, part in card.parts.items():
+            rows["cluster_card_allocated_by_policy"][label, use] += part.allocated
+            rows["cluster_card_guarantee_by_policy"][label, use] += part.guarantee
+        for use, oversold in card.oversold_by_use().items():
+            rows["cluster_card_oversold_by_policy"][label, use] += oversold
+
+
+async def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
+    """Compare the ledger with a recount. Costs O(pods), in turns: to be called now and then.
+
+    Queues that move all the time are compared three times at most; what is found of the others
+    counts, and those that were moving come next time.
+    """
+    differing: Drift = {}
+    moving: frozenset[str] | None = None
+    for _ in range(_ROUNDS):
+        found = await in_turns(compare(ledger))
+        differing |= {
+            key: both for key, both in found.drift.items() if moving is None or key[0] in moving
+        }
+        moving = found.moved if moving is None else moving & found.moved
+        if not moving:
+            break
+    metrics.ledger_drift.set(len(differing))

@@ -1,0 +1,178 @@
+"""Kopf on the leader: reconciles the Queues in a thread and loop of its own.
+
+Few objects and rich handling is what Kopf is good at. It never touches the ledger: reports come in
+by message (`post`), and what Kopf sees of a queue is compared with them by the status writer. Only
+`on.event` is used: it leaves the objects untouched (no finalizers, no annotations).
+"""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import kopf
+
+from ...cluster.api.client import APPLY_PATCH, Client
+from ...quota import vocabulary as v
+from ...quota.reports.queue_report import QueueReport
+from .status_writer import StatusWriter
+
+_LOG = logging.getLogger(__name__)
+_RESTART: Final = 1.0
+"""Seconds before Kopf is started again after an error ended it."""
+
+
+class QueueOperator:
+    """Start it when a term begins, stop it when the term ends."""
+
+    def __init__(self, *, standalone: bool, ask_all: Callable[[], None]) -> None:
+        """`ask_all` is called, in the Kopf thread, when the reports of all queues are wanted."""
+        self._standalone = standalone
+        self._ask_all = ask_all
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writer: StatusWriter | None = None
+        self._stop = threading.Event()
+        self._end: asyncio.Event | None = None
+        """Ends Kopf; of the Kopf loop."""
+        self._lock = threading.Lock()
+        """Of what both threads use: the two below, and whether `_loop` is there."""
+        self._posted: dict[str, QueueReport | None] = {}
+        """By queue the latest numbers, None if it is gone."""
+        self._called = False
+        """Whether the Kopf loop has been told to take them."""
+
+    def start(self) -> None:
+        """Begin to reconcile."""
+        self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
+        self._thread.start()
+
+    def post(self, queue: str, report: QueueReport | None) -> None:
+        """Hand over new numbers of a queue, or that it is gone; from any thread.
+
+        However slow Kopf is, one report of a queue waits for it, the latest, and one call. Dropped
+        while Kopf is not up: it asks for all.
+        """
+        with self._lock:
+            if self._loop is None:
+                return
+            self._posted[queue] = report
+            if not self._called:
+                self._called = True
+                self._loop.call_soon_threadsafe(self._take)
+
+    async def stop(self, timeout: float = 5.0) -> None:
+        """End it; returns when the thread is gone or `timeout` seconds have passed."""
+        self._stop.set()
+        loop, end = self._loop, self._end
+        if loop is not None and end is not None:
+            try:
+                loop.call_soon_threadsafe(end.set)
+            except RuntimeError:
+                _LOG.debug("the Kopf loop is closed already")
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.to_thread(thread.join, timeout)
+            if thread.is_alive():
+                _LOG.warning("the Kopf thread did not end within %s s", timeout)
+
+    def _take(self) -> None:
+        with self._lock:
+            posted, self._posted, self._called = self._posted, {}, False
+        if self._writer is not None:
+            for name, report in posted.items():
+                if report is None:
+                    self._writer.drop(name)
+                else:
+                    self._writer.want(report)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                asyncio.run(self._reconcile())
+            except Exception as error:  # noqa: BLE001 - whatever ends Kopf, it is started again
+                _LOG.warning("Kopf ended (%s); starting it again", error)
+            self._stop.wait(_RESTART)
+
+    async def _reconcile(self) -> None:
+        # Of this loop, and not `_stop` itself: Kopf waits for an event of threads in the loop's
+        # executor, the end of the loop waits for the executor, and so an error that ends Kopf
+        # would be followed by nothing until the term is over.
+        end = self._end = asyncio.Event()
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+        try:
+            await self._serve(end)
+        finally:
+            with self._lock:
+                self._loop, self._posted, self._called = None, {}, False
+
+    async def _serve(self, end: asyncio.Event) -> None:
+        if self._stop.is_set():  # before there was anything to set
+            return
+        client = await Client.connect()
+        writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
+        try:
+            if self._stop.is_set():
+                return
+            self._ask_all()
+            await kopf.operator(
+                registry=_registry(writer),
+                settings=_settings(),
+                standalone=True,
+                clusterwide=True,
+                stop_flag=end,
+            )
+        finally:
+            self._writer = None
+            writer.close()
+            await client.close()
+
+
+class _Apply:
+    """Server-side apply with our field manager."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def apply(self, path: str, body: object) -> None:
+        params = {"fieldManager": v.FIELD_MANAGER, "force": "true"}
+        await self._client.patch(path, body, content_type=APPLY_PATCH, params=params)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 300
+    settings.process.ultimate_exiting_timeout = None
+    settings.queueing.exit_timeout = 0.5
+    return settings
+
+
+def _registry(writer: StatusWriter) -> kopf.OperatorRegistry:
+    registry = kopf.OperatorRegistry()
+
+    async def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
+        if os.environ.get("KUBECONFIG"):
+            return kopf.login_with_kubeconfig(**kwargs)
+        return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
+
+    async def seen(event: Any, name: str | None, uid: str | None, status: Any, **_: Any) -> None:
+        if name is None:
+            return
+        if event["type"] == "DELETED":
+            writer.drop(name, uid or "")
+        else:
+            writer.see(name, dict(status), uid or "")
+
+    kopf.on.login(registry=registry)(login)
+    kopf.on.event(v.GROUP, v.VERSION, "queues", registry=registry)(seen)
+    return registry

@@ -1,0 +1,110 @@
+"""Numbers of queues that changed, on their way to the status writer.
+
+Work is spread: a queue is reported at most once per second, as it is written at most so often, and
+where very many changed at once they are reported slice by slice.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ...quota.ledger.ledger import Ledger
+from ...quota.reports.queue_report import QueueReport, report
+from ..later import Later, Timer, in_loop_later
+from ..time_slice import TimeSlice
+
+_EVERY: Final = 0.1
+"""Seconds in which changes are gathered."""
+_REST: Final = 1.0
+"""Seconds between two reports of one queue."""
+
+
+class QueueReports:
+    """Of one term; belongs to the ledger's loop.
+
+    Guarantees: whatever changed of a queue is handed over within little more than a second; no call
+    takes longer than a time slice and one report; memory is bounded by the queues.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        post: Callable[[str, QueueReport | None], None],
+        *,
+        clock: Callable[[], float],
+        later: Later = in_loop_later,
+    ) -> None:
+        """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic;
+        `later` calls something after a number of seconds.
+        """
+        self._ledger = ledger
+        self._post = post
+        self._clock = clock
+        self._later = later
+        self._due = OrderedDict[str, None]()
+        """Queues that are to be reported, as soon as there is time; who came first goes first."""
+        self._resting: dict[str, bool] = {}
+        """Queues that were reported in the last second, and whether they changed since."""
+        self._rested_at: deque[tuple[float, str]] = deque()
+        """When they may be reported again."""
+        self._timer: Timer | None = None
+        self._timer_at = 0.0
+        self._flushed_at = float("-inf")
+
+    def changed(self, queues: Iterable[str]) -> None:
+        """These queues have other numbers now."""
+        for queue in queues:
+            if queue in self._resting:
+                self._resting[queue] = True
+            else:
+                self._due[queue] = None
+        self._call_later()
+
+    def all(self) -> None:
+        """All that was handed over may be lost: report every queue."""
+        self._resting.clear()
+        self._rested_at.clear()
+        self.changed([account.name for account in self._ledger.accounts()])
+
+    def stop(self) -> None:
+        """The term is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for book in (self._due, self._resting, self._rested_at):
+            book.clear()
+
+    def _call_later(self) -> None:
+        if not self._due and not self._rested_at:
+            return
+        at = self._flushed_at + _EVERY
+        if not self._due:
+            at = max(at, self._rested_at[0][0])
+        if self._timer is not None:
+            if self._timer_at <= at:
+                return
+            self._timer.cancel()
+        self._call_at(at)
+
+    def _call_at(self, at: float) -> None:
+        self._timer_at = at
+        self._timer = self._later(max(0.0, at - self._clock()), self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        slice_ = TimeSlice(self._clock)
+        now = self._clock()
+        while self._rested_at and self._rested_at[0][0] <= now:
+            _, queue = self._rested_at.popleft()
+            if self._resting.pop(queue):
+                self._due[queue] = None
+        while self._due and not slice_.over:
+            queue, _ = self._due.popitem(last=False)
+            self._resting[queue] = False
+            self._rested_at.append((now + _REST, queue))
+            self._post(queue, report(self._ledger, queue))
+        if self._due:
+            self._call_at(self._clock())
+        else:
+            self._flushed_at = self._clock()
+            self._call_later()

@@ -1,0 +1,101 @@
+"""The status of a Queue, from the ledger's report and what is stored. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...api.condition import Condition as ConditionModel
+from ...api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.quantity import LARGEST
+from ...quota.reports.queue_report import QueueReport, columns
+from ...quota.words import first_of
+
+
+def queue_status(
+    report: QueueReport, stored: Mapping[str, Any], *, now: str, standalone: bool
+) -> dict[str, Any]:
+    """The status to apply, in wire form.
+
+    `stored` is the status as it stands, for the times of conditions that did not change; `now` is
+    RFC 3339. `standalone`: whether state and `allocated` are ours to write; a Closed that somebody
+    else wrote is left alone (Q6).
+    """
+    status = QueueStatus(
+        state=report.state if standalone and report.state_is_ours else None,
+        allocated=_allocated(report) if standalone else None,
+        observed_generation=report.generation,
+        cards=[CardRow(**_bounded(_fields(row))) for row in report.cards],
+        resources=[ResourceRow(**_fields(row)) for row in report.resources],
+        conditions=_conditions(report, stored.get("conditions") or [], now),
+        columns=Columns(**_fields(columns(report))),
+    )
+    return status.model_dump(by_alias=True, exclude_none=True)
+
+
+def _allocated(report: QueueReport) -> dict[str, int | str]:
+    """Volcano's field: what is bound, by resource name."""
+    by_resource: dict[str, int] = {}
+    for row in report.cards:
+        if row.resource:
+            by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
+    return {
+        **{row.name: row.allocated for row in report.resources},
+        **{name: str(amount) for name, amount in sorted(by_resource.items())},
+    }
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+def _bounded(row: dict[str, Any]) -> dict[str, Any]:
+    """At most what the API server takes: it would refuse all numbers for one beyond. No quota is
+    beyond it, so what is over its quota is shown so.
+    """
+    return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
+
+
+def _unreadable(report: QueueReport) -> str:
+    if report.quota_problem:
+        return messages.quota_unreadable(report.quota_problem, kept=report.has_quota)
+    return messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
+
+
+def _conditions(
+    report: QueueReport, stored: list[Mapping[str, Any]], now: str
+) -> list[ConditionModel]:
+    problem = report.quota_problem or report.spec_problem
+    over = [messages.over_quota(report.name, *found) for found in report.over]
+    oversold = [messages.oversold(*found) for found in report.oversold]
+    wanted = (
+        (
+            v.Condition.QUOTA_VALID,
+            not problem,
+            "Unreadable" if problem else "Readable",
+            _unreadable(report),
+        ),
+        (v.Condition.OVER_QUOTA, bool(over), "OverQuota" if over else "WithinQuota", over),
+        (
+            v.Condition.OVERSOLD,
+            bool(oversold),
+            "QuotasExceedCluster" if oversold else "ClusterHasAll",
+            oversold,
+        ),
+    )
+    before = {condition.get("type"): condition for condition in stored}
+    found = []
+    for kind, holds, reason, text in wanted:
+        status, old = str(holds), before.get(kind, {})
+        same = old.get("status") == status and old.get("lastTransitionTime")
+        found.append(
+            ConditionModel(
+                type=kind,
+                status=status,
+                observed_generation=report.generation,
+                last_transition_time=old["lastTransitionTime"] if same else now,
+                reason=reason,
+                message=text if isinstance(text, str) else first_of(text, "; "),
+            )
+        )
+    return found

@@ -1,0 +1,234 @@
+"""Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
+
+What is to be written is worked out when a write is due, so that is the work of a queue, however
+often its numbers change.
+
+What a queue deserves, and whether its cards are oversold, changes with everybody's quota. Where
+that alone is news, writes take turns: one queue that is created must not bring a write to each of a
+thousand others at once, and so keep the API server from everything else.
+
+Lives in the loop of the Kopf thread. What is wanted comes from the ledger's loop, what is stored
+from Kopf's watch; a difference is written, so an edit by hand does not last. The two do not hear of
+a queue's end and of a namesake's beginning in the same order: each takes back only what it said.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.backoff import Backoff
+from ...quota import vocabulary as v
+from ...quota.reports.queue_report import QueueReport
+from .queue_status import queue_status
+
+_LOG = logging.getLogger(__name__)
+_INTERVAL: Final = 1.0
+"""Seconds between two writes of one queue."""
+_LONGEST: Final = 60.0
+"""Seconds between two tries of a write that fails again and again."""
+_TURN: Final = 0.05
+"""Seconds between two writes that tell of other queues' quotas alone."""
+_PATH: Final = f"/apis/{v.GROUP}/{v.VERSION}/queues"
+
+
+class Applier(Protocol):
+    """What is needed of a client."""
+
+    async def apply(self, path: str, body: object) -> None:
+        """Server-side apply as our field manager. Raises ApiError or OutcomeUnknown."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    report: QueueReport | None = None
+    stored: dict[str, Any] | None = None
+    """The status as last seen or written; None: nothing has been seen yet."""
+    uid: str = ""
+    """Of the queue whose status is in `stored`; empty: not known."""
+    next_write: float = 0.0
+    """On the loop's clock. Nor is it looked before then whether there is anything to write."""
+    stale: bool = False
+    """Whether something has changed since that was looked at last."""
+    writing: bool = field(default=False)
+    backoff: Backoff = field(default_factory=lambda: Backoff(_INTERVAL, _LONGEST))
+    """Of writes that failed."""
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when there is news that need not take turns."""
+
+
+class StatusWriter:
+    """One entry per queue that exists; `drop` forgets it."""
+
+    def __init__(self, applier: Applier, now: Callable[[], str], *, standalone: bool) -> None:
+        """`now`: the time of day, RFC 3339."""
+        self._applier = applier
+        self._now = now
+        self._standalone = standalone
+        self._entries: dict[str, _Entry] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._next_turn = 0.0
+        """On the loop's clock."""
+        self.writes = 0
+        """How many writes were sent."""
+
+    @property
+    def turns_ahead(self) -> float:
+        """Seconds until the last turn that was taken or is waited for; 0 if it is over."""
+        return max(0.0, self._next_turn - asyncio.get_running_loop().time())
+
+    def want(self, report: QueueReport) -> None:
+        """The ledger's numbers of a queue."""
+        entry = self._entries.setdefault(report.name, _Entry())
+        before, entry.report = entry.report, report
+        if before is None or _own_numbers(before) != _own_numbers(report):
+            entry.woken.set()
+        self._start(report.name, entry)
+
+    def see(self, name: str, status: dict[str, Any], uid: str = "") -> None:
+        """The status as the API server has it."""
+        entry = self._entries.setdefault(name, _Entry())
+        if entry.stored != status or entry.uid != uid:
+            entry.woken.set()
+        entry.stored, entry.uid = status, uid
+        self._start(name, entry)
+
+    def drop(self, name: str, uid: str = "") -> None:
+        """The queue with this uid is gone; without it, the one that was reported last.
+
+        What is known of another of the same name stays.
+        """
+        entry = self._entries.get(name)
+        if entry is None:
+            return
+        if not uid:
+            if entry.report is None:
+                return
+            uid = entry.report.uid
+        if entry.report is not None and entry.report.uid == uid:
+            entry.report = None
+        if _same(entry.uid, uid):
+            entry.stored = None
+        if entry.report is None and entry.stored is None:
+            del self._entries[name]
+
+    def close(self) -> None:
+        """Write no more."""
+        for task in self._tasks:
+            task.cancel()
+        self._entries.clear()
+
+    def _start(self, name: str, entry: _Entry) -> None:
+        entry.stale = True
+        if entry.writing or entry.report is None or entry.stored is None:
+            return
+        entry.writing = True
+        task = asyncio.get_running_loop().create_task(self._write(name, entry))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _difference(self, entry: _Entry) -> dict[str, Any] | None:
+        """The status to write, or None while there is nothing to write or nothing was seen."""
+        if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
+            return None
+        wanted = queue_status(
+            entry.report, entry.stored, now=self._now(), standalone=self._standalone
+        )
+        # Server-side apply leaves an empty list out: absent and empty are the same.
+        same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
+        return None if same else wanted
+
+    def _takes_turns(self, entry: _Entry, wanted: dict[str, Any] | None) -> bool:
+        """Whether what is to be written follows from other queues' quotas alone."""
+        if wanted is None or entry.stored is None:
+            return False
+        stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
+        return all((stored.get(key) or None) == (own[key] or None) for key in own)
+
+    async def _turn(self, entry: _Entry) -> None:
+        """Wait for one, or until there is other news."""
+        loop = asyncio.get_running_loop()
+        self._next_turn = max(loop.time(), self._next_turn) + _TURN
+        try:
+            async with asyncio.timeout_at(self._next_turn):
+                await entry.woken.wait()
+        except TimeoutError:
+            return
+        self._next_turn -= _TURN  # it was not taken
+
+    async def _write(self, name: str, entry: _Entry) -> None:
+        """Until nothing has changed since it was looked at last."""
+        loop = asyncio.get_running_loop()
+        try:
+            while entry.stale and self._entries.get(name) is entry:
+                await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
+                entry.woken.clear()
+                if self._takes_turns(entry, self._difference(entry)):
+                    await self._turn(entry)
+                entry.stale, entry.next_write = False, loop.time() + _INTERVAL
+                wanted = self._difference(entry)
+                if self._entries.get(name) is entry and wanted is not None and entry.report:
+                    await self._apply(entry, entry.report, wanted)
+        finally:
+            entry.writing = False
+
+    async def _apply(self, entry: _Entry, report: QueueReport, wanted: dict[str, Any]) -> None:
+        body = {
+            "apiVersion": f"{v.GROUP}/{v.VERSION}",
+            "kind": "Queue",
+            "metadata": {"name": report.name, "uid": report.uid},
+            "status": wanted,
+        }
+        self.writes += 1
+        before = entry.stored
+        try:
+            await self._applier.apply(f"{_PATH}/{report.name}/status", body)
+        except ApiError as error:
+            self._failed(entry, error.retry_after)
+            if not error.moved:
+                _LOG.warning("status of queue %s was refused: %s", report.name, error)
+        except OutcomeUnknown as error:
+            self._failed(entry, error.retry_after)
+            _LOG.warning("status of queue %s: %s", report.name, error)
+        else:
+            entry.backoff.reset()
+            # What was seen meanwhile may be an edit made after our write, or another queue of the
+            # same name: it stands, and if it is older than the write, one more changes nothing.
+            if before is not None and entry.stored is before:
+                entry.stored = {**before, **wanted}
+
+    def _failed(self, entry: _Entry, retry_after: float | None) -> None:
+        """Try it again later each time, and not before the API server wants to be asked again."""
+        entry.stale = True
+        now = asyncio.get_running_loop().time()
+        entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
+
+
+def _same(uid: str, other: str) -> bool:
+    return uid == other or not uid or not other
+
+
+def _own_numbers(report: QueueReport) -> tuple[object, ...]:
+    """All of a report but what other queues' quotas have a part in."""
+    rows = [
+        (row.name, row.resource, row.quota, row.allocated, row.inqueue, row.requested, row.elastic)
+        for row in report.cards
+    ]
+    about = (report.uid, report.generation, report.state, report.state_is_ours)
+    wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
+    return (*about, *wrong, rows, report.resources)
+
+
+def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
+    """A status without what other queues' quotas have a part in."""
+    rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
+    conditions = _mappings(status.get("conditions"))
+    own = [condition for condition in conditions if condition.get("type") != v.Condition.OVERSOLD]
+    return {**status, "cards": rows, "conditions": own}
+
+
+def _mappings(stored: object) -> list[dict[str, Any]]:
+    """Of a list that anybody may have written."""
+    return [one for one in stored if isinstance(one, dict)] if isinstance(stored, list) else []

@@ -1,0 +1,85 @@
+"""Writes of one term: few at a time, and none whose answer could come after the term's end."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from ...quota import vocabulary as v
+from ...settings import ANSWER_MARGIN
+
+
+class Writer(Protocol):
+    """What is needed of a client."""
+
+    async def patch(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: dict[str, str] | None = ...,
+        timeout: float = ...,
+        metadata_only: bool = ...,
+    ) -> bytes:
+        """A merge patch. Raises ApiError or OutcomeUnknown."""
+
+    async def get(self, path: str) -> bytes:
+        """A quorum read. Raises ApiError or OutcomeUnknown."""
+
+
+class TooLateError(Exception):
+    """Not sent: the term could have ended before the answer."""
+
+
+class FencedWriter:
+    """Sends patches under the current term, and reads what became of them.
+
+    Guarantees: at most `at_a_time` requests at once, so that what is slow or stuck holds up nothing
+    of another writer; no patch is sent, however long credentials or a connection take, after
+    `timeout` plus the margin for the answer have passed since the check of the renew deadline.
+    """
+
+    def __init__(
+        self,
+        client: Writer,
+        time_left: Callable[[], float],
+        *,
+        timeout: float,
+        at_a_time: int,
+    ) -> None:
+        """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch.
+
+        `client` keeps the time-out it is given for a patch, all in all.
+        """
+        self._client = client
+        self._time_left = time_left
+        self._timeout = timeout
+        self._slots = asyncio.Semaphore(at_a_time)
+
+    def in_time(self) -> bool:
+        """Whether a patch sent now would be answered before the renew deadline."""
+        return self._time_left() >= self._timeout + ANSWER_MARGIN
+
+    async def patch(self, path: str, body: object, *, dry_run: bool = False) -> bytes:
+        """A merge patch, when its turn has come; the object's metadata.
+
+        `dry_run`: everybody who may refuse it is asked, and nothing is written. Raises ApiError,
+        OutcomeUnknown, TooLateError.
+        """
+        params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
+        if dry_run:
+            params["dryRun"] = "All"
+        async with self._slots:
+            if not self.in_time():
+                raise TooLateError(f"PATCH {path}: too near to the renew deadline")
+            return await self._client.patch(
+                path,
+                body,
+                params=params,
+                timeout=self._timeout + ANSWER_MARGIN,
+                metadata_only=True,
+            )
+
+    async def get(self, path: str) -> bytes:
+        """A quorum read, when its turn has come. Raises ApiError or OutcomeUnknown."""
+        async with self._slots:
+            return await self._client.get(path)

@@ -1,0 +1,281 @@
+"""A gang starts whole or not at all: all are charged, everybody is asked whether all gates may be
+opened, what they need is written ahead (T2), and then the gates open.
+
+A gang may have thousands of members. So what is done for each of them is done for some at a time:
+the reservation holds the room of those who are not charged yet, and patches are sent as slots
+become free.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
+
+from ...cluster.events.events import EventRecorder
+from ...quota.ledger.group_book import GroupBook
+from ...quota.ledger.group_facts import GroupFacts
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_facts import PodFacts
+from ...quota.stamp import Reservation, Stamp
+from .gang_reports import GangReports
+from .gate import GateOpener, Opened
+from .groups import GroupKeeper
+from .reservation_timeouts import ReservationTimeouts
+from .slots import Claim, Slot, Slots
+from .suspects import Start
+
+T = TypeVar("T")
+
+AT_A_TIME: Final = 100
+"""Members that are charged, or whose charge is taken back, before others have a turn."""
+
+Chosen = tuple[PodFacts, Stamp, str]
+"""A pod as it was judged, what it is charged, and the resource name behind its cards."""
+
+
+class Members(NamedTuple):
+    """Those of a gang that start, as they were judged."""
+
+    charged: list[Chosen]
+    """The first of them; it grows."""
+    others: Iterator[Chosen]
+    """Those who are not charged yet: each is made when it is asked for."""
+    number: int
+    """Of all."""
+
+
+class Sending(NamedTuple):
+    """A gate whose first patch is not answered yet."""
+
+    facts: PodFacts
+    stamp: Stamp
+    resource: str
+    slot: Slot
+    then: Callable[[], None] | None = None
+    """To be called once the slot is given back."""
+
+
+class Sender(NamedTuple):
+    """How the release door opens one gate."""
+
+    send: Callable[[Chosen, Slot], Sending]
+    """A patch of it is going to be sent now."""
+    answered: Callable[[Sending, Opened | None], None]
+    """Gives back the slot; None: that says nothing about the namespace."""
+    open_one: Callable[[Sending, float], Coroutine[Any, Any, Opened]]
+    """Opens the gate, and gives back the slot; seconds, monotonic, since when there was room."""
+    failed: Callable[[PodFacts], None]
+    """Has a pod that is held back tried again later."""
+    start: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
+    """Has something done beside this; it ends with the term."""
+
+
+class GangStart:
+    """One start after the other, or many at once. Belongs to the ledger's loop."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        gate: GateOpener,
+        groups: GroupKeeper,
+        events: EventRecorder,
+        timeouts: ReservationTimeouts,
+        reports: GangReports,
+        slots: Slots,
+        sender: Sender,
+    ) -> None:
+        self._ledger = ledger
+        self._gate = gate
+        self._groups = groups
+        self._events = events
+        self._timeouts = timeouts
+        self._reports = reports
+        self._slots = slots
+        self._sender = sender
+
+    def run(
+        self,
+        gang: GroupBook,
+        facts: GroupFacts | None,
+        reservation: Reservation,
+        members: Members,
+        since: float,
+        start: Start,
+    ) -> Coroutine[Any, Any, None]:
+        """Start a gang whose reservation the ledger has charged, and the first of its members.
+
+        `facts`: the group as it was judged. If it is another one by the time at which the
+        reservation is to be written, in another queue perhaps, that is refused.
+
+        Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
+        others running without it for ever. Cancelled, all charges are left to whoever ends the
+        term. Slots are claimed at once.
+
+        `start` is ended when the first patches of all are answered, or when nobody knows whether
+        the reservation is written: what became of a gate that nobody answered for may never be
+        known, and other gangs of its namespace do not wait for that.
+        """
+        claim = self._claim(reservation, members.charged, members.number, asks=True)
+        return self._run(gang, facts, reservation, members, since, claim, start)
+
+    async def _run(
+        self,
+        gang: GroupBook,
+        facts: GroupFacts | None,
+        reservation: Reservation,
+        members: Members,
+        since: float,
+        claim: Claim,
+        start: Start,
+    ) -> None:
+        pods, answers = members.charged, list[tuple[Opened, str]]()
+        try:
+            if await self._charge_the_others(gang.key, reservation, members):
+                answers = await self._ask(claim, pods)
+        finally:
+            claim.close()
+        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
+        reserved = (
+            facts is not None
+            and all_may
+            and await self._groups.reserve(
+                facts,
+                reservation,
+                unsure=partial(self._unsure, gang, reservation, start),
+                objected=partial(self._reports.not_reserved, gang),
+            )
+        )
+        if facts is not None and reserved:
+            self._events.forget(facts.uid)
+            await self._open(gang, reservation, pods, since, start)
+        else:
+            await self._take_back(gang, reservation, pods, answers)
+
+    def _unsure(self, gang: GroupBook, reservation: Reservation, start: Start, why: str) -> None:
+        start.end()
+        self._reports.unsure(gang, reservation, why)
+
+    async def _charge_the_others(
+        self, key: str, reservation: Reservation, members: Members
+    ) -> bool:
+        """Whether all are as they were judged, and the reservation holds their room: one that is
+        not may ask for something else, and of a group that is gone others may have the room.
+        """
+        while len(members.charged) < members.number:
+            await asyncio.sleep(0)
+            book = self._ledger.groups.get(key)
+            if book is None or book.reservation is not reservation:
+                return False
+            for pod in islice(members.others, AT_A_TIME):
+                facts, stamp, _ = pod
+                record = self._ledger.pods.get(facts.uid)
+                if record is None or record.facts is not facts or not record.releasable:
+                    return False
+                if not self._ledger.read_first((facts.uid,)):
+                    return False
+                self._ledger.assume(facts.uid, stamp)
+                members.charged.append(pod)
+        return True
+
+    def _claim(
+        self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
+    ) -> Claim:
+        return self._slots.claim(reservation.queue, pods[0][0].namespace, number, asks=asks)
+
+    async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
+        """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
+
+        Nothing, if we drain meanwhile: what is not written ahead by then does not start.
+        """
+        noes: list[Sending] = []
+        asked: list[asyncio.Task[tuple[Opened, str]]] = []
+        while claim.left and not noes and not self._slots.draining:
+            for slot in await claim.some():
+                sending = self._sender.send(pods[len(asked)], slot)
+                asked.append(self._sender.start(self._ask_one(sending, noes)))
+        answers = await _results(asked)
+        return [] if self._slots.draining else answers
+
+    async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
+        opened, words = None, ""
+        if noes:
+            self._sender.answered(sending, None)
+            return Opened.TOO_LATE, ""
+        try:
+            opened, words = await self._gate.would_open(
+                sending.facts, sending.stamp, sending.resource
+            )
+        finally:
+            self._sender.answered(sending, None if opened is Opened.YES else opened)
+        if opened is not Opened.YES:
+            noes.append(sending)
+        return opened, words
+
+    async def _open(
+        self,
+        gang: GroupBook,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        since: float,
+        start: Start,
+    ) -> None:
+        claim = self._claim(reservation, pods, len(pods))
+        tasks: list[asyncio.Task[Opened]] = []
+        unanswered = len(pods)
+
+        def answered() -> None:
+            nonlocal unanswered
+            unanswered -= 1
+            if not unanswered:
+                start.end()
+
+        try:
+            while claim.left:
+                for slot in await claim.some():
+                    sending = self._sender.send(pods[len(tasks)], slot)
+                    sending = sending._replace(then=answered)
+                    tasks.append(self._sender.start(self._sender.open_one(sending, since)))
+        finally:
+            claim.close()
+        opened = await _results(tasks)
+        # Somebody may have refused a gate after all.
+        number = opened.count(Opened.YES)
+        shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
+        if shut and number:
+            self._reports.in_part(gang, shut[0], number)
+        elif len(shut) == len(pods):
+            self._timeouts.give_up(gang.key, gang)
+
+    async def _take_back(
+        self,
+        gang: GroupBook,
+        reservation: Reservation,
+        pods: Sequence[Chosen],
+        answers: Sequence[tuple[Opened, str]],
+    ) -> None:
+        """Nothing of it starts. Who is to blame is tried later; if nobody is, all are."""
+        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
+        for number, (facts, stamp, _) in enumerate(pods):
+            if number and number % AT_A_TIME == 0:
+                await asyncio.sleep(0)
+            found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
+            held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
+            self._ledger.retract(facts.uid, stamp, hold_back=held_back)
+            if held_back:
+                self._sender.failed(facts)
+        self._ledger.retract_reservation(gang.key, reservation)
+        for (facts, _, _), (found, answer) in zip(pods, answers, strict=False):
+            if found is Opened.REFUSED:
+                self._reports.not_started(gang, facts, answer)
+                break
+
+
+async def _results(tasks: Sequence[asyncio.Task[T]]) -> list[T]:
+    """Of all, in order. Most are done by then: to gather thousands would be one long step."""
+    results: list[T] = []
+    for number, task in enumerate(tasks, 1):
+        results.append(await task)
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+    return results

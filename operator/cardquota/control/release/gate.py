@@ -1,0 +1,233 @@
+"""Opening one gate: one patch, fenced, and settled when nobody knows whether it landed.
+
+The pod is charged before this begins. Its charge is taken back only when the gate certainly was
+not opened and no patch of ours can open it any more.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.backoff import Backoff
+from ...quota import vocabulary as v
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_facts import PodFacts
+from ...quota.selectors.selector import decode
+from ...quota.stamp import Stamp, allocated_text
+from ...quota.words import logged
+from .fenced_writer import FencedWriter, TooLateError
+from .pod_patch import pod_path, precondition
+
+_LOG = logging.getLogger(__name__)
+
+
+class Opened(StrEnum):
+    """How an attempt to open a gate ended."""
+
+    YES = "yes"
+    NO = "no"
+    """It is shut, and nothing of ours can open it any more: the pod changed, or is gone."""
+    REFUSED = "refused"
+    """As NO, but the pod is as it was: somebody does not let it be opened."""
+    TOO_LATE = "too late"
+    """It was not tried: the term would have ended before the answer."""
+    UNKNOWN = "unknown"
+    """Nobody knows: the charge stays until it is settled."""
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    uid: str = ""
+    resource_version: str = "0"
+    annotations: dict[str, str] | None = None
+
+
+class _Gate(msgspec.Struct):
+    name: str
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    scheduling_gates: tuple[_Gate, ...] | None = None
+
+
+class _Patched(msgspec.Struct):
+    """What a patch is answered with."""
+
+    metadata: _Meta
+
+
+class _Pod(_Patched):
+    spec: _Spec
+
+
+_PATCHED = msgspec.json.Decoder(_Patched)
+_POD = msgspec.json.Decoder(_Pod)
+
+
+class GateOpener:
+    """Opens gates under the current term. One call per pod at a time."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        writer: FencedWriter,
+        settler: FencedWriter,
+        *,
+        refused: Callable[[PodFacts, str], None] = lambda _, __: None,
+        unsure: Callable[[PodFacts, Stamp, str], None] = lambda _, __, ___: None,
+        fresh: Callable[[], str] = lambda: secrets.token_hex(8),
+    ) -> None:
+        """`settler` sends what settles, beside `writer`. `refused` is told of a gate that somebody
+        does not let be opened, and why; `unsure` of one of which nobody knows, and why it cannot be
+        settled. `fresh`: a value never used before.
+        """
+        self._ledger = ledger
+        self._writer = writer
+        self._settler = settler
+        self._refused = refused
+        self._unsure = unsure
+        self._fresh = fresh
+
+    def in_time(self) -> bool:
+        """Whether it is worth asking for a gate to be opened now."""
+        return self._writer.in_time()
+
+    async def would_open(self, facts: PodFacts, stamp: Stamp, resource: str) -> tuple[Opened, str]:
+        """Whether everybody who is asked would let this gate be opened now; if not, their words.
+
+        Nothing is written, and the ledger's charge stays as it is. Not guaranteed: that they say
+        the same a moment later.
+        """
+        body = gate_patch(self._ledger, facts, stamp, resource)
+        try:
+            await self._writer.patch(pod_path(facts), body, dry_run=True)
+        except TooLateError:
+            return Opened.TOO_LATE, ""
+        except ApiError as error:
+            if error.moved:
+                return Opened.NO, ""
+            if not error.busy:
+                self._refused(facts, error.message)
+            return Opened.REFUSED, error.message
+        except OutcomeUnknown as error:
+            _LOG.warning("asking about %s: %s", logged(facts.namespace, facts.name), error)
+            return Opened.UNKNOWN, ""
+        return Opened.YES, ""
+
+    async def open(self, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
+        """Open the gate of a pod that the ledger has charged, and tell the ledger how it went.
+
+        What is UNKNOWN stays charged and is to be settled. Cancelled, the charge is left to
+        whoever ends the term.
+        """
+        body = gate_patch(self._ledger, facts, stamp, resource)
+        try:
+            answer = _PATCHED.decode(await self._writer.patch(pod_path(facts), body))
+            revision = int(answer.metadata.resource_version)
+        except TooLateError:
+            self._ledger.retract(facts.uid, stamp)
+            return Opened.TOO_LATE
+        except ApiError as error:
+            return self._shut(facts, stamp, error)
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
+            _LOG.warning("opening %s: %s", logged(facts.namespace, facts.name), error)
+            return Opened.UNKNOWN
+        self._ledger.confirm(facts.uid, stamp, revision)
+        return Opened.YES
+
+    async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
+        """Write something else under the same resourceVersion until one of the two has won.
+
+        Reading alone proves nothing: a patch may land long after its time-out. Never UNKNOWN. Any
+        change of the pod ends it. While it cannot be written, and not just for a moment, `unsure`
+        is told why.
+        """
+        backoff = Backoff(cap=2.0)
+        lost, said = False, ""
+        while True:
+            read, why = False, ""
+            note = {"annotations": {v.SETTLE: self._fresh()}}
+            try:
+                body = {"metadata": {**precondition(facts), **note}}
+                await self._settler.patch(pod_path(facts), body)
+            except ApiError as error:
+                read = not error.busy
+                if read and not error.moved:
+                    why = error.message
+                wait = error.retry_after
+            except OutcomeUnknown as error:
+                if lost:
+                    read, why = True, str(error)
+                lost, wait = True, error.retry_after
+            except TooLateError:
+                wait = None
+            else:
+                self._ledger.retract(facts.uid, stamp, hold_back=True)
+                return Opened.NO
+            if read:
+                # Somebody else may refuse it before it is seen that the pod moved on.
+                found = await self._read(facts, stamp)
+                if found is not None:
+                    return found
+            if why not in ("", said):
+                said = why
+                _LOG.warning("settling %s: %s", logged(facts.namespace, facts.name), why)
+                self._unsure(facts, stamp, why)
+            await asyncio.sleep(backoff.next(wait))
+
+    async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
+        """Once the pod moved on, nothing under the old version lands any more: did ours?
+
+        None: nobody knows, or it has not moved on, and somebody else refused what should settle it.
+        """
+        try:
+            pod = _POD.decode(await self._settler.get(pod_path(facts)))
+            revision = int(pod.metadata.resource_version)
+        except ApiError as error:
+            return self._shut(facts, stamp, error) if error.status == 404 else None
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
+            return None
+        if revision == facts.revision:
+            return None
+        gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
+        by_this_term = (pod.metadata.annotations or {}).get(v.TERM) == stamp.term
+        if pod.metadata.uid == facts.uid and v.GATE not in gates and by_this_term:
+            self._ledger.confirm(facts.uid, stamp, revision)
+            return Opened.YES
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
+        return Opened.NO
+
+    def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
+        """The API server refused: a conflict is tried again when the pod's news arrive."""
+        level = logging.DEBUG if error.moved else logging.WARNING
+        _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
+        self._ledger.retract(facts.uid, stamp, hold_back=True)
+        if error.moved:
+            return Opened.NO
+        if not error.busy:
+            self._refused(facts, error.message)
+        return Opened.REFUSED
+
+
+def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:
+    """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5)."""
+    spec: dict[str, Any] = {"schedulingGates": [{"name": name} for name in facts.foreign_gates]}
+    cards = [ledger.known_card(name, resource) for name, amount in stamp.cards if amount]
+    if cards:
+        terms = decode(facts.selector).narrowed(cards)
+        spec["affinity"] = {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+            }
+        }
+    annotations = {
+        v.ALLOCATED: allocated_text(stamp.cards),
+        v.CHARGED_QUEUE: stamp.queue,
+        v.TERM: stamp.term,
+    }
+    return {"metadata": {**precondition(facts), "annotations": annotations}, "spec": spec}

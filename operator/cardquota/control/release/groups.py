@@ -1,0 +1,226 @@
+"""The write-ahead mark of a gang, and the phase that people see (T2).
+
+The annotation `card.reservation` is the truth; the phase shows it. Where Volcano runs, the phase is
+Volcano's and is left alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.backoff import Backoff
+from ...quota import vocabulary as v
+from ...quota.ledger.group_book import GroupBook
+from ...quota.ledger.group_facts import GroupFacts
+from ...quota.ledger.ledger import Ledger
+from ...quota.stamp import Reservation, read_reservation, reservation_text
+from ...quota.words import logged
+from .fenced_writer import FencedWriter, TooLateError
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    uid: str = ""
+    resource_version: str = "0"
+    annotations: dict[str, str] | None = None
+
+
+class _Group(msgspec.Struct):
+    metadata: _Meta
+
+
+_DECODER = msgspec.json.Decoder(_Group)
+
+
+class GroupKeeper:
+    """Writes reservations and phases of pod groups. One call per group at a time."""
+
+    def __init__(
+        self, ledger: Ledger, writer: FencedWriter, later: FencedWriter, *, phases: bool
+    ) -> None:
+        """`later` sends what nobody waits for. `phases`: whether phase and counts are ours."""
+        self._ledger = ledger
+        self._writer = writer
+        self._later = later
+        self._phases = phases
+
+    async def reserve(
+        self,
+        facts: GroupFacts,
+        reservation: Reservation,
+        *,
+        unsure: Callable[[str], None] = lambda _: None,
+        objected: Callable[[str], None] = lambda _: None,
+    ) -> bool:
+        """Write the reservation that the ledger has charged; whether it stands.
+
+        If not, it certainly does not, and no write of ours can bring it any more: then the charge
+        is to be taken back, after those of the members that were to start with it. `objected` is
+        told why, if the group is as it was and somebody does not let it be written.
+
+        While one that was not answered may land yet, it goes on trying, and the charge stays:
+        `unsure` is told why it could not be written again. Any change of the group ends it.
+        """
+        backoff = Backoff(cap=10.0)
+        body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
+        on_its_way = False
+        while True:
+            wait = None
+            try:
+                # After a lost one the same write again, under the same version: one of them wins.
+                answer = await self._writer.patch(_path(facts), body)
+                revision = int(_DECODER.decode(answer).metadata.resource_version)
+            except (ApiError, OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
+                level = logging.INFO if isinstance(error, ApiError) else logging.WARNING
+                _LOG.log(level, "reservation of %s: %s", logged(facts.key), error)
+                if on_its_way:
+                    # Somebody else may refuse it before it is seen that the group moved on.
+                    stands = await self._stands(facts, reservation)
+                    if stands is not None:
+                        return stands
+                    _tell(error, unsure)
+                elif isinstance(error, ApiError):
+                    if await self._as_it_was(facts, error):
+                        objected(error.message)
+                    break
+                on_its_way = True
+                wait = error.retry_after if isinstance(error, ApiError | OutcomeUnknown) else None
+            except TooLateError:
+                if not on_its_way:
+                    break
+            else:
+                self._ledger.confirm_reservation(facts.key, reservation, revision)
+                return True
+            await asyncio.sleep(backoff.next(wait))
+        return False
+
+    async def keep(
+        self,
+        key: str,
+        *,
+        expired: bool = False,
+        opening: bool = False,
+        objected: Callable[[str], None] = lambda _: None,
+    ) -> bool:
+        """End a reservation that is over and bring the phase up to date, if that is needed.
+
+        `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
+        that were judged with it before its group moved: then it stays though that has. Returns
+        whether there is nothing left to do until the group or its members change, or that has
+        ended. `objected` is told why, if somebody does not let a reservation be taken away.
+        """
+        book = self._ledger.groups.get(key)
+        if book is None or book.facts is None or book.assumed is not None:
+            return True
+        facts = book.facts
+        over = facts.reservation is not None and (
+            expired or reservation_over(book, opening=opening)
+        )
+        phase = phase_of(book, reserved=book.reservation is not None and not over)
+        stale = self._phases and (facts.phase != phase or facts.running != book.bound)
+        if not over and not stale:
+            return True
+        reservation = None if over else facts.reservation
+        body = self._body(facts, reservation, phase, running=book.bound)
+        try:
+            await self._later.patch(_path(facts), body)
+        except ApiError as error:
+            if error.moved:
+                return True  # its news are on the way
+            _LOG.warning("pod group %s: %s", logged(key), error)
+            if over and not error.busy:
+                objected(error.message)
+        except (OutcomeUnknown, TooLateError) as error:
+            _LOG.warning("pod group %s: %s", logged(key), error)
+        else:
+            return True
+        return False
+
+    def _body(
+        self,
+        facts: GroupFacts,
+        reservation: Reservation | None,
+        phase: v.GroupPhase,
+        running: int = 0,
+    ) -> dict[str, Any]:
+        text = reservation_text(reservation) if reservation else None
+        body: dict[str, Any] = {
+            "metadata": {
+                "uid": facts.uid,
+                "resourceVersion": str(facts.revision),
+                "annotations": {v.RESERVATION: text},
+            }
+        }
+        if self._phases:
+            body["status"] = {"phase": phase, "running": running}
+        return body
+
+    async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
+        """Whether the group has not changed since it was judged: then somebody else refuses."""
+        if error.busy or (error.moved and error.status == 404):
+            return False
+        try:
+            return (await self._read(facts)).resource_version == str(facts.revision)
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
+            return False
+
+    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
+        """Whether an earlier try of ours landed after all.
+
+        None: it could not be read, or the group has not moved on, and somebody else refuses. That
+        it is gone is believed if reading it says so: a webhook may refuse a write with 404.
+        """
+        try:
+            meta = await self._read(facts)
+            revision = int(meta.resource_version)
+        except ApiError as unread:
+            return False if unread.status == 404 else None
+        except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
+            return None
+        if meta.uid != facts.uid:
+            return False
+        text = (meta.annotations or {}).get(v.RESERVATION)
+        if text is None or read_reservation(text) != reservation:
+            return None if revision == facts.revision else False
+        self._ledger.confirm_reservation(facts.key, reservation, revision)
+        return True
+
+    async def _read(self, facts: GroupFacts) -> _Meta:
+        """The group of that name as it is stored. Raises what reading may raise."""
+        return _DECODER.decode(await self._writer.get(_path(facts))).metadata
+
+
+def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
+    """Why a group could not be written. A conflict is no reason, unless somebody made it up."""
+    if not isinstance(error, ApiError):
+        unsure(str(error))
+    elif error.status != 409 or error.denied:
+        unsure(error.message)
+
+
+def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:
+    """A reservation ends when the minimum is bound, when no member is left, and when the group has
+    another queue: there it serves nobody (T2). Then it stays while gates are `opening` that were
+    judged with it.
+    """
+    if book.facts is None or book.facts.reservation is None:
+        return False
+    complete = book.bound + len(book.succeeded) >= book.minimum
+    return complete or not book.members or (book.reserved_elsewhere and not opening)
+
+
+def phase_of(book: GroupBook, *, reserved: bool) -> v.GroupPhase:
+    """The phase that people see. `reserved`: whether its reservation goes on."""
+    done = len(book.succeeded)
+    if book.bound + done >= max(1, book.minimum):
+        return v.GroupPhase.RUNNING if book.members else v.GroupPhase.COMPLETED
+    return v.GroupPhase.INQUEUE if reserved else v.GroupPhase.PENDING
+
+
+def _path(facts: GroupFacts) -> str:
+    return f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"

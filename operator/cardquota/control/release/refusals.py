@@ -1,0 +1,191 @@
+"""Those who wait at the gate are told why: an event per pod, and one per gang (section 9)."""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from hashlib import blake2b
+from itertools import islice
+from sys import intern
+from typing import Final, Protocol
+
+from ...cluster.events.events import EventRecorder
+from ...quota.ledger.group_book import GroupBook
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_record import PodRecord
+from ...quota.release.release_judge import judge_member
+from ...quota.release.release_pass import Refusal, next_refusals
+from ...quota.verdict import Outcome, Verdict
+from ...quota.words import MOST_LISTED, show
+from ..references import group_reference, pod_reference
+from ..time_slice import TimeSlice
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_TOPIC: Final = 128
+"""Characters."""
+_PATIENCE: Final = 10.0
+"""Seconds after which a pod is told that its group, or members of it, do not come."""
+_LOOK_AGAIN: Final = 0.5
+"""Seconds after which it is looked whether more events can be taken."""
+_AT_A_TIME: Final = 16
+"""Pods that are told once more in one step, at most."""
+
+
+class Timer(Protocol):
+    """Something that will be called, if it is not cancelled before."""
+
+    def cancel(self) -> None:
+        """Do not call it."""
+
+
+class Refusals:
+    """Tells those who wait, in slices: `look` says in which queue somebody may not know, `go_on`
+    tells some of them. Belongs to the ledger's loop; awaits nothing.
+
+    Guarantees: who waits hears why, once per change of the reason, as soon as events can be taken;
+    queues take turns; what is remembered is bounded by the queues and the pods that wait.
+    Not guaranteed: that a reason is still the latest when it is told.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        events: EventRecorder,
+        *,
+        clock: Callable[[], float],
+        later: Callable[[float], Timer],
+    ) -> None:
+        """`clock`: seconds, monotonic. `later`: have `go_on` called after so many seconds."""
+        self._ledger = ledger
+        self._events = events
+        self._clock = clock
+        self._later = later
+        self._timer: Timer | None = None
+        self._queues: OrderedDict[str, None] = OrderedDict()
+        """In which somebody may have to be told."""
+        self._patient: OrderedDict[str, float] = OrderedDict()
+        """Pods by uid that are told only if they still wait at this time, which is last put in."""
+
+    def look(self, queue: str) -> None:
+        """Somebody who waits in this queue may not have been told why."""
+        self._queues[queue] = None
+
+    def go_on(self, slice_: TimeSlice) -> bool:
+        """Tell some; whether more can be told at once. What has to wait for a time is called for
+        by then.
+        """
+        while not slice_.over:
+            if not self._events.has_room:
+                if self._queues or self._patient:
+                    self._at(_LOOK_AGAIN)
+                return False
+            if not self._tell_patient(slice_) and not self._tell_next():
+                break
+        if self._queues:
+            return True
+        if self._patient:
+            # The first of them may be due: the slice is over.
+            self._at(max(0.0, next(iter(self._patient.values())) - self._clock()))
+        return False
+
+    def stop(self) -> None:
+        """Tell nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._queues.clear()
+        self._patient.clear()
+
+    def _at(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._later(seconds)
+
+    def _tell_next(self) -> bool:
+        """Some of the queue whose turn it is; whether there is such a queue."""
+        if not self._queues:
+            return False
+        queue, _ = self._queues.popitem(last=False)
+        account = self._ledger.account(queue)
+        refusals = next_refusals(self._ledger, account) if account is not None else None
+        if refusals is None:
+            return True
+        self._queues[queue] = None
+        for refusal in refusals:
+            self._tell(refusal)
+        return True
+
+    def _tell(self, refusal: Refusal) -> None:
+        if refusal.verdict.outcome is Outcome.UNSEEN:
+            # Groups and members arrive one after the other: worth a word only if they do not.
+            due = self._clock() + _PATIENCE
+            for record in refusal.pods:
+                self._patient.setdefault(record.facts.uid, due)
+            return
+        for record in refusal.pods:
+            self._record(refusal.verdict, record)
+        self._record_gang(refusal.verdict, refusal.gang)
+
+    def _tell_patient(self, slice_: TimeSlice) -> bool:
+        """Some time has passed: who still waits is told how it stands now, one at least. Whether
+        any is due.
+        """
+        now = self._clock()
+        due = [uid for uid, at in islice(self._patient.items(), _AT_A_TIME) if at <= now]
+        verdicts: dict[Hashable, Verdict] = {}
+        for number, uid in enumerate(due):
+            if number and slice_.over:
+                break
+            del self._patient[uid]
+            record = self._ledger.pods.get(uid)
+            if record is None or not record.releasable:
+                continue
+            # Those of a lane are alike in all that is judged.
+            lane = record.queue, record.lane
+            verdict = verdicts.get(lane)
+            if verdict is None:
+                verdict = verdicts[lane] = judge_member(self._ledger, record)
+            if verdict.outcome is Outcome.UNSEEN:
+                self._record(verdict, record)
+                book = self._ledger.groups.get(record.facts.group)
+                self._record_gang(verdict, book if book is not None and book.gang else None)
+        return bool(due)
+
+    def _record(self, verdict: Verdict, record: PodRecord) -> None:
+        if verdict.reason is None:
+            return
+        words = (verdict.reason, intern(_topic(verdict, record)))
+        if record.told == words:
+            return
+        record.told = words
+        found = pod_reference(record.facts)
+        _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
+        self._events.record(
+            found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
+        )
+
+    def _record_gang(self, verdict: Verdict, gang: GroupBook | None) -> None:
+        if verdict.reason is None or gang is None or gang.facts is None:
+            return
+        found = group_reference(gang.facts)
+        if self._events.last_reason(found.uid) != verdict.reason:
+            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
+        self._events.record(
+            found,
+            type="Warning",
+            reason=verdict.reason,
+            message=verdict.text,
+            topic=intern(verdict.queue),
+        )
+
+
+def _topic(verdict: Verdict, record: PodRecord) -> str:
+    """What is asked: who asks another queue, or for another card, has to hear another answer.
+
+    It is remembered for every pod that was told, so a long one is told apart by its digest (P8).
+    """
+    request = record.request
+    named = request.cards[:MOST_LISTED] if request and record.facts.card_text is not None else ()
+    topic = " ".join((verdict.queue, *named))
+    if len(topic) <= _LONGEST_TOPIC:
+        return topic
+    return blake2b(topic.encode(errors="replace"), digest_size=16).hexdigest()

@@ -1,0 +1,429 @@
+"""The release door: whose gate opens next. It alone charges, and only while we lead.
+
+Charge first, then patch, many in flight; a gang's reservation is written before its first gate
+opens. Whoever waits on is told why, once per reason. Of a pod that somebody bound to other cards
+than it was let through for, the stamp is put right.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Final
+
+from ...cluster.events.events import EventRecorder
+from ...metrics import Metrics
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.ledger.group_book import GroupBook
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_facts import PodFacts
+from ...quota.release.release_order import QueueOrder
+from ...quota.release.release_pass import Opening, ReleasePass
+from ...quota.stamp import Stamp
+from ..references import pod_reference
+from ..time_slice import TimeSlice
+from .gang_reports import GangReports
+from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
+from .gate import GateOpener, Opened
+from .groups import GroupKeeper
+from .refusals import Refusals
+from .reservation_timeouts import ReservationTimeouts
+from .retries import Retries
+from .slots import Slot, Slots
+from .stamp_keeper import StampKeeper
+from .suspects import Start, Suspects
+from .upkeep import Upkeep
+
+_TRY_AGAIN: Final = 1.0
+"""Seconds after which what failed is tried again for the first time, if no news of it came."""
+_AT_MOST: Final = 60.0
+"""Seconds between two tries of what fails again and again."""
+_PUTTING_BACK: Final = 0.25
+"""Part of a time slice in which what failed is put back, so that it may be tried again."""
+_DECIDING: Final = 0.75
+"""Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
+
+
+class ReleaseDoor:
+    """Opens gates under one term. Made anew for every term; `wake` may be called at any time."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        gate: GateOpener,
+        groups: GroupKeeper,
+        stamps: StampKeeper,
+        events: EventRecorder,
+        metrics: Metrics,
+        *,
+        term: str,
+        in_flight: int,
+        reservation_timeout: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ledger = ledger
+        self._gate = gate
+        self._groups = groups
+        self._events = events
+        self._metrics = metrics
+        self._timeouts = ReservationTimeouts(reservation_timeout, self._expired)
+        self._reports = GangReports(ledger, events, timeout=reservation_timeout)
+        self._term = term
+        self._clock = clock
+        loop = asyncio.get_running_loop()
+        self._refusals = Refusals(
+            ledger, events, clock=clock, later=lambda seconds: loop.call_later(seconds, self.wake)
+        )
+        self._order = QueueOrder(ledger)
+        """Queues that are to be looked at."""
+        self._wake = asyncio.Event()
+        self._woken_at = clock()
+        self._later: asyncio.TimerHandle | None = None
+        """Wakes us while it is not worth deciding anything."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._failure: BaseException | None = None
+        self._draining = False
+        self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
+        self._slots = Slots(in_flight, self._suspects, self.wake)
+        """Of gates whose first patch is not answered yet."""
+        self._put_off: dict[str, tuple[str, float]] = {}
+        """Queues whose next gang waits until those that start have most of their slots: its key,
+        and when it is judged again though they have not; it need not fit any more.
+        """
+        self._pods = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
+        """Pods by namespace and uid."""
+        self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Pods that are to be put back."""
+        self._held_gangs = Retries[tuple[str, str]](
+            self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
+        )
+        """Gangs of suspect namespaces, by queue and key."""
+        self._upkeep = Upkeep(
+            ledger,
+            self._keep,
+            stamps,
+            at_a_time=in_flight,
+            start=self._start,
+            wake=self.wake,
+            first=_TRY_AGAIN,
+            cap=_AT_MOST,
+        )
+        self._gangs = GangStart(
+            ledger,
+            gate,
+            groups,
+            events,
+            self._timeouts,
+            self._reports,
+            self._slots,
+            Sender(self._send, self._answered, self._open_one, self._failed, self._start),
+        )
+
+    def wake(self) -> None:
+        """The ledger moved."""
+        if not self._wake.is_set():
+            self._woken_at = self._clock()
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Open gates until cancelled; then what is in flight is abandoned to the settle time.
+
+        An error nobody has thought of ends it: a leader that decides nothing is worse than none.
+        """
+        self._ledger.begin_term()
+        self.wake()
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                if self._failure is not None:
+                    raise self._failure
+                self._pass(self._woken_at)
+                await asyncio.sleep(0)
+        finally:
+            self._timeouts.stop()  # first: what is cancelled below has not ended in time, or at all
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            retries = chain(self._pods.stop(), self._held_gangs.stop(), self._upkeep.stop())
+            self._refusals.stop()
+            if self._later is not None:
+                self._later.cancel()
+            await self._in_slices(chain(self._ledger.end_term_in_steps(), retries))
+
+    async def drain(self, timeout: float) -> bool:
+        """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
+        has written nothing yet does not start.
+
+        Whether all that was sent is settled: if not, some of it may land yet.
+        """
+        self._draining = True
+        self._slots.drain()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout)
+        return not self._tasks and self._failure is None
+
+    async def _in_slices(self, steps: Iterator[None]) -> None:
+        await asyncio.sleep(0)
+        slice_ = TimeSlice(self._clock)
+        for _ in steps:
+            if slice_.over:
+                await asyncio.sleep(0)
+                slice_ = TimeSlice(self._clock)
+
+    def _pass(self, since: float) -> None:
+        """Decide and tell for one time slice; what is left comes in the next."""
+        if self._draining or not self._gate.in_time():
+            # What has begun goes on: each patch looks for itself whether it is in time.
+            more = self._slots.hand_out(others_wait=False)
+            if more:
+                self._wake.set()
+            elif not self._draining and self._later is None:
+                # The API server does not answer our renewals: it will soon, or the term ends.
+                loop = asyncio.get_running_loop()
+                self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
+            return
+        slice_ = TimeSlice(self._clock)
+        self._upkeep.go_on()
+        left = self._put_back(slice_)
+        self._order.add(self._ledger.news.take_stirred())
+        more = self._slots.hand_out(others_wait=bool(self._order))
+        self._decide(slice_, since)
+        if not self._order:
+            more = self._slots.hand_out(others_wait=False)
+        more = self._refusals.go_on(slice_) or more
+        self._order.add(self._ledger.news.take_stirred())
+        if more or left or (self._order and self._slots.free):
+            self._wake.set()
+
+    def _wake_later(self) -> None:
+        self._later = None
+        self.wake()
+
+    def _decide(self, slice_: TimeSlice, since: float) -> None:
+        self._look_at_put_off()
+        while self._order.place_one():
+            if slice_.beyond(_DECIDING):
+                return
+        while self._slots.free and not slice_.beyond(_DECIDING):
+            queue = self._order.take()
+            if queue is None:
+                return
+            if not self._decide_in(queue, slice_, since):
+                self._order.add((queue,))
+                return
+
+    def _look_at_put_off(self) -> None:
+        now = self._clock()
+        for queue, (_, again) in list(self._put_off.items()):
+            if now >= again or self._slots.may_start(queue):
+                del self._put_off[queue]
+                self._order.add((queue,))
+
+    def _decide_in(self, queue: str, slice_: TimeSlice, since: float) -> bool:
+        """Whether all was looked at. Nothing is awaited between what is judged and its charge."""
+        account = self._ledger.account(queue)
+        if account is None:
+            return True
+        self._refusals.look(queue)
+        # To judge a gang of thousands takes long, and news of its queue come all the time.
+        put_off, _ = self._put_off.get(queue, ("", 0.0))
+        for found in ReleasePass(self._ledger, account, before=put_off):
+            if found is None:
+                pass
+            elif self._may_open(found):
+                if found.gang is not None and not self._slots.may_start(queue):
+                    self._put_off[queue] = found.gang.key, self._clock() + _TRY_AGAIN
+                    return True
+                self._open(found, since)
+            elif found.gang is not None:
+                self._hold_back_gang(queue, found.gang)
+            else:
+                self._hold_back(found.pods[0][0].facts)
+            if not self._slots.free or slice_.beyond(_DECIDING):
+                return False
+        return True
+
+    def _may_open(self, opening: Opening) -> bool:
+        """Whether its namespace, if that is suspect, may have more slots."""
+        namespace = opening.pods[0][0].facts.namespace
+        if opening.gang is not None:
+            return self._suspects.may_start(namespace)
+        return self._suspects.may_send(namespace)
+
+    def _open(self, opening: Opening, since: float) -> None:
+        """Charge, then send. Everything that is awaited happens after the charge."""
+        if not self._ledger.read_first(record.facts.uid for record, _ in opening.pods):
+            # What they were judged by has changed since they were read: in another pass.
+            self._ledger.news.stir(opening.queue)
+            self.wake()
+            return
+        reservation = None
+        if opening.gang is not None:
+            # It may have none now, and then an equal one: that is another, with its own time.
+            self._timeouts.look(opening.gang.key, opening.gang)
+            reservation = self._ledger.reserve(
+                opening.gang.key, opening.queue, self._term, opening.asked
+            )
+        others = self._chosen(opening)
+        pods = list(islice(others, AT_A_TIME))
+        for facts, stamp, _ in pods:
+            self._ledger.assume(facts.uid, stamp)
+        key = pods[0][0].group
+        if opening.gang is None or reservation is None:
+            for pod in pods:
+                sending = self._send(pod, self._slots.take(pod[0].namespace))
+                self._start_opening(key, self._open_one(sending, since))
+        else:
+            self._held_gangs.worked((opening.queue, key))
+            gang, start = opening.gang, self._suspects.start(_namespace(key))
+            members = Members(pods, others, len(opening.pods))
+            work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
+            self._start_opening(key, work, start)
+
+    def _chosen(self, opening: Opening) -> Iterator[Chosen]:
+        """What is to be charged, each made when it is asked for, of what was judged just now."""
+        judged = [record.facts for record, _ in opening.pods]
+        requests = [record.request for record, _ in opening.pods]
+        return (
+            (facts, Stamp(opening.queue, cards, self._term), request.resource if request else "")
+            for facts, request, (_, cards) in zip(judged, requests, opening.pods, strict=True)
+        )
+
+    def _send(self, pod: Chosen, slot: Slot) -> Sending:
+        """A patch of it is going to be sent now."""
+        self._events.give_way()
+        return Sending(*pod, slot)
+
+    def _answered(self, sending: Sending, opened: Opened | None) -> None:
+        """Give back a slot. None: nobody answered."""
+        worked = None
+        if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
+            worked = opened is Opened.YES
+        self._slots.give_back(sending.slot, worked=worked)
+        if sending.then is not None:
+            sending.then()
+        if not self._slots.taken:
+            self._events.go_on()
+
+    async def _open_one(self, sending: Sending, since: float) -> Opened:
+        facts, stamp, opened = sending.facts, sending.stamp, None
+        try:
+            opened = await self._gate.open(facts, stamp, sending.resource)
+        finally:
+            self._answered(sending, opened)
+        if opened is Opened.UNKNOWN:
+            opened = await self._gate.settle(facts, stamp)
+        if opened is Opened.YES:
+            self._pods.worked((facts.namespace, facts.uid))
+            self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
+            if self._was_told(facts.uid):
+                self._events.record(
+                    pod_reference(facts),
+                    type="Normal",
+                    reason=v.RELEASED,
+                    message=self._released(facts, stamp),
+                )
+        elif opened is not Opened.TOO_LATE:
+            self._failed(facts)
+        return opened
+
+    def _was_told(self, uid: str) -> bool:
+        """Whether a pod heard that it waits, or that its gate was not opened."""
+        record = self._ledger.pods.get(uid)
+        told = record is not None and record.told is not None
+        return told or self._events.last_reason(uid) is not None
+
+    def _released(self, facts: PodFacts, stamp: Stamp) -> str:
+        mode = self._ledger.mode_in(facts.namespace)
+        if mode is v.Mode.ENFORCE:
+            return messages.released(stamp.queue, stamp.cards)
+        return messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
+
+    def _hold_back(self, facts: PodFacts) -> None:
+        self._ledger.hold_back(facts.uid)
+        self._failed(facts)
+
+    def _hold_back_gang(self, queue: str, gang: GroupBook) -> None:
+        self._ledger.hold_back_gang(gang.key)
+        self._held_gangs.failed((queue, gang.key))
+        namespace = _namespace(gang.key)
+        self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
+
+    def _failed(self, facts: PodFacts) -> None:
+        pod = facts.namespace, facts.uid
+        self._due.pop(pod, None)
+        self._pods.failed(pod)
+
+    def _is_due(self, pod: tuple[str, str]) -> None:
+        self._due[pod] = None
+        self.wake()
+
+    def _put_back(self, slice_: TimeSlice) -> bool:
+        """Some of those who are due; whether there are more. A large gang may fail as a whole."""
+        while self._due:
+            if slice_.beyond(_PUTTING_BACK):
+                return True
+            pod, _ = self._due.popitem(last=False)
+            if pod[1] in self._ledger.pods:
+                self._ledger.put_back(pod[1])
+            else:
+                self._pods.worked(pod)
+        return False
+
+    def _put_back_gang(self, gang: tuple[str, str]) -> None:
+        queue, key = gang
+        if key not in self._ledger.groups:
+            self._held_gangs.worked(gang)
+            return
+        self._ledger.put_back_gang(key, queue)
+        self.wake()
+
+    async def _keep(self, key: str) -> bool:
+        """Bring a group up to date; whether there is nothing left to do."""
+        self._timeouts.look(key, self._ledger.groups.get(key))
+        over, opening = self._timeouts.over(key), self._timeouts.opening(key)
+        objected = partial(self._reports.not_given_back, key)
+        return await self._groups.keep(key, expired=over, opening=opening, objected=objected)
+
+    def _expired(self, key: str) -> None:
+        """A gang did not complete in time (E8)."""
+        self._reports.expired(key)
+        self._ledger.lose_place(key)
+        self._upkeep.look_again(key)
+
+    def _start_opening(
+        self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
+    ) -> None:
+        """`group`: of which gates are opened, by key; empty: of none. `start`: that of a whole."""
+        task = self._start(work)
+        if group:
+            begun = self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, begun, start))
+
+    def _opened(self, group: str, begun: int, start: Start | None) -> None:
+        self._timeouts.end(group, begun, start=start is not None)
+        if start is not None:
+            start.end()
+        book = self._ledger.groups.get(group)
+        if book is not None and book.reservation is not None:
+            self._upkeep.look_again(group)  # what was put off meanwhile
+
+    def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            self._failure = self._failure or task.exception()
+        self.wake()
+
+
+def _namespace(group: str) -> str:
+    """Of a group's key."""
+    return group.partition("/")[0]

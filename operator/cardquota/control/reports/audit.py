@@ -1,0 +1,58 @@
+"""Audit mode: nothing is refused or gated; what would not have been let through is reported."""
+
+from typing import Final
+
+from ...cluster.events.events import EventRecorder
+from ...quota import messages
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_record import PodRecord
+from ...quota.verdict import Shortfall
+from ...quota.vocabulary import CPU, MEMORY, Mode, Reason
+from ..references import pod_reference
+
+_AT_A_TIME: Final = 1_000
+"""Pods that are looked at in one call."""
+
+
+def report_strangers(ledger: Ledger, events: EventRecorder) -> bool:
+    """An event on each pod that came ungated, in audit mode, while its queue is over quota.
+
+    Of many at once some; whether there are more, for another call.
+    """
+    for uid in ledger.news.take_strangers(_AT_A_TIME):
+        record = ledger.pods.get(uid)
+        if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
+            continue
+        shorts = shortfalls(ledger, record)
+        if shorts:
+            never = [short for short in shorts if short.never]
+            advice = messages.advice_never(never) if never else messages.ADVICE_WAIT
+            text = messages.shortfalls(record.queue, shorts, advice)
+            events.record(
+                pod_reference(record.facts),
+                type="Warning",
+                reason=_reason(ledger, record, shorts[0].dimension),
+                message=messages.audited(text),
+            )
+    return ledger.news.strangers > 0
+
+
+def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:
+    """The dimensions of a charged pod in which its queue stands over its quota."""
+    account = ledger.account(record.queue)
+    if account is None or account.facts is None:
+        return []
+    found = []
+    for dimension, amount in record.charge:
+        limit, charged = account.limit(dimension), account.row(dimension).charged
+        if limit is not None and charged > limit:
+            found.append(Shortfall(dimension, amount, charged, limit))
+    return sorted(found, key=lambda short: short.dimension in (CPU, MEMORY))
+
+
+def _reason(ledger: Ledger, record: PodRecord, dimension: str) -> Reason:
+    if dimension in (CPU, MEMORY):
+        return Reason.INSUFFICIENT_CPU if dimension == CPU else Reason.INSUFFICIENT_MEMORY
+    account = ledger.account(record.queue)
+    known = account is not None and dimension in account.quota
+    return Reason.INSUFFICIENT_CARD if known else Reason.CARD_NOT_IN_QUOTA

@@ -1,0 +1,150 @@
+"""Whether webhooks and policies in the cluster are those that were rendered: told, not fought.
+
+Without them quotas do not hold: a namespace selector that was weakened, a failure policy, a binding
+that is gone. But they are the administrator's, who may have a reason; so a difference is shown
+wherever one looks (metric, log, event, `/readyz`) and nothing is written.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import Client
+from ...cluster.events.event import ObjectReference
+from ...cluster.events.events import EventRecorder
+from ...install.admission_path import admission_path
+from ...install.comparison import differences
+from ...install.manifests import documents
+from ...metrics import Metrics
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...settings import Settings
+
+_LOG = logging.getLogger(__name__)
+EVERY: Final = 15.0
+"""Seconds between two checks. Each reads some fifteen small objects, one after the other: of that
+an API server notices nothing, and people look at what is reported within minutes at best."""
+
+Identity = tuple[str, str]
+"""Kind and name."""
+
+
+class InstallationCheck:
+    """Compares again and again, and tells what changed.
+
+    Guarantees: an installation that is as rendered is never reported, whatever the API server
+    fills in or others write on labels and annotations; what cannot be read for the moment stays
+    as it was known. Every replica has metric, log and `/readyz`; `leads` says who writes events,
+    one per change of an object, on the operator's Namespace (the object itself may be gone).
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: Client,
+        metrics: Metrics,
+        events: EventRecorder,
+        leads: Callable[[], bool],
+        *,
+        every: float = EVERY,
+    ) -> None:
+        """`every`: seconds between two checks."""
+        self._client = client
+        self._gauge = metrics.installation_faults
+        self._events = events
+        self._leads = leads
+        self._every = every
+        self._namespace = settings.namespace
+        self._wanted = documents(settings)
+        self._found: dict[Identity, str] = {}
+        self._told: dict[Identity, str] = {}
+        for kind, name in map(_identity, self._wanted):
+            self._gauge.labels(kind, name).set(0)
+
+    @property
+    def faults(self) -> list[str]:
+        """What is to be put right, an object each; for people."""
+        return list(self._found.values())
+
+    async def run(self) -> None:
+        """Check until cancelled."""
+        while True:
+            await self.check()
+            await asyncio.sleep(self._every)
+
+    async def check(self) -> None:
+        """Compare every object once, and tell what changed since the last time."""
+        for wanted in self._wanted:
+            kind, name = identity = _identity(wanted)
+            try:
+                differs = differences(wanted, await self._read(admission_path(wanted)))
+            except ApiError as error:
+                if error.status != 403:
+                    _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
+                    continue
+                differs = ["may not be read (apply manifests/base/rbac.yaml), so nobody knows it"]
+            except (OutcomeUnknown, ValueError) as error:
+                _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
+                continue
+            self._note(
+                identity, messages.installation_fault(kind, name, differs) if differs else ""
+            )
+        if self._leads():
+            await self._tell()
+
+    def _note(self, identity: Identity, fault: str) -> None:
+        self._gauge.labels(*identity).set(1 if fault else 0)
+        if fault == self._found.get(identity, ""):
+            return
+        if fault:
+            self._found[identity] = fault
+            _LOG.warning("%s", fault)
+        else:
+            del self._found[identity]
+            _LOG.info("%s", messages.installation_restored(*identity))
+
+    async def _tell(self) -> None:
+        """An event for each object whose report changed since this replica's last one."""
+        if self._told == self._found:
+            return
+        try:
+            namespace = await self._own_namespace()
+        except (ApiError, OutcomeUnknown, ValueError) as error:
+            _LOG.info("Namespace <%s> cannot be read: %s", self._namespace, error)
+            return
+        for identity in dict.fromkeys((*self._found, *self._told)):
+            fault = self._found.get(identity)
+            if fault == self._told.get(identity):
+                continue
+            self._events.forget(namespace.uid)  # each object is news of its own
+            if fault:
+                self._events.record(
+                    namespace, type="Warning", reason=v.INSTALLATION_DIFFERS, message=fault
+                )
+            else:
+                text = messages.installation_restored(*identity)
+                self._events.record(
+                    namespace, type="Normal", reason=v.INSTALLATION_RESTORED, message=text
+                )
+        self._told = dict(self._found)
+
+    async def _own_namespace(self) -> ObjectReference:
+        found = json.loads(await self._client.get(f"/api/v1/namespaces/{self._namespace}"))
+        uid = str(found["metadata"]["uid"])
+        return ObjectReference("Namespace", "v1", "", self._namespace, uid)
+
+    async def _read(self, path: str) -> Mapping[str, Any] | None:
+        try:
+            found = json.loads(await self._client.get(path))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found if isinstance(found, dict) else None
+
+
+def _identity(document: Mapping[str, Any]) -> Identity:
+    return str(document["kind"]), str(document["metadata"]["name"])

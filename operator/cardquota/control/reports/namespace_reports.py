@@ -1,0 +1,55 @@
+"""Namespaces whose label says nothing that we know: an event on each, once per value, and the log.
+
+Such a label is refused at write. It is there all the same where it was written before the
+installation, in audit mode, or while the policy was missing.
+"""
+
+import logging
+from typing import Final
+
+from ...cluster.events.events import EventRecorder
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.ledger.ledger import Ledger
+from ..references import namespace_reference
+
+_LOG = logging.getLogger(__name__)
+_AT_A_TIME: Final = 100
+"""Namespaces that are told in one go: where all have such a label, that would hold up the loop."""
+
+
+class NamespaceReports:
+    """Events while we lead; a new leader reports what it finds. Belongs to the ledger's loop."""
+
+    def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
+        self._ledger = ledger
+        self._events = events
+        self._told: dict[str, str] = {}
+        """By namespace the value that was told; those without are left out."""
+
+    def look(self) -> bool:
+        """Tell what is new, of some namespaces; whether of all. Costs in proportion to such
+        namespaces, of which there is none.
+        """
+        left = _AT_A_TIME
+        found = self._ledger.unknown_modes
+        for name in self._told.keys() - found.keys():
+            del self._told[name]
+        for name, facts in found.items():
+            if self._told.get(name) == facts.unknown_mode:
+                continue
+            if not left:
+                return False
+            left -= 1
+            self._told[name] = facts.unknown_mode
+            text = messages.namespace_mode_unknown(name, facts.unknown_mode)
+            _LOG.warning("%s", text)
+            self._events.forget(facts.uid)  # another value under the same reason is news
+            self._events.record(
+                namespace_reference(facts), type="Warning", reason=v.MODE_UNKNOWN, message=text
+            )
+        return True
+
+    def stop(self) -> None:
+        """The term is over: remember nothing of it."""
+        self._told.clear()

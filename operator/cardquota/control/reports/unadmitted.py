@@ -1,0 +1,92 @@
+"""Pods that got past admission: webhooks or policies were away, or the pods were there before us.
+
+They are counted like all others (I3). People are told by a metric, and by an event on the queue:
+one per change, not one per pod. The event names no pod, since all who use the queue may read it,
+from whatever namespace; the log names the first.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Final
+
+from ...cluster.events.events import EventRecorder
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.ledger.account import OUTSIDE
+from ...quota.ledger.ledger import Ledger
+from ...quota.words import logged
+from ..later import Later, Timer, in_loop_later
+from ..references import queue_reference
+
+_LOG = logging.getLogger(__name__)
+_GATHER: Final = 2.0
+"""Seconds for which pods that got past are gathered into one event."""
+
+
+class UnadmittedReports:
+    """Events about pods that got past admission, while we lead. Belongs to the ledger's loop.
+
+    A queue is reported when it has more of them than before; a new leader reports what it finds.
+    """
+
+    def __init__(
+        self, ledger: Ledger, events: EventRecorder, *, later: Later = in_loop_later
+    ) -> None:
+        """`later`: calls something after a number of seconds."""
+        self._ledger = ledger
+        self._events = events
+        self._later = later
+        self._known: dict[str, int] = {}
+        """How many there were, by queue; queues without are left out."""
+        self._timers: dict[str, Timer] = {}
+        """Queues that are about to be reported."""
+
+    def look(self, queues: Iterable[str]) -> None:
+        """What is charged to these queues changed. Costs O(queues)."""
+        for queue in queues:
+            account = self._ledger.account(queue)
+            if queue == OUTSIDE or account is None or account.facts is None:
+                self._note(queue, 0)
+            elif queue not in self._timers:
+                count = len(account.past_us)
+                if count > self._known.get(queue, 0):
+                    self._timers[queue] = self._later(_GATHER, partial(self._tell, queue))
+                else:
+                    self._note(queue, count)
+
+    def stop(self) -> None:
+        """The term is over: report nothing, and remember nothing of it."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._known.clear()
+
+    def _note(self, queue: str, count: int) -> None:
+        if count:
+            self._known[queue] = count
+        else:
+            self._known.pop(queue, None)
+
+    def _tell(self, queue: str) -> None:
+        del self._timers[queue]
+        account = self._ledger.account(queue)
+        if account is None or account.facts is None:
+            return
+        past_us = account.past_us
+        more = len(past_us) > self._known.get(queue, 0)
+        self._note(queue, len(past_us))
+        if not more:
+            return
+        # The reason is the same as the last time; that there are more is news.
+        self._events.forget(account.facts.uid)
+        text = messages.unadmitted(queue, len(past_us), _amounts(past_us.held))
+        first = self._ledger.pods[next(iter(past_us))].facts
+        _LOG.warning("%s (the first is %s)", text, logged(first.namespace, first.name))
+        reference = queue_reference(account.facts)
+        self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
+
+
+def _amounts(held: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Cards first: they are what quotas are about."""
+    return sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))

@@ -1,0 +1,120 @@
+"""The door the API server knocks at: its certificate, and its server.
+
+The certificate is looked at again and again, and a new one is served without closing the door.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from cardquota_webhooks.server import serve
+from cardquota_webhooks.tls import load, server_context
+
+from ..cluster.api.client import Client
+from ..cluster.certificates.ca_bundle import CaBundles
+from ..cluster.certificates.certificate_keeper import CertificateKeeper
+from ..cluster.certificates.certificate_store import GivenSecret, OwnSecret, Source
+from ..cluster.certificates.certificates import KeyPair
+from ..install.manifests import names as webhook_names
+from ..settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_LOOK: Final = 5.0
+"""Seconds between two looks at Secret and webhook configurations: three small reads. So soon are a
+changed Secret and configurations that were applied anew (without our CA) noticed."""
+_LOOK_AGAIN: Final = 1.0
+"""The same while something is missing, wrong or on its way."""
+
+
+class AdmissionDoor:
+    """Serves reviews under a certificate that the API server trusts."""
+
+    def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:
+        """`grace`: seconds given to reviews in flight when the door closes."""
+        self._settings = settings
+        self._grace = grace
+        self._refused = ""
+        names = webhook_names(settings)
+        self._keeper = CertificateKeeper(
+            _source(settings, client),
+            CaBundles(client, mutating=names.mutating, validating=names.validating),
+        )
+
+    @property
+    def problem(self) -> str:
+        """For people: why certificates are not in order; empty if they are."""
+        return self._keeper.problem or self._refused
+
+    async def run(
+        self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Serve until cancelled. `opened` runs once the door is open.
+
+        Errors: OSError where the address is taken; those of `opened`.
+        """
+        served, tls = await self._first()
+        webhook = self._settings.webhook
+        runner = await serve(
+            server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
+        )
+        try:
+            # Not one after the other: what waits to be synced may wait for long.
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(opened())
+                tasks.create_task(self._keep(tls, served))
+        finally:
+            await runner.cleanup()
+
+    async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
+        while True:
+            found = await self._keeper.look()
+            if found is not None:
+                try:
+                    return found, server_context(found.cert_pem, found.key_pem)
+                except ssl.SSLError as error:
+                    self._refuse(error)
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _keep(self, tls: ssl.SSLContext, served: KeyPair) -> None:
+        while True:
+            await asyncio.sleep(_LOOK if self._keeper.settled else _LOOK_AGAIN)
+            found = await self._keeper.look()
+            if found is None or found == served:
+                continue
+            try:
+                load(tls, found.cert_pem, found.key_pem)
+            except ssl.SSLError as error:
+                self._refuse(error)
+            else:
+                served, self._refused = found, ""
+
+    def _refuse(self, error: ssl.SSLError) -> None:
+        """What can be read cannot always be served: a key may be too short for the library."""
+        where = f"{self._settings.namespace}/{self._settings.webhook.secret}"
+        refused = f"Secret <{where}>: its certificate cannot be served: {error.reason}"
+        if refused != self._refused:
+            self._refused = refused
+            _LOG.warning("%s", refused)
+
+
+def _source(settings: Settings, client: Client) -> Source:
+    webhook = settings.webhook
+    names = serving_names(settings)
+    if webhook.certificates == "own":
+        return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
+    # Whoever made it need not have thought of the names that nobody uses.
+    used = names[-1:] if webhook.url else names[:1]
+    return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
+
+
+def serving_names(settings: Settings) -> list[str]:
+    """What the API server calls us by: the Service's names, and the host of the URL if any."""
+    service = f"{settings.webhook.service}.{settings.namespace}.svc"
+    names = [service, f"{service}.cluster.local"]
+    host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None
+    return [*names, host] if host else names

@@ -1,0 +1,280 @@
+"""`cardquota run`: puts the house together and takes it down in order.
+
+Start: probes, certificate, watches; when all kinds are synced, the webhook serves and the election
+begins. End (SIGTERM, SIGINT): not ready, decide no more, give the Lease up, answer what is in
+flight, exit 0.
+"""
+
+import asyncio
+import logging
+import signal
+import socket
+import time
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.server import AdmissionServer, serve
+from cardquota_webhooks.workloads import WorkloadReviews
+
+from ..cluster.api.access import AccessError
+from ..cluster.api.client import Client
+from ..cluster.api.find_access import find_access
+from ..cluster.api.queue_lookup import QueueLookup
+from ..cluster.election.elector import Elector
+from ..cluster.events.events import EventRecorder
+from ..cluster.watch.feed import watched
+from ..cluster.watch.optional_reflector import OptionalReflector
+from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
+from ..cluster.watch.pulse import Pulse
+from ..cluster.watch.reflector import Reflector
+from ..control.leadership import Leadership
+from ..control.queues.queue_metrics import measure_drift
+from ..control.reports.installation import InstallationCheck
+from ..loop.loop_watch import LoopWatch
+from ..loop.timed_selector import TimedSelector
+from ..metrics import Metrics
+from ..quota.ledger.ledger import Ledger
+from ..quota.vocabulary import LEASE
+from ..settings import InstallationMode, Settings
+from .admission_door import AdmissionDoor
+from .garbage import spare_what_stays
+from .logs import configure
+from .probes import Probes
+
+_LOG = logging.getLogger(__name__)
+_GRACE: Final = 4.0
+"""Seconds given to what is in flight at exit."""
+_QUIET: Final = 1.0
+"""Seconds without a review after which nobody sends to a replica that is not ready any more."""
+_LEAVE_SERVICE: Final = 4.0
+"""Seconds after which the door is closed even if somebody still does."""
+_FIRST_RECOUNT: Final = 10.0
+"""Seconds until the first recount: being ready comes first."""
+_RECOUNT: Final = 300.0
+"""Seconds between two recounts."""
+
+
+def run(settings: Settings) -> int:
+    """Run the operator until it is told to stop. Returns the exit code."""
+    configure(settings.log)
+    for hazard in settings.hazards:
+        _LOG.warning("configuration: %s", hazard)
+    selector = TimedSelector()
+    try:
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+            return runner.run(_run(settings, selector))
+    except AccessError as error:
+        _LOG.error("%s", error)
+        return 2
+
+
+async def _run(settings: Settings, selector: TimedSelector) -> int:
+    access = await find_access()
+    # The Lease has connections of its own: a renewal that waits for one that others have taken is
+    # a leadership lost.
+    client, lease_client = Client(access), Client(access)
+    try:
+        return await Operator(settings, client, lease_client, selector).main()
+    finally:
+        await client.close()
+        await lease_client.close()
+
+
+class Operator:
+    """One replica: everything in one event loop but Kopf."""
+
+    def __init__(
+        self, settings: Settings, client: Client, lease_client: Client, selector: TimedSelector
+    ) -> None:
+        """`lease_client` is used for the Lease and nothing else. Both stay the caller's.
+
+        `selector`: of the loop it will run in.
+        """
+        self._settings = settings
+        self._client = client
+        self._metrics = Metrics()
+        self._loop_watch = LoopWatch(selector, self._metrics)
+        self._pulse = Pulse()
+        self._ledger = Ledger(
+            settings.vendor_table,
+            default_queue=settings.default_queue,
+            free_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
+            at_once=AT_ONCE,
+        )
+        OverdueReads(self._ledger, self._pulse)
+        identity = settings.leader_election.identity or socket.gethostname()
+        self._events = EventRecorder(client, instance=identity)
+        kinds = watched(self._ledger, self._pulse, self._count_undecodable)
+        self._needed = [
+            Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
+            for w in kinds
+            if w.needed
+        ]
+        """What decisions are made of."""
+        self._reflectors: list[Reflector[Any]] = [
+            *self._needed,
+            *(
+                OptionalReflector(
+                    client, paths=(w.path, *w.older), kind=w.kind, decoder=w.struct, sink=w.sink
+                )
+                for w in kinds
+                if not w.needed
+            ),
+        ]
+        lease = settings.leader_election
+        self._elector = Elector(
+            lease_client,
+            namespace=settings.namespace,
+            name=LEASE,
+            identity=identity,
+            duration=lease.duration,
+            renew_deadline=lease.renew_deadline,
+            retry_period=lease.retry_period,
+        )
+        self._leadership = Leadership(
+            self._ledger,
+            client,
+            self._elector,
+            self._needed,
+            self._events,
+            self._metrics,
+            self._pulse,
+            settings,
+            time.monotonic,
+            self._part_failed,
+        )
+        self._door = AdmissionDoor(settings, client, grace=_GRACE)
+        self._installation = InstallationCheck(
+            settings, client, self._metrics, self._events, lambda: self._elector.term is not None
+        )
+        self._probes = Probes(
+            self._ledger,
+            self._metrics,
+            self._reflectors,
+            lambda: self._elector.term,
+            self._to_put_right,
+        )
+        self._admission = self._make_admission()
+        self._stop = asyncio.Event()
+        self._failed = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def main(self) -> int:
+        """Run; 0 after an orderly exit, 1 if a part of us failed."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        metrics = self._settings.metrics
+        try:
+            plain = await serve(
+                self._probes.application(),
+                host=metrics.host,
+                port=metrics.port,
+                tls=None,
+                grace=_GRACE,
+            )
+        except OSError as error:
+            _LOG.error("metrics: cannot listen: %s", error)
+            return 1
+        for reflector in self._reflectors:
+            self._start(reflector.run())
+        self._start(self._events.run())
+        door = self._start(self._serve())
+        await self._stop.wait()
+        await self._shut_down(door)
+        self._loop_watch.stop()
+        await plain.cleanup()
+        return 1 if self._failed else 0
+
+    async def _shut_down(self, door: asyncio.Task[None]) -> None:
+        self._probes.draining = True
+        self._admission.leave()
+        _LOG.info("stopping: answering what is in flight")
+        farewell = await self._leadership.stop(_GRACE)
+        self._cancel(but=door)
+        if farewell.settled:
+            await self._elector.release(farewell.handover)
+        else:
+            _LOG.warning("some patches are not answered: the Lease is left to run out")
+        if self._probes.serving:
+            await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
+        door.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _cancel(self, but: asyncio.Task[None]) -> None:
+        for task in self._tasks:
+            if task is not but:
+                task.cancel()
+
+    async def _serve(self) -> None:
+        """The door, and everything that needs an open one."""
+        await self._door.run(self._admission.http(), self._opened)
+
+    async def _opened(self) -> None:
+        for reflector in self._reflectors:
+            await reflector.wait_synced()
+        spare_what_stays()
+        # Until here nobody waits for us, and to read a large cluster takes what it takes.
+        self._loop_watch.start()
+        self._probes.serving = True
+        _LOG.info("synced and serving")
+        self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
+        self._start(self._recount())
+        self._start(self._installation.run())
+
+    def _to_put_right(self) -> list[str]:
+        certificates = [self._door.problem] if self._door.problem else []
+        return [*certificates, *self._installation.faults]
+
+    def _make_admission(self) -> AdmissionServer:
+        def synced() -> bool:
+            return all(reflector.synced for reflector in self._reflectors)
+
+        def late() -> bool:
+            return any(reflector.late for reflector in self._needed)
+
+        exists = QueueLookup(self._client).exists
+        pods = PodReviews(
+            self._ledger, self._settings, self._pulse, exists, synced, time.monotonic, late=late
+        )
+        return AdmissionServer(
+            pods,
+            ResizeReviews(self._ledger, lambda: synced() and not late()),
+            QueueReviews(self._ledger),
+            WorkloadReviews(self._ledger, self._settings, self._pulse, exists),
+            self._metrics,
+            audit=self._settings.mode is InstallationMode.AUDIT,
+        )
+
+    async def _recount(self) -> None:
+        await asyncio.sleep(_FIRST_RECOUNT)
+        while True:
+            await measure_drift(self._ledger, self._metrics)
+            await asyncio.sleep(_RECOUNT)
+
+    def _count_undecodable(self, kind: str) -> None:
+        self._metrics.undecodable.labels(kind).inc()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.append(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """No part of us ends by itself."""
+        if not task.cancelled():
+            self._part_failed(task.exception())
+
+    def _part_failed(self, error: BaseException | None) -> None:
+        """It is better to start anew as a whole."""
+        if isinstance(error, OSError):
+            _LOG.error("stopping: %s", error)
+        else:
+            _LOG.error("a part of the operator ended; stopping", exc_info=error)
+        self._failed = True
+        self._stop.set()

@@ -1,0 +1,80 @@
+"""Which node a pod gets."""
+
+import msgspec
+import pytest
+
+from cardquota.cli.simulate.rooms import Rooms
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
+from cardquota.quota.objects.node import Node
+from cardquota.quota.objects.pod import Pod
+from cardquota.quota.pods.pod_facts import pod_facts
+
+LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
+CHARGE = (("NVIDIA-H200", 1),)
+
+
+def node(name: str, **more: object) -> Node:
+    body = {
+        "metadata": {"name": name, "labels": LABELS},
+        "status": {"allocatable": {"nvidia.com/gpu": 1}},
+    }
+    return msgspec.convert({**body, **more}, Node)
+
+
+def bound(rooms: Rooms) -> str | None:
+    containers = [{"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "1"}}}]
+    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": containers}}, Pod)
+    return rooms.bind(pod.spec, pod_facts(pod), CHARGE)
+
+
+def test_first_with_room_then_the_next_then_none() -> None:
+    rooms = Rooms([node("a"), node("b")], DEFAULT_TABLE)
+    assert [bound(rooms) for _ in range(3)] == ["a", "b", None]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"spec": {"unschedulable": True}},
+        {"spec": {"taints": [{"key": "team", "effect": "NoExecute"}]}},
+        {"metadata": {"name": "a", "labels": {"nvidia.com/gpu.product": "NVIDIA-H200"}}},
+        {"status": {"allocatable": {"nvidia.com/gpu": 1, "cpu": "many"}}},
+        {"status": {"allocatable": {"nvidia.com/gpu": 1, "pods": 0}}},
+        {
+            "status": {
+                "allocatable": {"nvidia.com/gpu": 1},
+                "conditions": [{"type": "Ready", "status": "Unknown"}],
+            }
+        },
+    ],
+)
+def test_nodes_that_take_no_pod(more: dict[str, object]) -> None:
+    assert bound(Rooms([node("a", **more)], DEFAULT_TABLE)) is None
+
+
+def requiring(operator: str, *values: str) -> Pod:
+    expression = {"key": "zone", "operator": operator, "values": values}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return msgspec.convert({"metadata": {"name": "p"}, "spec": {"affinity": affinity}}, Pod)
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "expected"),
+    [
+        ("In", ["a"], ["in-a"]),
+        ("NotIn", ["a"], ["in-b", "nowhere"]),
+        ("DoesNotExist", [], ["nowhere"]),
+        ("OfALaterKubernetes", ["a"], ["in-a", "in-b", "nowhere"]),
+    ],
+)
+def test_a_pod_goes_where_the_ledger_says_that_it_may(
+    operator: str, values: list[str], expected: list[str]
+) -> None:
+    """Not by a rule of its own: of an operator that it does not know the scheduler decides."""
+    zones = {"in-a": {"zone": "a"}, "in-b": {"zone": "b"}, "nowhere": {}}
+    nodes = [node(name, metadata={"name": name, "labels": zone}) for name, zone in zones.items()]
+    pod = requiring(operator, *values)
+    rooms = Rooms(nodes, DEFAULT_TABLE)
+    assert rooms.matching(pod.spec) == expected
+    assert rooms.bind(pod.spec, pod_facts(pod), ()) == expected[0]

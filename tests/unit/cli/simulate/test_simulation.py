@@ -1,0 +1,296 @@
+"""What becomes of the sample workloads, and of edits of them."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
+from cardquota.quota.reports.queue_report import columns
+
+Simulate = Callable[..., Answers]
+H200 = "NVIDIA-H200"
+RTX4090 = "NVIDIA-GeForce-RTX-4090"
+ALL = ("deployment", "deployment-either", "gang", "volcano-job", "gpu-mem", "hpa")
+ADMITTED, GATED, DENIED, LET_BY = (
+    Answer.ADMITTED,
+    Answer.GATED,
+    Answer.DENIED,
+    Answer.LET_BY,
+)
+
+
+def named(answers: Answers, name: str, kind: str | None = None) -> WorkloadAnswer:
+    (found,) = (w for w in answers.workloads if w.name == name and kind in (None, w.kind))
+    return found
+
+
+def given(found: WorkloadAnswer) -> list[Answer]:
+    return [pod.answer for pod in found.pods]
+
+
+def replicas(count: int) -> Callable[[str], str]:
+    return lambda text: text.replace("replicas: 2", f"replicas: {count}")
+
+
+def pod(name: str, annotations: str, *, spec: str = "", amount: int = 1) -> str:
+    return f"""
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, annotations: {{{annotations}}}}}
+spec:
+  {spec}
+  containers:
+  - resources: {{limits: {{nvidia.com/gpu: {amount}}}}}
+"""
+
+
+IN_RESEARCH = "scheduling.volcano.sh/queue-name: research"
+
+
+def test_samples_together(simulate: Simulate) -> None:
+    answers = simulate(*(f"{name}.yaml" for name in ALL))
+    assert given(named(answers, "chat")) == [ADMITTED] * 2
+    assert given(named(answers, "render")) == [ADMITTED] * 3
+    assert given(named(answers, "train", "Job")) == [GATED] * 2
+    assert given(named(answers, "train", "Volcano Job")) == [GATED] * 2
+    assert given(named(answers, "packed")) == [LET_BY]
+    assert [note for note in answers.notes if "HorizontalPodAutoscaler chat is skipped" in note]
+    research, vision = (columns(queue) for queue in answers.queues)
+    assert research.cards == "NVIDIA-H200 2/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
+    assert research.requested == "NVIDIA-H200 6"
+    assert (research.cpu, research.memory) == ("1/4", "1Gi/4Gi")
+    assert vision.cards == f"{RTX4090} 2/2, {RTX4090}-D 1/1"
+
+
+def test_fourth_pod_of_three_is_denied_with_the_sentence(simulate: Simulate) -> None:
+    chat = named(simulate("deployment.yaml", edit=replicas(4)), "chat")
+    assert given(chat) == [ADMITTED] * 3 + [DENIED]
+    assert chat.pods[3].reason == "InsufficientCardQuota"
+    assert chat.pods[3].text.startswith(
+        "Queue <research> has insufficient <NVIDIA-H200> quota: "
+        "requested <1>, total would be <4>, but capability is <3>; "
+    )
+    assert [p.node for p in chat.pods] == ["h200-a"] * 3 + [""]
+    assert [p.cards for p in chat.pods] == [{H200: 1}] * 3 + [{}]
+
+
+def test_gang_is_gated_as_a_whole(simulate: Simulate) -> None:
+    train = named(simulate("deployment.yaml", "gang.yaml"), "train")
+    assert given(train) == [GATED] * 2
+    for member in train.pods:
+        assert "requested <2>, total would be <4>, but capability is <3>" in member.text
+        assert member.cards == {}
+
+
+@pytest.mark.parametrize("name", ["gang.yaml", "volcano-job.yaml"])
+def test_gang_that_fits_starts_together(simulate: Simulate, name: str) -> None:
+    answers = simulate(name)
+    assert given(named(answers, "train")) == [ADMITTED] * 2
+    assert answers.queues[0].cards[0].allocated == 2
+    assert answers.queues[0].cards[0].inqueue == 0
+
+
+def test_incomplete_gang_says_how_many_are_missing(simulate: Simulate) -> None:
+    answers = simulate("gang.yaml", edit=lambda t: t.replace("minMember: 2", "minMember: 3"))
+    train = named(answers, "train")
+    assert given(train) == [GATED] * 2
+    for member in train.pods:
+        assert "starts with <3> pods together, but only <2> are there" in member.text
+
+
+def test_gang_of_which_more_come_than_it_needs(simulate: Simulate) -> None:
+    answers = simulate(
+        "gang.yaml",
+        edit=lambda t: t.replace("parallelism: 2", "parallelism: 4").replace(
+            "completions: 2", "completions: 4"
+        ),
+    )
+    assert given(named(answers, "train")) == [ADMITTED] * 3 + [GATED]
+    assert answers.queues[0].cards[0].elastic == 1
+
+
+def test_alternatives_two_and_one_then_a_refusal_that_names_both(simulate: Simulate) -> None:
+    answers = simulate(
+        "deployment-either.yaml", edit=lambda t: t.replace("replicas: 3", "replicas: 4")
+    )
+    render = named(answers, "render")
+    assert given(render) == [ADMITTED] * 3 + [DENIED]
+    assert [p.cards for p in render.pods] == [{RTX4090: 1}] * 2 + [{f"{RTX4090}-D": 1}, {}]
+    assert [p.node for p in render.pods] == ["rtx4090-a"] * 2 + ["rtx4090d-a", ""]
+    assert f"<{RTX4090}> quota: requested <1>, total would be <3>" in render.pods[3].text
+    assert f"<{RTX4090}-D> quota: requested <1>, total would be <2>" in render.pods[3].text
+
+
+def test_order_of_files_decides_who_is_admitted(simulate: Simulate) -> None:
+    answers = simulate("gang.yaml", "deployment.yaml")
+    assert given(named(answers, "train")) == [ADMITTED] * 2
+    assert given(named(answers, "chat")) == [ADMITTED, DENIED]
+
+
+def test_bad_queue_is_refused_with_the_reason(simulate: Simulate) -> None:
+    answers = simulate(
+        "deployment.yaml", edit=lambda t: t.replace('"NVIDIA-H200": 3', '"NVIDIA-H200": 1.5')
+    )
+    (refused,) = answers.refused
+    assert (refused.kind, refused.name) == ("Queue", "research")
+    assert "the amount of <NVIDIA-H200> is 1.5, not a whole number" in refused.text
+    assert [q.name for q in answers.queues] == ["vision"]
+    assert {p.reason for p in named(answers, "chat").pods} == {"QueueNotFound"}
+
+
+def test_admitted_pod_without_room_stays_pending(simulate: Simulate) -> None:
+    answers = simulate(
+        "deployment.yaml", edit=lambda t: t.replace('nvidia.com/gpu: "8"', 'nvidia.com/gpu: "1"')
+    )
+    chat = named(answers, "chat")
+    assert given(chat) == [ADMITTED] * 2
+    assert [p.pending for p in chat.pods] == ["", "no node has room: stays Pending"]
+    assert columns(answers.queues[0]).inqueue == "NVIDIA-H200 1"
+
+
+def test_node_without_room_for_cpu_is_passed_over(simulate: Simulate) -> None:
+    answers = simulate("deployment.yaml", edit=lambda t: t.replace('cpu: "96"', "cpu: 600m"))
+    assert [p.node for p in named(answers, "chat").pods] == ["h200-a", ""]
+
+
+def test_pool_scaled_to_zero_is_known_and_waits_for_a_node(simulate: Simulate) -> None:
+    answers = simulate("deployment.yaml", cluster=("queue.yaml",))
+    (first, _) = named(answers, "chat").pods
+    assert (first.answer, first.pending) == (ADMITTED, "no node has room: stays Pending")
+    assert first.warnings == ("no node has card <NVIDIA-H200> at present: the pod waits for one",)
+
+
+def test_bare_pods(simulate: Simulate) -> None:
+    text = "".join(
+        (
+            pod("plain", "", spec="priorityClassName: urgent"),
+            pod("named-node", IN_RESEARCH, spec="nodeName: h200-a"),
+            pod("old-name", f"{IN_RESEARCH}, volcano.sh/card.card: {H200}"),
+            pod("no-group", f"{IN_RESEARCH}, scheduling.k8s.io/group-name: none"),
+            pod("held", IN_RESEARCH, spec="schedulingGates: [{name: other.io/gate}]"),
+            pod("own-gate", "", spec="schedulingGates: [{name: volcano.sh/card-quota}]"),
+        )
+    )
+    answers = simulate(text=text)
+    found = {w.name: w.pods[0] for w in answers.workloads}
+    assert found["plain"].text == "no queue: counted outside every quota"
+    assert found["plain"].node == "h200-a"
+    assert any("PriorityClass urgent is not in the files" in note for note in answers.notes)
+    assert (found["named-node"].answer, found["named-node"].reason) == (DENIED, "NodeNamedInSpec")
+    assert any("volcano.sh/card.name" in w for w in found["old-name"].warnings)
+    assert found["no-group"].answer is GATED
+    assert "<default/none> does not exist" in found["no-group"].text
+    assert found["no-group"].warnings == ()
+    assert found["held"].answer is ADMITTED
+    assert found["held"].pending == "waits at other.io/gate: stays Pending"
+    assert (found["own-gate"].answer, found["own-gate"].node) == (LET_BY, "h200-a")
+
+
+def test_pods_get_the_defaults_of_their_namespace_and_the_overhead_of_their_class(
+    simulate: Simulate,
+) -> None:
+    """500m and 250m of a limit of 1: the second is one too many. Wherever they stand."""
+    text = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: small, annotations: {volcano.sh/card.quota: '{"NVIDIA-H200": 3}'}}
+spec: {capability: {cpu: "1"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  template:
+    metadata: {annotations: {scheduling.volcano.sh/queue-name: small}}
+    spec: {runtimeClassName: kata, containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: limits}
+spec: {limits: [{type: Container, default: {cpu: 500m}}]}
+---
+"""
+    runtime_class = """
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 250m}}
+"""
+    answers = simulate(text=text)
+    assert [pod.answer for pod in answers.workloads[0].pods] == [ADMITTED, ADMITTED]
+    note = "RuntimeClass kata is not in the files: its pods are taken without its overhead"
+    assert answers.notes.count(note) == 1
+    answers = simulate(text=text + runtime_class)
+    assert [pod.answer for pod in answers.workloads[0].pods] == [ADMITTED, DENIED]
+    assert note not in answers.notes
+
+
+def test_p7_a_device_class_of_the_files_tells_by_which_resource_devices_are_claimed(
+    simulate: Simulate,
+) -> None:
+    text = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: npu}
+spec: {extendedResourceName: example.com/npu}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, labels: {volcano.sh/card-quota: enforced}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: claims}
+spec: {containers: [{resources: {limits: {example.com/npu: 1}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other}
+spec: {containers: [{resources: {limits: {example.com/other: 1}}}]}
+"""
+    answers = simulate(text=text)
+    (refused,) = named(answers, "claims").pods
+    assert (refused.answer, refused.reason) == (DENIED, "DeviceClaimNotCounted")
+    assert given(named(answers, "other")) == [LET_BY]
+
+
+def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
+    text = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: wide}
+spec: &spec
+  template: &template
+    metadata: {annotations: {scheduling.volcano.sh/queue-name: research}}
+    spec:
+      containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: narrow}
+spec:
+  template:
+    metadata: {annotations: {scheduling.volcano.sh/queue-name: research}}
+    spec:
+      containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+
+    def fifo(text: str) -> str:
+        return text.replace("weight: 1", "dequeueStrategy: fifo")
+
+    answers = simulate("deployment.yaml", text=text, edit=fifo)
+    assert given(named(answers, "wide")) == [GATED]
+    (narrow,) = named(answers, "narrow").pods
+    assert narrow.answer == GATED
+    assert (
+        "at least <1> wait for <NVIDIA-H200> before this pod, first of all <default/wide-"
+        in narrow.text
+    )
+
+
+def test_same_files_give_the_same_answers(simulate: Simulate) -> None:
+    names = [f"{name}.yaml" for name in ALL]
+    assert simulate(*names) == simulate(*names)

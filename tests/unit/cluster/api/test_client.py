@@ -1,0 +1,204 @@
+"""What only a bad network does, against a server of a few lines."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from cardquota.cluster.api.access import Access, AccessError
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.connection_error import in_words
+
+
+class Server:
+    """Answers the first request of a connection with 200 and closes at the second."""
+
+    def __init__(self) -> None:
+        self.requests: list[bytes] = []
+        self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+        self.answers = 1
+        self.closes = False
+        """Whether to end the connection after the answers."""
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(self.answers):
+            self.requests.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(self.answer)
+        if self.closes:
+            writer.close()
+            return
+        if await reader.read(1):
+            self.requests.append(b"unanswered")
+        writer.transport.abort()
+
+
+async def _anonymous() -> None:
+    return None
+
+
+async def _secret() -> str:
+    return "Bearer SECRET"
+
+
+async def _never() -> str:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.fixture
+async def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+async def access(server: Server) -> AsyncIterator[Access]:
+    listening = await asyncio.start_server(server, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    yield Access(f"http://127.0.0.1:{port}", None, _anonymous)
+    listening.close()
+
+
+@pytest.fixture
+async def client(access: Access) -> AsyncIterator[Client]:
+    client = Client(access)
+    yield client
+    await client.close()
+
+
+@pytest.mark.parametrize("verb", ["put", "delete", "post", "patch"])
+async def test_a_write_is_never_sent_twice(client: Client, server: Server, verb: str) -> None:
+    await client.get("/")
+    with pytest.raises(OutcomeUnknown):
+        await getattr(client, verb)("/a", {})
+    assert len(server.requests) == 2
+    assert server.requests[1] == b"unanswered"
+
+
+async def test_a_timeout_is_kept(client: Client, server: Server) -> None:
+    server.answer = b""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    with pytest.raises(OutcomeUnknown, match=r"within 0\.2 s"):
+        await client.get("/", timeout=0.2)
+    assert loop.time() - begun < 1.0
+
+
+async def test_redirects_are_not_followed(client: Client, server: Server) -> None:
+    server.answer = b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
+    with pytest.raises(ApiError, match="302"):
+        await client.get("/")
+
+
+async def test_a_watch_that_is_refused(client: Client, server: Server) -> None:
+    server.answer = b"HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\n{}"
+    with pytest.raises(ApiError) as gone:
+        async with client.watch("/", params={}, read_timeout=1):
+            pass
+    assert gone.value.status == 410
+    assert b"GET /?watch=true" in server.requests[0]
+
+
+async def test_without_credentials_nothing_is_sent(access: Access, server: Server) -> None:
+    async def broken() -> None:
+        raise AccessError("the plugin failed")
+
+    client = Client(Access(access.server, None, broken))
+    with pytest.raises(OutcomeUnknown, match="the plugin failed"):
+        await client.post("/", {})
+    assert server.requests == []
+    await client.close()
+
+
+async def ask(client: Client, how: str, *, timeout: float) -> None:
+    """Get, patch, or follow a watch to its end."""
+    if how == "watch":
+        async with client.watch("/", params={}, read_timeout=timeout) as stream:
+            async for _ in stream.content.iter_any():
+                pass
+    elif how == "patch":
+        await client.patch("/", {}, timeout=timeout)
+    else:
+        await client.get("/", timeout=timeout)
+
+
+ECHO = b"HTTP/1.1 200 OK\r\nAuthorization: Bearer SECRET\r\n"
+"""An answer that holds what was sent, as some proxies' do."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"GET / HTTP/1.1 Bearer SECRET\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"SECRET" * 2_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBearer SECRET\r\n\r\n",
+        b"HTTP/1.1 200 SECRET\r\nContent-Length: SECRET\r\n\r\n",
+        ECHO + b"Transfer-Encoding: chunked\r\n\r\nSECRET",
+        ECHO + b"Content-Encoding: gzip\r\nContent-Length: 6\r\n\r\nSECRET",
+        ECHO + b"Content-Length: 9\r\n\r\nSECRET",
+        ECHO,
+        b"",
+    ],
+)
+@pytest.mark.parametrize("how", ["get", "watch"])
+async def test_what_a_bad_answer_leads_to_never_tells_our_token(
+    access: Access, server: Server, answer: bytes, how: str
+) -> None:
+    """aiohttp's own text of these errors holds the headers that were sent."""
+    server.answer, server.closes = answer, True
+    client = Client(Access(access.server, None, _secret))
+    with pytest.raises((OutcomeUnknown, aiohttp.ClientError)) as failure:
+        await ask(client, how, timeout=1)
+    assert b"Bearer SECRET" in server.requests[0]
+    told = failure.value
+    text = str(told) if isinstance(told, OutcomeUnknown) else in_words(told)
+    assert len(text) > len("GET /: ")
+    assert "SECRET" not in text
+    await client.close()
+
+
+async def test_no_error_tells_the_password_of_a_proxy() -> None:
+    nobody_s = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    port = nobody_s.sockets[0].getsockname()[1]
+    nobody_s.close()
+    await nobody_s.wait_closed()
+    proxy = f"http://me:SECRET@127.0.0.1:{port}"
+    client = Client(Access("http://h:1", None, _anonymous, proxy=proxy))
+    with pytest.raises(
+        OutcomeUnknown, match=f"Cannot connect to host 127.0.0.1:{port} "
+    ) as failure:
+        await client.get("/")
+    assert "SECRET" not in str(failure.value)
+    assert "ssl" not in str(failure.value)
+    await client.close()
+
+
+@pytest.mark.parametrize("how", ["patch", "watch"])
+async def test_waiting_for_credentials_is_part_of_the_timeout(
+    access: Access, server: Server, how: str
+) -> None:
+    """A patch that is sent after its time-out could come after the end of the term."""
+    client = Client(Access(access.server, None, _never))
+    async with asyncio.timeout(1):
+        with pytest.raises(OutcomeUnknown, match=r"no credentials within 0\.05 s"):
+            await ask(client, how, timeout=0.05)
+    assert server.requests == []
+    await client.close()
+
+
+async def test_slow_credentials_leave_less_time_for_the_answer(
+    access: Access, server: Server
+) -> None:
+    async def slow() -> str:
+        await asyncio.sleep(0.45)
+        return "Bearer late"
+
+    server.answer = b""
+    client = Client(Access(access.server, None, slow))
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    with pytest.raises(OutcomeUnknown, match=r"within 0\.5 s"):
+        await client.get("/", timeout=0.5)
+    assert loop.time() - begun < 0.9  # not 0.95, which is one after the other
+    await client.close()

@@ -1,0 +1,128 @@
+"""A machine that sleeps while a renewal is under way: a term that is over stays over."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import pytest
+
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.election.elector import Elector
+
+DEADLINE = 8.0
+
+
+class Leases:
+    """One Lease, with answers that can be held; a fake, for nobody can put a machine to sleep."""
+
+    def __init__(self) -> None:
+        self.lease: Any = None
+        self.renewals = 0
+        self.answer = asyncio.Event()
+        self.answer.set()
+
+    async def get(self, path: str, **_: Any) -> bytes:
+        if self.lease is None:
+            raise ApiError(404, "NotFound", "no Lease")
+        return json.dumps(self.lease).encode()
+
+    def watch(self, path: str, **_: Any) -> Any:
+        raise OutcomeUnknown("nothing is to be seen here")
+
+    async def post(self, path: str, body: Any, **_: Any) -> bytes:
+        return self._store(body["spec"])
+
+    async def patch(self, path: str, body: Any, **_: Any) -> bytes:
+        self.renewals += "holderIdentity" not in body["spec"]
+        stored = self._store(body["spec"])
+        await self.answer.wait()
+        return stored
+
+    def _store(self, spec: dict[str, Any]) -> bytes:
+        before = self.lease or {"metadata": {"uid": "u", "resourceVersion": "0"}, "spec": {}}
+        revision = str(int(before["metadata"]["resourceVersion"]) + 1)
+        metadata = {"uid": "u", "resourceVersion": revision}
+        self.lease = {"metadata": metadata, "spec": {**before["spec"], **spec}}
+        return json.dumps(self.lease).encode()
+
+
+class Sleeper:
+    """A replica on a machine that can be put to sleep, and what it was told."""
+
+    def __init__(self) -> None:
+        self.slept = 0.0
+        self.leases = Leases()
+        self.told: list[tuple[str, str]] = []
+        self.elector = Elector(
+            cast("Client", self.leases),
+            namespace="n",
+            name="l",
+            identity="me",
+            renew_deadline=DEADLINE,
+            retry_period=0.05,
+            clock=lambda: asyncio.get_running_loop().time() + self.slept,
+        )
+        self.task = asyncio.create_task(
+            self.elector.run(
+                lambda term: self.told.append(("acquired", term)),
+                lambda term: self.told.append(("lost", term)),
+            )
+        )
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        deadline = asyncio.get_running_loop().time() + 2
+        while not condition():
+            assert asyncio.get_running_loop().time() < deadline, "not in time"
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def sleeper() -> AsyncIterator[Sleeper]:
+    sleeper = Sleeper()
+    yield sleeper
+    sleeper.task.cancel()
+    await asyncio.gather(sleeper.task, return_exceptions=True)
+
+
+async def asleep_during_a_renewal(sleeper: Sleeper, seconds: float) -> str:
+    """The term; the next renewal is stored, and its answer comes when the test lets it."""
+    await sleeper.until(lambda: sleeper.leases.renewals)
+    term = sleeper.elector.term
+    assert term is not None
+    sleeper.leases.answer.clear()
+    renewals = sleeper.leases.renewals
+    await sleeper.until(lambda: sleeper.leases.renewals > renewals)
+    sleeper.slept += seconds
+    return term
+
+
+async def test_an_answer_after_the_deadline_revives_no_term(sleeper: Sleeper) -> None:
+    """Who looked in between has given up deciding; it would be renewed with nobody in it."""
+    # Later than the deadline of the last renewal, earlier than what this one's would be.
+    term = await asleep_during_a_renewal(sleeper, DEADLINE - 0.01)
+    await sleeper.until(lambda: sleeper.elector.term is None)
+    sleeper.leases.answer.set()
+    await sleeper.until(lambda: len(sleeper.told) >= 3 or sleeper.elector.term == term)
+    assert [what for what, _ in sleeper.told] == ["acquired", "lost", "acquired"]
+    assert sleeper.told[1][1] == term
+    assert sleeper.told[2][1] == sleeper.elector.term != term
+    assert "after the deadline" in sleeper.elector.last_loss
+
+
+async def test_the_next_term_counts_the_late_renewal_as_its_predecessors(sleeper: Sleeper) -> None:
+    await asleep_during_a_renewal(sleeper, DEADLINE - 0.01)
+    counted = sleeper.elector._renewals.sent
+    await sleeper.until(lambda: sleeper.elector.term is None)
+    sleeper.leases.answer.set()
+    await sleeper.until(lambda: len(sleeper.told) >= 3)
+    assert sleeper.elector.previous_renewal_seen is not None
+    assert sleeper.elector.previous_renewal_seen > counted
+
+
+async def test_an_answer_before_the_deadline_is_a_renewal(sleeper: Sleeper) -> None:
+    term = await asleep_during_a_renewal(sleeper, DEADLINE / 2)
+    sleeper.leases.answer.set()
+    await sleeper.until(lambda: sleeper.elector.time_left() > DEADLINE - 0.5)
+    assert sleeper.told == [("acquired", term)]

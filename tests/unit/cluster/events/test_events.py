@@ -1,0 +1,200 @@
+"""Namespaces whose events fail, against a server that fails as it is told."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import pytest
+
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.backoff import Backoff
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.events import events
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.cluster.events.events import EventRecorder
+
+QUEUE_SIZE = 40
+
+
+class Server:
+    """Takes all events but those of the namespaces that it is told to refuse, or not to answer."""
+
+    def __init__(self) -> None:
+        self.refused: dict[str, Exception] = {}
+        self.silent: set[str] = set()
+        self.taken: list[tuple[str, str]] = []
+        self.tries: Counter[str] = Counter()
+        self.at_once: Counter[str] = Counter()
+        self.most_at_once: Counter[str] = Counter()
+
+    async def post(self, path: str, body: Any) -> bytes:
+        namespace = path.split("/")[4]
+        self.tries[namespace] += 1
+        for key in ("all", namespace):
+            self.at_once[key] += 1
+            self.most_at_once[key] = max(self.most_at_once[key], self.at_once[key])
+        try:
+            await asyncio.sleep(0)
+            if namespace in self.silent:
+                await asyncio.Event().wait()
+            if namespace in self.refused:
+                raise self.refused[namespace]
+            self.taken.append((namespace, body["involvedObject"]["name"]))
+            return b"{}"
+        finally:
+            for key in ("all", namespace):
+                self.at_once[key] -= 1
+
+    def names(self, namespace: str) -> list[str]:
+        return [name for where, name in self.taken if where == namespace]
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+async def recorder(server: Server) -> AsyncIterator[EventRecorder]:
+    recorder = EventRecorder(
+        cast("Client", server),
+        instance="replica-0",
+        queue_size=QUEUE_SIZE,
+        backoff=lambda: Backoff(0.02, 0.02),
+    )
+    task = asyncio.create_task(recorder.run())
+    yield recorder
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def record(recorder: EventRecorder, namespace: str, *names: str) -> None:
+    for name in names:
+        ref = ObjectReference("Pod", "v1", namespace, name, f"{namespace}/{name}")
+        recorder.record(ref, type="Warning", reason="R", message="m")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    deadline = asyncio.get_running_loop().time() + 2
+    while not condition():
+        assert asyncio.get_running_loop().time() < deadline, "not in time"
+        await asyncio.sleep(0.001)
+
+
+LIMITED = ApiError(429, "TooManyRequests", "limit reached on type Namespace for key bad")
+
+
+@pytest.mark.parametrize("failure", [LIMITED, OutcomeUnknown("no answer"), None])
+async def test_a_namespace_whose_events_fail_holds_up_no_other(
+    recorder: EventRecorder, server: Server, failure: Exception | None
+) -> None:
+    """A limit on events of one namespace, or a webhook on them that does not answer."""
+    if failure is None:
+        server.silent.add("bad")
+    else:
+        server.refused["bad"] = failure
+    record(recorder, "bad", *"abcdefghij")
+    record(recorder, "good", *"abc")
+    await until(lambda: server.names("good") == ["a", "b", "c"])
+    assert server.tries["bad"] == 1
+    record(recorder, "good", "d")
+    await until(lambda: server.names("good")[3:])
+
+
+async def test_every_event_is_tried_five_times(recorder: EventRecorder, server: Server) -> None:
+    server.refused["bad"] = LIMITED
+    record(recorder, "bad", "a", "b")
+    await until(lambda: recorder.dropped == 2)
+    assert server.tries["bad"] == 10
+    del server.refused["bad"]
+    record(recorder, "bad", "c")
+    await until(lambda: server.names("bad") == ["c"])
+    queue = recorder._queue
+    assert queue._failing == queue._busy == set()
+
+
+async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
+    recorder: EventRecorder, server: Server
+) -> None:
+    namespaces = [f"n{number}" for number in range(10)]
+    for name in "abcd":
+        for namespace in namespaces:
+            record(recorder, namespace, name)
+    await until(lambda: recorder.written == 40)
+    assert all(server.names(namespace) == list("abcd") for namespace in namespaces)
+    assert {server.most_at_once[namespace] for namespace in namespaces} == {1}
+    assert 1 < server.most_at_once["all"] <= 8
+
+
+async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
+    recorder: EventRecorder, server: Server
+) -> None:
+    server.silent.add("good")
+    record(recorder, "good", "in hand", *"abc")
+    server.refused["bad"] = LIMITED
+    record(recorder, "bad", "in hand")
+    await until(lambda: server.tries["bad"] and server.tries["good"])
+    await until(lambda: recorder._queue._failing)
+    record(recorder, "bad", *map(str, range(QUEUE_SIZE - 3)))
+    record(recorder, "good", *"defgh")
+    assert recorder.dropped == 5
+    assert len(recorder._queue) == QUEUE_SIZE
+    kept = {name: len(waiting) for name, waiting in recorder._queue._waiting.items()}
+    assert kept == {"good": 8, "bad": QUEUE_SIZE - 8}
+
+
+async def test_a_full_queue_drops_its_oldest_where_nothing_fails() -> None:
+    recorder = EventRecorder(cast("Client", Server()), instance="i", queue_size=2)
+    record(recorder, "a", "1", "2")
+    record(recorder, "b", "3")
+    kept = [e.about.name for waiting in recorder._queue._waiting.values() for _, e in waiting]
+    assert kept == ["2", "3"]
+
+
+async def test_events_give_way_to_what_is_more_urgent(
+    recorder: EventRecorder, server: Server
+) -> None:
+    recorder.give_way()
+    record(recorder, "team", "a", "b")
+    for _ in range(20):  # more turns of the loop than an event takes that gives way to nothing
+        await asyncio.sleep(0)
+    assert server.taken == []
+    recorder.go_on()
+    await until(lambda: server.names("team") == ["a", "b"])
+
+
+async def test_what_comes_while_others_wait_gives_way_for_its_own_two_seconds(
+    server: Server,
+) -> None:
+    """All writers wait for the first event; that one's time is none of the next one's."""
+    now = [0.0]
+    recorder = EventRecorder(cast("Client", server), instance="i", monotonic=lambda: now[0])
+    recorder.give_way()
+    record(recorder, "old", "a")
+    now[0] = 1.99
+    task = asyncio.create_task(recorder.run())
+    try:
+        for _ in range(5):  # until all of them wait
+            await asyncio.sleep(0)
+        for name in "bcdefgh":
+            record(recorder, name, name)
+        now[0] = 2.0
+        await until(lambda: server.names("old") == ["a"])
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert [path for path in "bcdefgh" if server.names(path)] == []
+        recorder.go_on()
+        await until(lambda: all(server.names(name) for name in "bcdefgh"))
+    finally:
+        task.cancel()
+
+
+async def test_but_not_for_longer_than_two_seconds(
+    recorder: EventRecorder, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many gates are opened one after the other."""
+    monkeypatch.setattr(events, "_GIVES_WAY", 0.05)
+    recorder.give_way()
+    record(recorder, "team", "a", "b")
+    await until(lambda: server.names("team") == ["a", "b"])

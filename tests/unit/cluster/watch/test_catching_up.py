@@ -1,0 +1,58 @@
+"""What a change of nodes moved among very many waiting pods is worked off in the loop."""
+
+import asyncio
+
+import pytest
+
+from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
+from cardquota.cluster.watch import catching_up
+from cardquota.cluster.watch.catching_up import CatchingUp
+from cardquota.cluster.watch.pulse import Pulse
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift
+
+WAITING = 1_000
+
+
+def a_crowd() -> Ledger:
+    """Each picks nodes by labels of its own, and by a pool that has no node yet."""
+    pods = [
+        a_pod(f"p{n}")
+        .in_queue("red")
+        .asking_for(1)
+        .gated()
+        .requiring([("pool", "In", ["new"]), (f"own-{n}", "DoesNotExist", [])])
+        for n in range(WAITING)
+    ]
+    return a_ledger(*CARDS, a_queue("red").with_quota({H200: 3, H800: 2}), *pods)
+
+
+def requested(ledger: Ledger, card: str) -> int:
+    account = ledger.account("red")
+    assert account is not None
+    return account.row(card).requested
+
+
+async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catching_up, "_PAUSE", 0.0)
+    ledger, pulse, beats = a_crowd(), Pulse(), []
+    pulse.listen(lambda: beats.append(requested(ledger, H800)))
+    assert (requested(ledger, H200), requested(ledger, H800)) == (WAITING, 0)
+    ledger.node_seen(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
+    assert ledger.behind
+    catching = CatchingUp(ledger, pulse)
+    catching.look()
+    catching.look()
+    assert await pulse.wait_for(lambda: not ledger.behind, 30)
+    assert (requested(ledger, H200), requested(ledger, H800)) == (0, WAITING)
+    assert len(beats) > 3
+    assert beats == sorted(beats)
+    assert drift(ledger) == {}
+
+
+async def test_where_nothing_is_behind_nothing_is_done() -> None:
+    ledger, pulse, beats = a_ledger(*CARDS), Pulse(), list[int]()
+    pulse.listen(lambda: beats.append(1))
+    CatchingUp(ledger, pulse).look()
+    await asyncio.sleep(0.05)
+    assert beats == []

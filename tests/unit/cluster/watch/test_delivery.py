@@ -1,0 +1,103 @@
+import msgspec
+import pytest
+
+from cardquota.cluster.watch.delivery import Delivery
+from cardquota.cluster.watch.known import Known
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
+
+
+class Thing(Wire):
+    metadata: Meta
+    size: int
+
+
+class Log:
+    def __init__(self) -> None:
+        self.told: list[tuple[str, ...]] = []
+        self.broken = False
+
+    def seen(self, obj: Thing) -> None:
+        if self.broken:
+            raise RuntimeError("out of order")
+        self.told.append(("seen", obj.metadata.name, obj.metadata.uid, str(obj.size)))
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        self.told.append(("gone", name, uid))
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        self.told.append(("undecodable", name, uid, error.split(" - ")[0]))
+
+
+def _raw(name: str, uid: str, revision: int, size: object = 1) -> msgspec.Raw:
+    metadata = {"namespace": "ns", "name": name, "uid": uid, "resourceVersion": str(revision)}
+    return msgspec.Raw(msgspec.json.encode({"metadata": metadata, "size": size}))
+
+
+@pytest.fixture
+def sink() -> Log:
+    return Log()
+
+
+@pytest.fixture
+def delivery(sink: Log) -> Delivery[Thing]:
+    return Delivery("Thing", Thing, sink)
+
+
+def test_changes_and_ends(delivery: Delivery[Thing], sink: Log) -> None:
+    assert delivery.changed(_raw("a", "1", 5)) == 5
+    assert delivery.changed(_raw("a", "1", 6, 2), newer_than=5) == 6
+    assert delivery.deleted(_raw("a", "1", 7)) == 7
+    assert sink.told == [("seen", "a", "1", "1"), ("seen", "a", "1", "2"), ("gone", "a", "1")]
+    assert len(delivery.known) == 0
+
+
+def test_nothing_older_is_told(delivery: Delivery[Thing], sink: Log) -> None:
+    delivery.changed(_raw("a", "1", 5), newer_than=5)
+    assert sink.told == []
+
+
+def test_a_name_taken_over_is_gone_first(delivery: Delivery[Thing], sink: Log) -> None:
+    delivery.changed(_raw("a", "1", 5))
+    delivery.changed(_raw("a", "2", 9))
+    assert sink.told[1:] == [("gone", "a", "1"), ("seen", "a", "2", "1")]
+
+
+def test_what_cannot_be_read_is_told_by_name(delivery: Delivery[Thing], sink: Log) -> None:
+    delivery.changed(_raw("a", "1", 5, "big"), newer_than=0)
+    delivery.changed(msgspec.Raw(b'{"metadata": 7}'), newer_than=5)
+    assert sink.told == [
+        ("undecodable", "a", "1", "Expected `int`, got `str`"),
+        ("undecodable", "", "", "Expected `object`, got `int`"),
+    ]
+    assert sum(delivery.only_in_steps(Known())) == 1
+    assert sink.told[-1] == ("gone", "a", "1")
+
+
+def test_a_sink_that_fails_hears_of_it_and_of_the_rest(
+    delivery: Delivery[Thing], sink: Log
+) -> None:
+    sink.broken = True
+    delivery.changed(_raw("a", "1", 5))
+    sink.broken = False
+    delivery.changed(_raw("b", "2", 6))
+    assert sink.told == [
+        ("undecodable", "a", "1", "RuntimeError: out of order"),
+        ("seen", "b", "2", "1"),
+    ]
+
+
+def test_vanished_objects(delivery: Delivery[Thing], sink: Log) -> None:
+    delivery.changed(_raw("a", "1", 5))
+    delivery.changed(_raw("b", "2", 6))
+    listed = Known()
+    delivery.changed(_raw("b", "2", 6), listed=listed)
+    assert sum(delivery.only_in_steps(listed)) == 1
+    assert sink.told[-1] == ("gone", "a", "1")
+
+
+def test_an_object_without_a_uid_is_left_out(delivery: Delivery[Thing], sink: Log) -> None:
+    """It could never be told as gone: nothing else says which one it was."""
+    delivery.changed(_raw("a", "", 5))
+    assert sink.told == [("undecodable", "a", "", "it has no uid")]
+    assert len(delivery.known) == 0

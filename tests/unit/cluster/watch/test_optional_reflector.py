@@ -1,0 +1,250 @@
+"""A kind that is refused, absent or broken holds up nobody. Answers are played from a script."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import pytest
+
+from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.backoff import Backoff
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.optional_reflector import OptionalReflector
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.wire import Wire
+
+NEW, OLD = "/apis/g/v2/things", "/apis/g/v1/things"
+ABSENT = ApiError(404, "NotFound", "the server could not find the requested resource")
+FORBIDDEN = ApiError(403, "Forbidden", "no rights yet")
+BROKEN = ApiError(500, "InternalError", "no")
+LOST = OutcomeUnknown("no answer")
+
+
+class Thing(Wire):
+    metadata: Meta
+
+
+class Names:
+    """What there is, as far as it was told."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def seen(self, obj: Thing) -> None:
+        self.names.add(obj.metadata.name)
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        self.names.discard(name)
+
+    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
+        raise AssertionError(name)
+
+
+class Counted(Backoff):
+    """How often somebody was told to wait."""
+
+    asked = 0
+
+    def next(self, retry_after: float | None = None) -> float:
+        self.asked += 1
+        return super().next(retry_after)
+
+
+class Server:
+    """Lists hold one thing where `served` has the path, and else fail with the error there."""
+
+    def __init__(self, served: dict[str, Exception | None]) -> None:
+        self.served = served
+        self.listed: list[str] = []
+        self.watching = asyncio.Event()
+        self.refused = asyncio.Event()
+        """A watch."""
+        self.end = asyncio.Event()
+        self.version = "6"
+        """Of its lists."""
+        self.watched: Exception | None = None
+        """What every watch fails with, whatever is served."""
+
+    async def get(self, path: str, **_: Any) -> bytes:
+        self.listed.append(path)
+        if (error := self.served[path]) is not None:
+            raise error
+        item = {"metadata": {"name": "a", "uid": "a", "resourceVersion": "5"}}
+        meta = {"resourceVersion": self.version}
+        return json.dumps({"metadata": meta, "items": [item]}).encode()
+
+    @asynccontextmanager
+    async def watch(self, path: str, **_: Any) -> AsyncIterator[Any]:
+        if (error := self.watched or self.served[path]) is not None:
+            self.refused.set()
+            raise error
+        self.watching.set()
+        yield self
+
+    @property
+    def content(self) -> "Server":
+        return self
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        await self.end.wait()
+        self.end.clear()
+        yield b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}\n'
+
+    def close(self) -> None:
+        self.end.set()
+
+
+@asynccontextmanager
+async def reflecting(
+    server: Server,
+    sink: Names,
+    *,
+    clock: Callable[[], float] = lambda: 0.0,
+    patience: float = 0.0,
+    backoff: Backoff | None = None,
+) -> AsyncIterator[OptionalReflector[Thing]]:
+    reflector: OptionalReflector[Thing] = OptionalReflector(
+        cast("Client", server),
+        paths=(NEW, OLD),
+        kind="things",
+        decoder=Thing,
+        sink=sink,
+        clock=clock,
+        backoff=backoff or Backoff(0.001, 0.002),
+        ask_again=0.001,
+        patience=patience,
+    )
+    task = asyncio.create_task(reflector.run())
+    try:
+        await asyncio.wait_for(reflector.wait_synced(), 5)
+        yield reflector
+    finally:
+        assert not task.done()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(server: Server, times: int) -> None:
+    """So many lists more were asked for."""
+    wanted = len(server.listed) + times
+    async with asyncio.timeout(5):
+        while len(server.listed) < wanted:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_the_newest_version_that_is_served() -> None:
+    server, sink = Server({NEW: ABSENT, OLD: None}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert sink.names == {"a"}
+        assert server.listed == [NEW, OLD]
+        assert reflector.path == OLD
+
+
+@pytest.mark.parametrize(("error", "level"), [(ABSENT, "INFO"), (FORBIDDEN, "WARNING")])
+async def test_without_any_it_is_synced_and_current_and_asked_for_again(
+    error: ApiError, level: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An API server that is older than the kind, or an administrator who applies the rights of this
+    release later than the operator.
+    """
+    caplog.set_level("INFO")
+    server, sink = Server({NEW: error, OLD: error}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert (reflector.synced, reflector.lag(), reflector.late) == (True, 0.0, False)
+        await until(server, 4)
+        assert [record.levelname for record in caplog.records] == [level], "told once"
+        assert sink.names == set()
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink) as reflector:
+        assert sink.names == {"a"}
+        server.served[NEW] = ABSENT
+        server.end.set()
+        await until(server, 2)
+        assert sink.names == set()
+        assert not reflector.late
+        server.watching.clear()
+        server.served[OLD] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+@pytest.mark.parametrize("error", [BROKEN, LOST])
+async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> None:
+    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        assert set(server.listed) == {NEW}
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+@pytest.mark.parametrize("error", [BROKEN, LOST])
+async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
+    """Who begins without the kind decides as if there was none of it."""
+    now, synced = [0.0], list[float]()
+    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+
+    async def begin() -> None:
+        async with reflecting(server, sink, clock=lambda: now[0], patience=10.0):
+            synced.append(now[0])
+
+    task = asyncio.create_task(begin())
+    await until(server, 3)
+    assert synced == []
+    now[0] = 10.0
+    await asyncio.wait_for(task, 5)
+    assert synced == [10.0]
+
+
+async def test_one_whose_list_cannot_be_read_holds_up_nobody_either() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server.version = "0"
+    async with reflecting(server, sink):
+        assert sink.names == set()
+
+
+async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        server.served[NEW] = FORBIDDEN
+        server.end.set()
+        await until(server, 3)
+        assert sink.names == set()
+        server.served[NEW] = LOST
+        await until(server, 2)
+        server.watching.clear()
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert sink.names == {"a"}
+
+
+async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
+    server, sink, backoff = Server({NEW: None, OLD: ABSENT}), Names(), Counted(0.001, 0.002)
+    async with reflecting(server, sink, backoff=backoff):
+        server.watched = FORBIDDEN
+        server.end.set()
+        await until(server, 5)
+        assert sink.names == {"a"}
+        assert backoff.asked >= 5
+
+
+async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
+    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    async with reflecting(server, sink):
+        server.served[NEW] = BROKEN
+        server.watching.clear()
+        server.end.set()
+        await asyncio.wait_for(server.refused.wait(), 5)
+        assert sink.names == {"a"}
+        server.served[NEW] = None
+        await asyncio.wait_for(server.watching.wait(), 5)
+        assert server.listed == [NEW]

@@ -1,0 +1,56 @@
+"""Pods that an event left to be read anew are read in turns, and who listens is told."""
+
+import asyncio
+
+from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
+from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.overdue_reads import OverdueReads
+from cardquota.cluster.watch.pulse import Pulse
+from cardquota.quota.reports.drift import drift
+
+TEAM = a_namespace("team").with_default_queue("red")
+PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]
+
+
+async def test_they_are_read_without_being_asked_for() -> None:
+    queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
+    ledger, pulse = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), Pulse()
+    OverdueReads(ledger, pulse)
+    sink = next(w.sink for w in watched(ledger, pulse, lambda _: None) if w.kind == "namespaces")
+    beats: list[bool] = []
+    pulse.listen(lambda: beats.append(ledger.overdue))
+    sink.seen(TEAM.with_default_queue("blue").wire())
+    assert beats == [True]
+    for _ in PODS:  # at least one in each turn, however busy the machine is
+        await asyncio.sleep(0)
+    assert {record.queue for record in ledger.pods.values()} == {"blue"}
+    # Whoever waits for the ledger to move hears of it once more when that is done.
+    assert beats[-1] is False
+    assert drift(ledger) == {}
+
+
+async def test_others_have_a_turn_in_between() -> None:
+    ledger, pulse = a_ledger(*CARDS, TEAM, *PODS, at_once=0), Pulse()
+    OverdueReads(ledger, pulse)
+    left: list[int] = []
+    read_overdue = ledger.read_overdue
+
+    def one_a_turn(_: object) -> None:
+        left.append(len(ledger._overdue))
+        done = [False]
+
+        def enough() -> bool:
+            was, done[0] = done[0], True
+            return was
+
+        read_overdue(enough)
+
+    ledger.read_overdue = one_a_turn  # type: ignore[method-assign, assignment]
+    ledger.namespace_gone("team")
+    pulse.beat()
+    turns = 0
+    while ledger.overdue:
+        await asyncio.sleep(0)
+        turns += 1
+    assert left == list(range(20, 0, -1))
+    assert turns >= 20

@@ -1,0 +1,179 @@
+"""Kopf ends by an error of its watch, and is started again within the term.
+
+The real Kopf, against a server of a few lines: a real API server sends no such error on demand.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from builders import a_ledger, a_queue
+from cardquota.control.queues import queue_operator as module
+from cardquota.control.queues.queue_operator import QueueOperator
+from cardquota.quota import vocabulary as v
+from cardquota.quota.reports.queue_report import QueueReport, report
+
+from ..stage import until
+
+GROUP_VERSION = f"{v.GROUP}/{v.VERSION}"
+QUEUES = {
+    "name": "queues",
+    "singularName": "queue",
+    "namespaced": False,
+    "kind": "Queue",
+    "verbs": ["list", "watch", "patch", "get"],
+}
+NAMESPACES = {**QUEUES, "name": "namespaces", "singularName": "namespace", "kind": "Namespace"}
+DISCOVERY = {
+    "/api": {"versions": ["v1"]},
+    "/api/v1": {"groupVersion": "v1", "resources": [NAMESPACES]},
+    "/apis": {
+        "groups": [
+            {
+                "name": v.GROUP,
+                "versions": [{"groupVersion": GROUP_VERSION, "version": v.VERSION}],
+                "preferredVersion": {"groupVersion": GROUP_VERSION, "version": v.VERSION},
+            }
+        ]
+    },
+    f"/apis/{GROUP_VERSION}": {"groupVersion": GROUP_VERSION, "resources": [QUEUES]},
+}
+
+
+class Server:
+    """Has no queues; watches of them fail as long as `fails`."""
+
+    def __init__(self) -> None:
+        self.watches = 0
+        self.fails = True
+        self.url = ""
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path in DISCOVERY:
+            return web.json_response(DISCOVERY[request.path])
+        if "watch" not in request.query:
+            return web.json_response({"metadata": {"resourceVersion": "5"}, "items": []})
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        of_queues = request.path.endswith("/queues")
+        self.watches += of_queues
+        if of_queues and self.fails:
+            status = {"code": 500, "reason": "InternalError", "message": "cannot decode"}
+            await stream.write(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
+            return stream
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.fixture
+async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
+    server = Server()
+    runner = web.ServerRunner(web.Server(server), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
+        "clusters": [
+            {"name": "k", "cluster": {"server": f"http://127.0.0.1:{runner.addresses[0][1]}"}}
+        ],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+    }
+    (tmp_path / "config").write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+    monkeypatch.setattr(module, "_RESTART", 0.01)
+    yield server
+    await runner.cleanup()
+
+
+@pytest.mark.slow
+async def test_kopf_is_started_again_in_the_same_term(server: Server) -> None:
+    """Without it no status of any queue would be written until the next term."""
+    asked: list[bool] = []
+    operator = QueueOperator(standalone=True, ask_all=lambda: asked.append(True))
+    operator.start()
+    await until(lambda: server.watches == 1, 10)
+    server.fails = False
+    # Kopf gives what it started itself 5 s before it ends.
+    await until(lambda: server.watches == 2, 20)
+    assert len(asked) == 2
+    await operator.stop(5)
+    assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
+
+
+async def test_it_ends_at_once_when_the_term_does(server: Server) -> None:
+    server.fails = False
+    operator = QueueOperator(standalone=True, ask_all=lambda: None)
+    operator.start()
+    await until(lambda: server.watches, 10)
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await operator.stop(5)
+    assert loop.time() - begun < 2
+    assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
+
+
+@pytest.mark.slow
+async def test_a_term_that_ends_before_kopf_is_up(server: Server) -> None:
+    operator = QueueOperator(standalone=True, ask_all=lambda: None)
+    operator.start()
+    await operator.stop(5)
+    # Kopf, if it was on its way up, tries to reach its closed server a few times more.
+    await until(lambda: "kopf" not in [thread.name for thread in threading.enumerate()], 30)
+
+
+class SlowLoop:
+    """Of a Kopf that does not come round to anything."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def call_soon_threadsafe(self, call: Callable[[], None]) -> None:
+        self.calls.append(call)
+
+
+class Wants:
+    """A status writer that only listens."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int | None]] = []
+
+    def want(self, report: QueueReport) -> None:
+        self.told.append((report.name, report.generation))
+
+    def drop(self, name: str) -> None:
+        self.told.append((name, None))
+
+
+def test_however_slow_kopf_is_one_report_of_each_queue_waits_and_one_call() -> None:
+    """A device plugin is rolled out over 5,000 nodes, each shows three things, 1,000 queues."""
+    operator, loop, writer = (
+        QueueOperator(standalone=True, ask_all=lambda: None),
+        SlowLoop(),
+        Wants(),
+    )
+    operator.post("early", None)
+    operator._loop, operator._writer = loop, writer  # type: ignore[assignment]
+    found = report(a_ledger(a_queue("q")), "q")
+    assert found is not None
+    for event in range(15_000):
+        name = f"q{event % 1_000}"
+        operator.post(name, replace(found, name=name, generation=event))
+        assert len(operator._posted) <= 1_000
+    operator.post("q7", None)
+    assert len(loop.calls) == 1
+    loop.calls.pop()()
+    assert len(writer.told) == 1_000
+    assert dict(writer.told)["q8"] == 14_008
+    assert dict(writer.told)["q7"] is None
+    operator.post("q9", None)
+    assert len(loop.calls) == 1
+    loop.calls.pop()()
+    assert writer.told[-1] == ("q9", None)
+    assert not operator._posted

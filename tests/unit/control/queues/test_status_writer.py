@@ -1,0 +1,526 @@
+"""Writes of Queue status: coalesced, never without a change, an edit by hand is put right."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_pod, a_queue, see
+from cardquota.cluster.api.api_error import ApiError
+from cardquota.control.queues import status_writer as module
+from cardquota.control.queues.queue_status import queue_status
+from cardquota.control.queues.status_writer import StatusWriter
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.queue_report import QueueReport, report
+
+from ..stage import a_world, denied, lost, refused, until
+
+INTERVAL = 0.1
+"""Seconds between two writes of a queue, here."""
+
+
+class Server:
+    """Stores what is applied; a fake, because refusals cannot be had on demand."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[float, str, dict[str, Any]]] = []
+        self.answers: list[Exception] = []
+        self.hold: asyncio.Event | None = None
+        """While it is not set, writes are not answered."""
+
+    async def apply(self, path: str, body: Any) -> None:
+        self.writes.append((asyncio.get_running_loop().time(), path, body))
+        await asyncio.sleep(0)
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.answers:
+            raise self.answers.pop(0)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.writes[-1][2]["status"]
+        return found
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_INTERVAL", INTERVAL)
+
+
+@pytest.fixture
+async def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+async def writer(server: Server) -> AsyncIterator[StatusWriter]:
+    writer = StatusWriter(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return a_world(a_queue().with_quota({H200: 100}))
+
+
+def numbers(ledger: Ledger) -> QueueReport:
+    found = report(ledger, "queue")
+    assert found is not None
+    return found
+
+
+def one_more(ledger: Ledger, name: str) -> QueueReport:
+    see(ledger, a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated())
+    return numbers(ledger)
+
+
+async def test_numbers_are_written_once_the_queue_has_been_seen(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    writer.want(numbers(ledger))
+    await asyncio.sleep(0.01)
+    assert server.writes == []
+    writer.see("queue", {})
+    await until(lambda: server.writes)
+    _, path, body = server.writes[0]
+    assert path == "/apis/scheduling.volcano.sh/v1beta1/queues/queue/status"
+    assert body["metadata"] == {"name": "queue", "uid": "uid-queue"}
+    assert body["status"]["cards"][0]["quota"] == 100
+
+
+async def test_many_changes_are_one_write_and_the_last_one_is_right(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """At most one per queue and second."""
+    writer.see("queue", {})
+    began = asyncio.get_running_loop().time()
+    for number in range(50):
+        writer.want(one_more(ledger, f"p{number}"))
+        await asyncio.sleep(0.004)
+    await until(lambda: server.status["cards"][0]["requested"] == 50)
+    times = [at for at, _, _ in server.writes]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert min(gaps) >= INTERVAL * 0.95
+    # The first at once, then one per interval for as long as it took us to change things.
+    assert len(times) <= 2 + (times[-1] - began) / INTERVAL
+
+
+async def test_queues_do_not_wait_for_each_other(writer: StatusWriter, server: Server) -> None:
+    ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
+    for n in range(20):
+        found = report(ledger, f"q{n}")
+        assert found is not None
+        writer.see(f"q{n}", {})
+        writer.want(found)
+    await until(lambda: len(server.writes) == 20)
+    assert server.writes[-1][0] - server.writes[0][0] < INTERVAL
+
+
+async def test_nothing_is_written_without_a_change(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """Neither for the same numbers again, nor for the echo of our own write."""
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    for _ in range(3):
+        writer.want(numbers(ledger))
+        writer.see("queue", server.status)
+        await asyncio.sleep(INTERVAL * 1.2)
+    assert len(server.writes) == writer.writes == 1
+
+
+async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
+    writer: StatusWriter, server: Server
+) -> None:
+    """Server-side apply drops a list whose last row was taken out."""
+    writer.see("queue", {})
+    writer.want(numbers(a_world(a_queue())))
+    await until(lambda: server.writes)
+    assert server.status["cards"] == []
+    writer.see("queue", {key: value for key, value in server.status.items() if value})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+async def test_what_follows_from_others_quotas_is_written_in_turns(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quota of one queue changes what all others deserve: not all of them are written at once."""
+    monkeypatch.setattr(module, "_TURN", INTERVAL)
+    names = [f"q{n}" for n in range(5)]
+    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in names))
+
+    def tell() -> None:
+        for name in names:
+            found = report(ledger, name)
+            assert found is not None
+            writer.want(found)
+
+    for name in names:
+        writer.see(name, {})
+    tell()
+    await until(lambda: len(server.writes) == 5)
+
+    see(ledger, a_queue("q0").with_quota({H200: 100}))
+    begun = asyncio.get_running_loop().time()
+    tell()
+    await until(lambda: len(server.writes) == 10)
+    path, at = server.writes[5][1], [at for at, *_ in server.writes[5:]]
+    assert path.endswith("/q0/status")
+    assert all(later - earlier > INTERVAL / 2 for earlier, later in pairwise(at[1:]))
+    assert at[-1] - begun > 3 * INTERVAL
+
+
+async def test_a_queues_own_news_waits_for_no_turn(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TURN", 60.0)
+    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in ("q0", "q1")))
+
+    def tell(name: str) -> None:
+        found = report(ledger, name)
+        assert found is not None
+        writer.want(found)
+
+    for name in ("q0", "q1"):
+        writer.see(name, {})
+        tell(name)
+    await until(lambda: len(server.writes) == 2)
+    await until(lambda: not writer._tasks)  # nor has what is written already any
+    see(ledger, a_queue("q0").with_quota({H200: 100}))
+    tell("q1")
+    await asyncio.sleep(2 * INTERVAL)
+    assert len(server.writes) == 2
+    see(ledger, a_pod("p").in_queue("q1").naming(H200).asking_for(1).on_node("h200-a"))
+    tell("q1")
+    await until(lambda: len(server.writes) == 3)
+    assert server.status["cards"][0]["allocated"] == 1
+    assert writer.turns_ahead == 0, "a turn that was not taken keeps nobody waiting"
+
+
+@pytest.mark.parametrize(
+    "edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"state": "Odd"}, {"columns": None}]
+)
+async def test_an_edit_by_hand_is_put_right(
+    writer: StatusWriter, server: Server, ledger: Ledger, edit: dict[str, Any]
+) -> None:
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes, 10)
+    right = server.status
+    writer.see("queue", {**right, **edit})
+    await until(lambda: len(server.writes) == 2, 10)
+    assert server.status == right
+
+
+async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """The watch may be faster than the answer."""
+    server.hold = asyncio.Event()
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes, 10)
+    right = server.status
+    writer.see("queue", {**right, "cards": []})
+    server.hold.set()
+    await until(lambda: len(server.writes) == 2, 10)
+    assert server.status == right
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 2
+
+
+async def test_what_others_write_beside_ours_is_left_alone(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    """Volcano's own fields."""
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.see("queue", {**server.status, "pending": 3, "reservation": {}})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "logged"),
+    [(refused(409), False), (denied(409), True), (refused(403), True), (lost(), True)],
+)
+async def test_a_write_that_failed_is_tried_again(
+    writer: StatusWriter,
+    server: Server,
+    ledger: Ledger,
+    caplog: pytest.LogCaptureFixture,
+    failure: Exception,
+    *,
+    logged: bool,
+) -> None:
+    """And is in the log, unless somebody else's write was faster."""
+    server.answers = [failure]
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][0] - server.writes[0][0] >= INTERVAL * 0.95
+    assert ("status of queue" in caplog.text) is logged
+
+
+async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][0] - server.writes[0][0] >= 3.9 * INTERVAL
+
+
+async def test_a_write_that_fails_again_and_again_becomes_rare(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    server.answers = [refused(403)] * 4
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: len(server.writes) == 5)
+    pauses = [later[0] - earlier[0] for earlier, later in pairwise(server.writes)]
+    assert pauses[3] >= 3.9 * INTERVAL, "at least half of eight times the first"
+
+
+async def test_a_queue_that_is_gone_is_written_no_more(
+    writer: StatusWriter, server: Server, ledger: Ledger
+) -> None:
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.want(one_more(ledger, "p"))
+    writer.drop("queue")
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+OLD, NEW = "uid-old", "uid-new"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["seen gone", "gone", "want", "see"],
+        ["gone", "want", "seen gone", "see"],
+        ["want", "seen gone", "see"],
+        ["seen gone", "see", "gone", "want"],
+        ["see", "gone", "want", "seen gone"],
+        ["see", "seen gone", "want"],
+        ["want", "see", "seen gone"],
+    ],
+)
+async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
+    writer: StatusWriter, server: Server, order: list[str]
+) -> None:
+    """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
+    old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
+    writer.see("queue", {}, OLD)
+    writer.want(numbers(a_world(old)))
+    await until(lambda: server.writes)
+    steps = {
+        "want": lambda: writer.want(numbers(a_world(new))),
+        "gone": lambda: writer.drop("queue"),
+        "see": lambda: writer.see("queue", {}, NEW),
+        "seen gone": lambda: writer.drop("queue", OLD),
+    }
+    for step in order:
+        steps[step]()
+        await asyncio.sleep(0)
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["uid"] == NEW
+    writer.drop("queue", NEW)
+    writer.drop("queue")
+    await until(lambda: not writer._tasks)
+    assert writer._entries == {}
+
+
+async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
+    writer: StatusWriter, server: Server
+) -> None:
+    """It would pass for a status that is right already."""
+    old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
+    server.hold = asyncio.Event()
+    writer.see("queue", {}, OLD)
+    writer.want(numbers(a_world(old)))
+    await until(lambda: server.writes)
+    writer.drop("queue", OLD)
+    writer.see("queue", {}, NEW)
+    writer.want(numbers(a_world(new)))
+    server.hold.set()
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["uid"] == NEW
+
+
+async def test_a_state_that_somebody_else_closed_is_left_alone(
+    writer: StatusWriter, server: Server
+) -> None:
+    """Q6: never taken back, and never counted as a difference."""
+    ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
+    writer.see("queue", {"state": "Closed"})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    assert "state" not in server.status
+    writer.see("queue", {**server.status, "state": "Closed"})
+    await asyncio.sleep(INTERVAL * 1.5)
+    assert len(server.writes) == 1
+
+
+def wanted(ledger: Ledger, stored: dict[str, Any], *, standalone: bool = True) -> dict[str, Any]:
+    return queue_status(numbers(ledger), stored, now="2026-02-02T00:00:00Z", standalone=standalone)
+
+
+def test_a_condition_keeps_its_time_until_it_changes() -> None:
+    """The time is that of the last change of its status, not of its text."""
+    queue = a_queue().with_quota({H200: 3})
+    ledger = a_world(queue, a_pod("a").in_queue("queue").stamped("queue", {H200: 3}))
+    before = wanted(ledger, {})
+    for condition in before["conditions"]:
+        condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    see(ledger, queue.with_quota({H200: 1}))
+    times = {c["type"]: c["lastTransitionTime"] for c in wanted(ledger, before)["conditions"]}
+    assert times == {
+        "QuotaValid": "2026-01-01T00:00:00Z",
+        "OverQuota": "2026-02-02T00:00:00Z",
+        "Oversold": "2026-01-01T00:00:00Z",
+    }
+
+
+def test_a_quota_that_cannot_be_read_says_so_and_stays_in_force() -> None:
+    """Q4: stored all the same; the last good one counts."""
+    queue = a_queue().with_quota({H200: 3})
+    ledger = a_world(queue)
+    see(ledger, queue.with_quota_text("{").at_revision(2))
+    status = wanted(ledger, {})
+    valid = next(c for c in status["conditions"] if c["type"] == "QuotaValid")
+    assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
+    assert "the last good quota stays in force until it is corrected" in valid["message"]
+    assert status["cards"][0]["quota"] == 3
+
+
+def condition(status: dict[str, Any], kind: str) -> dict[str, Any]:
+    return next(c for c in status["conditions"] if c["type"] == kind)
+
+
+def test_q4_where_there_never_was_a_good_quota_it_says_that() -> None:
+    valid = condition(wanted(a_world(a_queue().with_quota_text("zzz")), {}), "QuotaValid")
+    assert valid["status"] == "False"
+    assert valid["message"].endswith(
+        "there is no earlier one: all cards are 0 until it is corrected"
+    )
+
+
+def test_a_limit_that_cannot_be_read_is_told_beside_its_zero() -> None:
+    status = wanted(a_world(a_queue().limited_to(cpu="1e400")), {})
+    valid = condition(status, "QuotaValid")
+    assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
+    assert valid["message"].endswith("it counts as 0 until it is corrected")
+
+
+def test_a_condition_names_five_cards_and_counts_the_rest() -> None:
+    """Q4 allows 1,000 rows; the API server takes 32 KiB of a condition's message."""
+    cards = {f"card-{number:03}": 1 for number in range(1_000)}
+    pods = [
+        a_pod(name).in_queue("queue").stamped("queue", {name: 2}).on_node("n") for name in cards
+    ]
+    status = wanted(a_world(a_queue().with_quota(cards), *pods), {})
+    for kind in ("Oversold", "OverQuota"):
+        found = condition(status, kind)
+        assert found["status"] == "True"
+        assert found["message"].endswith(" and 995 more")
+        assert found["message"].count("<card-") == 5
+    assert len(status["cards"]) == 1_000
+
+
+def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
+    """Q4, P4: a new process starts from the rows it finds."""
+    stored = a_queue().with_quota_text("{").having_reported(H200, 3, "nvidia.com/gpu")
+    status = wanted(a_world(stored), {})
+    assert [(row["name"], row["quota"]) for row in status["cards"]] == [(H200, 3)]
+
+
+def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
+    """The API server would refuse the whole status."""
+    pods = [
+        a_pod(name).in_queue("queue").stamped("queue", {H200: 2**63 - 1}).on_node("n")
+        for name in ("a", "b")
+    ]
+    status = wanted(a_world(a_queue().with_quota({H200: 3, H800: 1}), *pods), {})
+    large, other = status["cards"]
+    assert (large["allocated"], large["requested"], large["quota"]) == (2**63 - 1, 2**63 - 1, 3)
+    assert (other["name"], other["allocated"], other["quota"]) == (H800, 0, 1)
+
+
+def test_beside_volcano_its_fields_are_volcanos() -> None:
+    ledger = a_world(a_queue().with_quota({H200: 3}))
+    assert {"state", "allocated"} <= wanted(ledger, {}).keys()
+    assert not {"state", "allocated"} & wanted(ledger, {}, standalone=False).keys()
+
+
+@pytest.mark.parametrize("stored", [{}, {"conditions": None}, {"conditions": [{}]}])
+def test_odd_stored_conditions_are_no_trouble(stored: dict[str, Any]) -> None:
+    assert len(wanted(a_world(a_queue()), stored)["conditions"]) == 3
+
+
+async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
+    writer: StatusWriter, server: Server, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often the numbers change: the work is that of a write, not of a change."""
+    worked: list[float] = []
+
+    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        worked.append(asyncio.get_running_loop().time())
+        return queue_status(*args, **kwargs)
+
+    monkeypatch.setattr(module, "queue_status", counted)
+    writer.see("queue", {})
+    began = asyncio.get_running_loop().time()
+    for number in range(300):
+        writer.want(one_more(ledger, f"p{number}"))
+        writer.see("queue", {**server.status} if server.writes else {})
+        if number % 10 == 0:
+            await asyncio.sleep(0.01)
+    await until(lambda: server.status["cards"][0]["requested"] == 300)
+    lasted = asyncio.get_running_loop().time() - began
+    assert len(worked) <= 2 * (3 + lasted / INTERVAL)
+
+
+async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_turn(
+    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = a_world(a_queue("q0").with_quota({H200: 2}), a_queue("q1").with_quota({H200: 2}))
+
+    def tell() -> None:
+        found = report(ledger, "q1")
+        assert found is not None
+        writer.want(found)
+
+    writer.see("q1", {})
+    tell()
+    await until(lambda: len(server.writes) == 1 and not writer._tasks)
+    monkeypatch.setattr(module, "_TURN", 60.0)
+    see(ledger, a_queue("q0").with_quota({H200: 50}))
+    tell()
+    await asyncio.sleep(1.5 * INTERVAL)
+    worked: list[object] = []
+
+    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        worked.append(args)
+        return queue_status(*args, **kwargs)
+
+    monkeypatch.setattr(module, "queue_status", counted)
+    for quota in range(51, 81):
+        see(ledger, a_queue("q0").with_quota({H200: quota}))
+        tell()
+        await asyncio.sleep(0)
+    await asyncio.sleep(1.5 * INTERVAL)
+    assert worked == []
+    assert len(server.writes) == 1

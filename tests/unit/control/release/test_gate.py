@@ -1,0 +1,413 @@
+"""Opening one gate: what is sent, and what every possible answer means for the charge."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+
+from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.cluster.api.api_error import ApiError
+from cardquota.control.release import gate as module
+from cardquota.control.release.gate import GateOpener, Opened, gate_patch
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.stamp import Stamp
+
+from ..stage import (
+    TERM,
+    Answer,
+    Script,
+    a_world,
+    a_writer,
+    assumed,
+    charged,
+    denied,
+    lost,
+    refused,
+    stored,
+)
+
+POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7)
+QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
+PATH = "/api/v1/namespaces/team/pods/pod"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settling tries again at once."""
+
+    class AtOnce:
+        def __init__(self, cap: float) -> None: ...
+
+        def next(self, _: float | None = None) -> float:
+            return 0.0
+
+    monkeypatch.setattr(module, "Backoff", AtOnce)
+
+
+def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
+    fresh = map("fresh-{}".format, count())
+    return GateOpener(
+        ledger, a_writer(script, left), a_writer(script, left), fresh=lambda: next(fresh)
+    )
+
+
+async def open_and_settle(
+    gate: GateOpener, facts: PodFacts, stamp: Stamp, resource: str = GPU
+) -> Opened:
+    """As the release door does."""
+    how = await gate.open(facts, stamp, resource)
+    return await gate.settle(facts, stamp) if how is Opened.UNKNOWN else how
+
+
+async def opened(*answers: Answer) -> tuple[Opened, Ledger, Script]:
+    """Open the gate of POD against these answers."""
+    ledger, script = a_world(QUEUE, POD), Script(*answers)
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    script.on_call = lambda _: None
+    how = await asyncio.wait_for(open_and_settle(opener(ledger, script), facts, stamp), 2)
+    return how, ledger, script
+
+
+def waits(ledger: Ledger) -> bool:
+    """Whether the pod would be released now."""
+    return any(isinstance(found, Opening) for found in openings(ledger, "queue"))
+
+
+def ours(revision: int = 9) -> bytes:
+    """The pod as it stands once our patch has landed."""
+    return stored(revision, metadata={"annotations": {v.TERM: TERM}}, spec={})
+
+
+def theirs(revision: int = 9) -> bytes:
+    """The pod, still gated: somebody changed something else."""
+    return stored(revision, spec={"schedulingGates": [{"name": v.GATE}]})
+
+
+# --- what is sent ---------------------------------------------------------------------------
+
+
+async def test_one_patch_with_its_preconditions_and_its_time_out() -> None:
+    how, ledger, script = await opened(ours())
+    assert how is Opened.YES
+    (call,) = script.calls
+    assert call.path == PATH
+    assert call.params == {"timeout": "2s", "fieldManager": "cardquota"}
+    assert call.timeout == 2.5
+    assert call.body["metadata"]["uid"] == POD.uid
+    assert call.body["metadata"]["resourceVersion"] == "7"
+    assert charged(ledger, H200) == 2
+
+
+async def test_the_pod_is_charged_before_anything_is_sent() -> None:
+    """E2: what is on its way counts."""
+    ledger, script = a_world(QUEUE, POD), Script(ours())
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    seen = []
+    script.on_call = lambda _: seen.append(charged(ledger, H200))
+    await opener(ledger, script).open(facts, stamp, GPU)
+    assert seen == [2]
+
+
+def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, Any]:
+    nodes = (
+        a_node("mig").showing("NVIDIA-H200").with_slices("1g.18gb", 4),
+        a_node("mps").sharing("NVIDIA-H800", 4, memory="81559"),
+    )
+    ledger = a_world(QUEUE, *nodes, pod)
+    stamp = Stamp("queue", ((card, 2),), TERM)
+    patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
+    found: dict[str, Any] = json.loads(msgspec.json.encode(patch))
+    return found
+
+
+def terms_of(patch: dict[str, Any]) -> list[list[tuple[str, str, list[str]]]]:
+    terms = patch["spec"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]["nodeSelectorTerms"]
+    return [
+        [(e["key"], e["operator"], list(e.get("values") or [])) for e in term["matchExpressions"]]
+        for term in terms
+    ]
+
+
+def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> None:
+    annotations = patch_of(POD, H200)["metadata"]["annotations"]
+    assert json.loads(annotations.pop(v.ALLOCATED)) == {H200: 2}
+    assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
+
+
+def test_foreign_gates_are_kept() -> None:
+    """A merge patch replaces lists: the others have to be in it."""
+    patch = patch_of(POD.gated("example.com/a", "example.com/b"), H200)
+    gates = patch["spec"]["schedulingGates"]
+    assert [gate["name"] for gate in gates] == ["example.com/a", "example.com/b"]
+    assert patch_of(POD, H200)["spec"]["schedulingGates"] == []
+
+
+@pytest.mark.parametrize(
+    ("card", "resource", "expected"),
+    [
+        (H200, GPU, [(f"{GPU}.product", "In", "NVIDIA-H200")]),
+        (H200_MIG, "nvidia.com/mig-1g.18gb", [(f"{GPU}.product", "In", "NVIDIA-H200")]),
+        (
+            H800_MPS,
+            SHARED,
+            [
+                (f"{GPU}.product", "In", "NVIDIA-H800"),
+                (f"{GPU}.replicas", "In", "2"),
+                (f"{GPU}.sharing-strategy", "NotIn", "time-slicing"),
+                (f"{GPU}.memory", "Gt", "81407"),
+                (f"{GPU}.memory", "Lt", "82432"),
+            ],
+        ),
+    ],
+)
+def test_the_pod_is_bound_to_nodes_of_its_card(
+    card: str, resource: str, expected: list[tuple[str, str, str]]
+) -> None:
+    """P5: the product; for shared cards replicas, sharing strategy and memory too."""
+    (term,) = terms_of(patch_of(POD, card, resource))
+    assert term == [(key, operator, [value]) for key, operator, value in expected]
+
+
+def test_own_affinity_terms_stay_as_they_are_and_come_first() -> None:
+    """The API server lets a gated pod's affinity be narrowed only: nothing may be left out."""
+    own = [("zone", "In", ["a", "b"])], [("disk", "Exists", []), ("rack", "NotIn", ["x"])]
+    terms = terms_of(patch_of(POD.requiring(*own), H200))
+    assert len(terms) == 2
+    for term, before in zip(terms, own, strict=True):
+        assert term[: len(before)] == before
+        assert term[len(before) :] == [(f"{GPU}.product", "In", ["NVIDIA-H200"])]
+
+
+def test_a_pod_without_cards_gets_no_affinity() -> None:
+    ledger = a_world(QUEUE, a_pod().in_queue("queue").with_cpu("1").gated())
+    facts = ledger.pods["uid-pod"].facts
+    patch = gate_patch(ledger, facts, Stamp("queue", (), TERM), "")
+    assert "affinity" not in patch["spec"]
+
+
+# --- what the answers mean ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (refused(403), True),
+        (refused(422), True),
+        (refused(404), False),
+        (refused(409), False),
+        (refused(429), False),
+        (denied(404), True),
+        (denied(409), True),
+        (denied(429), True),
+        (denied(500), True),
+    ],
+)
+async def test_who_is_not_let_through_by_somebody_else_is_told(
+    answer: ApiError, *, told: bool
+) -> None:
+    """Not where the pod moved on, or the API server is busy."""
+    ledger, script, heard = a_world(QUEUE, POD), Script(answer), list[tuple[str, str]]()
+    script.would_answer = lambda _: answer
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    writer = a_writer(script)
+    gate = GateOpener(
+        ledger, writer, writer, refused=lambda pod, text: heard.append((pod.name, text))
+    )
+    asked, _ = await gate.would_open(facts, stamp, GPU)
+    how = await gate.open(facts, stamp, GPU)
+    assert asked is how is (Opened.NO if answer.moved else Opened.REFUSED)
+    assert heard == [("pod", answer.message)] * (2 * told)
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 422, 429])
+async def test_refused_means_that_it_is_shut(status: int) -> None:
+    """The charge is taken back, and the pod is not tried again before it changes."""
+    how, ledger, script = await opened(refused(status))
+    assert how is (Opened.NO if status in (404, 409) else Opened.REFUSED)
+    assert charged(ledger, H200) == 0
+    assert len(script.calls) == 1
+    assert not waits(ledger)
+    ledger.put_back(POD.uid)
+    assert waits(ledger)
+
+
+async def test_news_of_the_pod_let_it_be_tried_again() -> None:
+    how, ledger, _ = await opened(refused(409))
+    assert how is Opened.NO
+    see(ledger, POD.at_revision(8))
+    assert waits(ledger)
+
+
+async def test_a_lost_patch_is_settled_by_a_write_that_wins() -> None:
+    """Then the lost one can never land: the charge is taken back."""
+    how, ledger, script = await opened(lost(), theirs())
+    assert how is Opened.NO
+    first, settling = script.patches
+    assert not first.settles
+    assert settling.settles
+    assert settling.body == {
+        "metadata": {
+            "uid": POD.uid,
+            "resourceVersion": "7",
+            "annotations": {v.SETTLE: "fresh-0"},
+        }
+    }
+    assert charged(ledger, H200) == 0
+
+
+async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> None:
+    """409: the pod moved on; read again, it was ours."""
+    how, ledger, script = await opened(lost(), refused(409), ours())
+    assert how is Opened.YES
+    assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET"]
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        theirs(),
+        stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={}),
+        stored(
+            9,
+            metadata={"annotations": {v.TERM: TERM}},
+            spec={"schedulingGates": [{"name": v.GATE}]},
+        ),
+        refused(404),
+    ],
+)
+async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
+    found: Answer,
+) -> None:
+    how, ledger, _ = await opened(lost(), refused(409), found)
+    assert how is Opened.NO
+    assert charged(ledger, H200) == 0
+
+
+async def test_settling_goes_on_until_somebody_knows() -> None:
+    """With a fresh value each time: a write that changes nothing moves nothing."""
+    how, ledger, script = await opened(
+        lost(),
+        *(lost(), refused(429)),
+        *(refused(403), theirs(7)),
+        *(lost(), lost()),
+        *(refused(409), lost()),
+        theirs(),
+    )
+    assert how is Opened.NO
+    settling = [call for call in script.patches if call.settles]
+    values = [call.body["metadata"]["annotations"][v.SETTLE] for call in settling]
+    assert len(values) == len(set(values)) == 6
+    assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize("status", [404, 409, 422])
+async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> None:
+    """The pod is at the version of the lost patch: a webhook answered so, not the store."""
+    how, _, script = await opened(lost(), denied(status), theirs(7), denied(status), theirs(9))
+    assert how is Opened.NO
+    assert len([call for call in script.patches if call.settles]) == 2
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (refused(404), refused(404)),
+        (refused(409), refused(404)),
+        (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
+    ],
+)
+async def test_a_pod_that_went_away_while_it_was_settled(answers: tuple[Answer, ...]) -> None:
+    """Another one of its name, though we have let it through, is not that pod."""
+    how, ledger, _ = await opened(lost(), *answers)
+    assert how is Opened.NO
+    assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize("answer", [refused(403), denied(403), denied(409), denied(500), lost()])
+async def test_a_pod_that_moved_on_settles_it_whatever_the_answer(answer: Answer) -> None:
+    """A webhook is asked before it is seen that the write is too late, and may never answer."""
+    how, ledger, script = await opened(lost(), lost(), answer, ours())
+    assert how is Opened.YES
+    assert [call.method for call in script.calls] == ["PATCH"] * 3 + ["GET"]
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ((denied(403), theirs(7)) * 3, [denied(403).message]),
+        ((denied(404), theirs(7), denied(429), lost()), [denied(404).message]),
+        (
+            (refused(422), lost(), denied(403), lost()),
+            ["as the test wants it", denied(403).message],
+        ),
+        ((lost(), lost(), theirs(7), lost(), theirs(7)), ["no answer"]),
+        ((lost(),), []),
+        ((refused(429),), []),
+        ((refused(409), lost()), []),
+    ],
+)
+async def test_who_does_not_let_it_be_settled_is_told_once(
+    caplog: pytest.LogCaptureFixture, answers: tuple[Answer, ...], said: list[str]
+) -> None:
+    """The pod holds its room meanwhile. Not where it may be a moment's trouble."""
+    ledger, script = a_world(QUEUE, POD), Script(*answers)
+    heard: list[tuple[int, str]] = []
+    gate = GateOpener(
+        ledger,
+        a_writer(script),
+        a_writer(script),
+        unsure=lambda _, __, text: heard.append((charged(ledger, H200), text)),
+    )
+    assert await asyncio.wait_for(gate.settle(*assumed(ledger, POD, {H200: 2})), 2) is Opened.NO
+    assert heard == [(2, text) for text in said]
+    assert [text for text in caplog.messages if text.startswith("settling")] == [
+        f"settling team/pod: {text}" for text in said
+    ]
+    assert script.answers == []
+
+
+async def test_while_nobody_knows_the_charge_stays() -> None:
+    """Cancelled, it leaves the charge to whoever ends the term."""
+    ledger, script = a_world(QUEUE, POD), Script(lost(), *[lost()] * 10_000)
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    task = asyncio.create_task(open_and_settle(opener(ledger, script), facts, stamp))
+    done, _ = await asyncio.wait([task], timeout=0.05)
+    assert not done
+    assert charged(ledger, H200) == 2
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert charged(ledger, H200) == 2
+    ledger.end_term()
+    assert charged(ledger, H200) == 0
+
+
+@pytest.mark.parametrize(("left", "sent"), [(2.4, False), (2.5, True), (0.0, False), (-1.0, False)])
+async def test_nothing_is_sent_that_would_be_answered_too_late(left: float, sent: bool) -> None:
+    """After the renew deadline somebody else may decide."""
+    ledger, script = a_world(QUEUE, POD), Script(ours())
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    how = await opener(ledger, script, lambda: left).open(facts, stamp, GPU)
+    assert how is (Opened.YES if sent else Opened.TOO_LATE)
+    assert len(script.calls) == sent
+    assert charged(ledger, H200) == (2 if sent else 0)
+
+
+async def test_what_is_older_than_the_patch_is_no_news() -> None:
+    """The watch may still bring the gated pod: the charge stays."""
+    _, ledger, _ = await opened(ours(9))
+    see(ledger, POD.at_revision(8))
+    assert charged(ledger, H200) == 2
+    see(ledger, POD.stamped("queue", {H200: 2}, TERM).at_revision(9))
+    assert charged(ledger, H200) == 2

@@ -1,0 +1,311 @@
+"""The phase that people see and the end of a reservation (T2)."""
+
+import asyncio
+
+import pytest
+
+from builders import GPU, H200, a_group, a_pod, a_queue
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.control.release.groups import GroupKeeper
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.group_facts import GroupFacts
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.stamp import Reservation, reservation_text
+
+from ..stage import (
+    TERM,
+    Answer,
+    Script,
+    a_world,
+    a_writer,
+    charged,
+    denied,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+)
+
+KEY = "team/gang"
+GANG = a_group().in_queue("queue").of(2)
+
+
+def member(name: str) -> PodBody:
+    return a_pod(name).in_queue("queue").in_group("gang").naming(H200).asking_for(1, GPU)
+
+
+def runs(name: str) -> PodBody:
+    return member(name).stamped("queue", {H200: 1}).on_node("h200-a")
+
+
+def world(group: GroupBody, *pods: PodBody) -> Ledger:
+    return a_world(a_queue().with_quota({H200: 3}), group, *pods)
+
+
+def keeper(
+    ledger: Ledger, *answers: Answer, left: float = 60.0, phases: bool = True
+) -> tuple[GroupKeeper, Script]:
+    script = Script(*answers)
+    writer = a_writer(script, lambda: left)
+    return GroupKeeper(ledger, writer, writer, phases=phases), script
+
+
+@pytest.mark.parametrize(
+    ("group", "pods", "phase", "running"),
+    [
+        (GANG, (), v.GroupPhase.PENDING, 0),
+        (GANG, (member("a").gated(),), v.GroupPhase.PENDING, 0),
+        (GANG, (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
+        (GANG, (runs("a"), member("b").gated()), v.GroupPhase.PENDING, 1),
+        (
+            GANG.reserving("queue", {H200: 2}),
+            (runs("a"), member("b").stamped("queue", {H200: 1})),
+            v.GroupPhase.INQUEUE,
+            1,
+        ),
+    ],
+)
+async def test_the_phase(
+    group: GroupBody, pods: tuple[PodBody, ...], phase: str, running: int
+) -> None:
+    """Pending, Inqueue while a reservation stands, Running once the minimum is bound."""
+    keep, script = keeper(world(group, *pods))
+    assert await keep.keep(KEY)
+    (call,) = script.calls
+    assert call.body["status"] == {"phase": phase, "running": running}
+    assert call.body["metadata"]["resourceVersion"] == "1"
+
+
+async def test_nothing_is_written_where_all_is_well() -> None:
+    group = GANG.in_phase("Running").put(2, "status", "running")
+    keep, script = keeper(world(group, runs("a"), runs("b")))
+    assert await keep.keep(KEY)
+    assert script.calls == []
+
+
+@pytest.mark.parametrize("pods", [(), (runs("a"), runs("b")), (runs("a"), runs("b"), runs("c"))])
+async def test_a_reservation_ends_when_the_minimum_runs_and_when_nobody_is_left(
+    pods: tuple[PodBody, ...],
+) -> None:
+    keep, script = keeper(world(GANG.reserving("queue", {H200: 2}), *pods))
+    assert await keep.keep(KEY)
+    assert script.calls[0].body["metadata"]["annotations"] == {v.RESERVATION: None}
+
+
+async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
+    keep, script = keeper(world(GANG, runs("a"), runs("b")), phases=False)
+    assert await keep.keep(KEY)
+    assert script.calls == []
+    keep, script = keeper(
+        world(GANG.reserving("queue", {H200: 2}), runs("a"), runs("b")), phases=False
+    )
+    assert await keep.keep(KEY)
+    assert "status" not in script.calls[0].body
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [
+        (refused(409), True),
+        (refused(404), True),
+        (refused(403), False),
+        (denied(409), False),
+        (denied(404), False),
+        (lost(), False),
+    ],
+)
+async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
+    """A conflict brings its own news, unless a webhook made it up; anything else does not."""
+    keep, _ = keeper(world(GANG), answer)
+    assert await keep.keep(KEY) is done
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (refused(403), [refused(403).message]),
+        (denied(409), [denied(409).message]),
+        (denied(404), [denied(404).message]),
+        (refused(409), []),
+        (refused(429), []),
+        (lost(), []),
+    ],
+)
+async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
+    answer: Answer, said: list[str]
+) -> None:
+    heard: list[str] = []
+    keep, _ = keeper(world(GANG.reserving("queue", {H200: 2})), answer)
+    await keep.keep(KEY, objected=heard.append)
+    assert heard == said
+
+
+async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
+    """Nothing is held by it."""
+    heard: list[str] = []
+    keep, script = keeper(world(GANG, runs("a"), runs("b")), denied(403))
+    assert not await keep.keep(KEY, objected=heard.append)
+    assert len(script.calls) == 1
+    assert heard == []
+
+
+async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
+    keep, script = keeper(a_world(member("a").gated()))
+    assert await keep.keep(KEY)
+    assert await keep.keep("team/unknown")
+    assert script.calls == []
+
+
+def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:
+    """The ledger has charged it, and it is to be written."""
+    facts = ledger.groups[KEY].facts
+    assert facts is not None
+    return facts, ledger.reserve(KEY, "queue", TERM, ((H200, 2),))
+
+
+def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
+    """Whether nothing is left once the charge is taken back, and it is there until then."""
+    still = charged(ledger, H200) == 2
+    ledger.retract_reservation(KEY, reservation)
+    return still and charged(ledger, H200) == 0 and no_charge_is_left(ledger)
+
+
+async def test_reserving_confirms_what_was_charged() -> None:
+    ledger = world(GANG)
+    keep, script = keeper(ledger, stored(5))
+    assert await keep.reserve(*reserved(ledger))
+    assert script.calls[0].body["status"]["phase"] == v.GroupPhase.INQUEUE
+    assert charged(ledger, H200) == 2
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again at once."""
+
+    async def no_wait(_: float) -> None: ...
+
+    monkeypatch.setattr(asyncio, "sleep", no_wait)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (lost(), refused(403), refused(429), refused(409), stored(9)),
+        (lost(), refused(409), lost(), refused(409), stored(9)),
+        (lost(), refused(409), stored(1), refused(409), stored(9)),
+        (lost(), refused(422), stored(1), refused(422), stored(1, metadata={"uid": "another"})),
+        (lost(), denied(404), stored(1), refused(404), refused(404)),
+    ],
+)
+async def test_a_reservation_that_may_land_yet_keeps_its_charge(
+    at_once: None, answers: tuple[Answer, ...]
+) -> None:
+    """I1: it is taken back only once nothing of ours can land any more."""
+    ledger = world(GANG)
+    keep, script = keeper(ledger, *answers)
+    held: list[int] = []
+    script.on_call = lambda _: held.append(charged(ledger, H200))
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation)
+    assert held == [2] * len(answers)
+    assert taken_back(ledger, reservation)
+
+
+@pytest.mark.parametrize(
+    ("answers", "left"),
+    [
+        ((refused(403),), 60.0),
+        ((refused(409), stored(9)), 60.0),
+        ((refused(409), refused(404)), 60.0),
+        ((), 1.0),
+    ],
+)
+async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
+    answers: tuple[Answer, ...], left: float
+) -> None:
+    """No gate will open: its members' charges are taken back first."""
+    ledger = world(GANG)
+    keep, _ = keeper(ledger, *answers, left=left)
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation)
+    assert taken_back(ledger, reservation)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ((refused(409), stored(1)), ["as the test wants it"]),
+        ((refused(403), stored(1)), ["as the test wants it"]),
+        ((refused(422), stored(1)), ["as the test wants it"]),
+        ((refused(409), stored(9)), []),
+        ((refused(422), stored(9)), []),
+        ((refused(403), lost()), []),
+        ((refused(403), refused(404)), []),
+        ((refused(404),), []),
+        ((refused(429),), []),
+        ((denied(404), stored(1)), [denied(404).message]),
+        ((denied(409), stored(1)), [denied(409).message]),
+        ((denied(404), refused(404)), []),
+    ],
+)
+async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_was(
+    answers: tuple[Answer, ...], said: list[str]
+) -> None:
+    """And it is over at once, also with a conflict that somebody made up: nothing is on its way."""
+    ledger = world(GANG)
+    keep, script = keeper(ledger, *answers)
+    heard: list[str] = []
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation, objected=heard.append)
+    assert heard == said
+    assert len(script.calls) == len(answers)
+    assert taken_back(ledger, reservation)
+
+
+async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: None) -> None:
+    """A write of ours was lost, and from then on somebody refuses every change of the group."""
+    ledger = world(GANG)
+    keep, script = keeper(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
+    said: list[str] = []
+    facts, reservation = reserved(ledger)
+    assert not await keep.reserve(facts, reservation, unsure=said.append)
+    assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET", "PATCH", "GET"]
+    assert said == ["as the test wants it"]
+    assert taken_back(ledger, reservation)
+
+
+async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> None:
+    ledger = world(GANG)
+    facts, reservation = reserved(ledger)
+    notes = {"annotations": {v.RESERVATION: reservation_text(reservation)}}
+    keep, _ = keeper(ledger, lost(), refused(403), stored(9, metadata=notes))
+    assert await keep.reserve(facts, reservation)
+    assert charged(ledger, H200) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lost(), "no answer"),
+        (refused(403), "as the test wants it"),
+        (denied(404), denied(404).message),
+        (denied(409), denied(409).message),
+        (denied(500), denied(500).message),
+    ],
+)
+async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
+    at_once: None, answer: Answer, said: str
+) -> None:
+    """A conflict is no reason, unless somebody's webhook made it up."""
+    ledger = world(GANG)
+    heard: list[str] = []
+    keep, _ = keeper(
+        ledger,
+        *(lost(), refused(409), stored(1)),
+        *(answer, stored(1)),
+        *(answer, lost()),
+        *(answer, stored(9)),
+    )
+    assert not await keep.reserve(*reserved(ledger), unsure=heard.append)
+    assert heard == [said, said]

@@ -1,0 +1,489 @@
+"""A gang of hundreds: what is done for each member is done for some at a time."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from builders import H200, a_group, a_queue, see
+from builders.pod import PodBody
+from cardquota.control.release import gang_start, gate
+from cardquota.control.release import release as module
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.release.release_judge import ReleaseJudge
+from cardquota.quota.stamp import Stamp
+
+from ..leader import GANG, Leader, leading, reservations, waiting
+from ..stage import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
+
+NUMBER = 10
+LARGE = a_queue().with_quota({H200: NUMBER})
+
+STAMP = Stamp("queue", ((H200, 1),), TERM)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a time; and what failed is tried again soon."""
+    monkeypatch.setattr(gang_start, "AT_A_TIME", 3)
+    monkeypatch.setattr(module, "AT_A_TIME", 3)
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+
+
+def members(number: int = NUMBER) -> list[PodBody]:
+    return [waiting(f"p{n}").in_group("gang") for n in range(number)]
+
+
+async def test_it_starts_whole_and_no_more_are_asked_at_a_time_than_allowed() -> None:
+    most = [0]
+
+    def look(_: Call) -> Answer:
+        most[0] = max(most[0], leader.door._slots.taken)
+        return stored(100)
+
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        leader.script.would_answer = look
+        await until(lambda: len(leader.opened) == NUMBER)
+        assert len(leader.script.asked) == NUMBER
+        assert len(reservations(leader)) == 1
+        assert charged(leader.ledger, H200) == NUMBER
+        assert 1 < most[0] <= 4
+
+
+async def test_nobody_else_gets_what_is_not_charged_yet() -> None:
+    """I1: the reservation holds it, from the moment at which it was judged."""
+    held: list[int] = []
+    async with leading(LARGE, GANG.of(NUMBER), *members(), waiting("z")) as leader:
+
+        def look(_: Call) -> Answer:
+            held.append(charged(leader.ledger, H200))
+            return stored(100)
+
+        leader.script.would_answer = look
+        await until(lambda: len(leader.opened) == NUMBER)
+        assert set(held) == {NUMBER}
+        assert "z" not in leader.opened
+
+
+@pytest.mark.parametrize("name", ["p2", "p5", "p9"])
+async def test_if_one_may_not_start_none_does_and_all_is_taken_back(name: str) -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+        leader.script.would_answer = lambda call: (
+            refused(403) if call.path.endswith(name) else stored(100)
+        )
+        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
+        await until(lambda: no_charge_is_left(leader.ledger))
+        assert leader.opened == []
+        assert reservations(leader) == []
+
+
+@pytest.mark.parametrize("change", ["edited", "gone", "its queue"])
+async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of the gang is started by what was judged; then all is judged anew."""
+    last = waiting("p9").in_group("gang")
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+        changed = _while_it_is_charged(monkeypatch, lambda: _change(leader, last, change))
+        await until(lambda: changed)
+        if change == "gone":
+            await until(lambda: no_charge_is_left(leader.ledger))
+            assert leader.opened == []
+            assert leader.script.asked == []
+        else:
+            await until(lambda: len(leader.opened) == NUMBER)
+            assert len(leader.script.asked) == NUMBER
+
+
+async def test_what_a_member_is_charged_is_made_when_it_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody else has a turn from when the gang is judged until its reservation is charged."""
+    made: list[str] = []
+
+    def counted(*args: Any) -> Stamp:
+        made.append(args[0])
+        return Stamp(*args)
+
+    monkeypatch.setattr(module, "Stamp", counted)
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+        begun: list[int] = []
+        happened = _while_it_is_charged(monkeypatch, lambda: begun.append(len(made)))
+        await until(lambda: happened and len(leader.opened) == NUMBER)
+        assert begun == [3]
+        assert len(made) == NUMBER
+
+
+async def test_what_became_of_all_is_looked_at_some_at_a_time() -> None:
+    """When the last of thousands is answered, all others have been."""
+
+    async def one(number: int) -> int:
+        return number
+
+    tasks = [asyncio.create_task(one(n)) for n in range(NUMBER)]
+    await asyncio.wait(tasks)
+    looking = asyncio.create_task(gang_start._results(tasks))
+    turns = 0
+    while not looking.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert looking.result() == list(range(NUMBER))
+    assert turns > NUMBER // 3
+
+
+def _while_it_is_charged(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> list[Any]:
+    """Something happens, once, when some of a gang are charged and the others are not."""
+    start = gang_start.GangStart._charge_the_others
+    happened: list[Any] = []
+
+    async def meanwhile(self: gang_start.GangStart, *started: Any) -> bool:
+        if not happened:
+            happened.append(started)
+            happens()
+        return await start(self, *started)
+
+    monkeypatch.setattr(gang_start.GangStart, "_charge_the_others", meanwhile)
+    return happened
+
+
+async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """I1: its reservation is gone with it."""
+    most = [0]
+    others = [waiting(f"z{n}") for n in range(NUMBER)]
+    async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
+
+        def gone() -> None:
+            leader.ledger.group_gone("team/gang")
+            for record in list(leader.ledger.pods.values()):
+                if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
+                    leader.ledger.assume(record.facts.uid, STAMP)
+
+        assume = leader.ledger.assume
+
+        def look(uid: str, stamp: Stamp) -> None:
+            assume(uid, stamp)
+            most[0] = max(most[0], charged(leader.ledger, H200))
+
+        leader.ledger.assume = look  # type: ignore[method-assign]
+        happened = _while_it_is_charged(monkeypatch, gone)
+        await until(lambda: happened)
+        await until(lambda: sum("z" in name for name in leader.opened) == 3)
+        assert most == [NUMBER]
+        assert leader.script.asked == []
+
+
+async def test_a_group_made_again_under_its_name_starts_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the first start takes back is its own alone."""
+    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
+
+        def again() -> None:
+            leader.ledger.group_gone("team/gang")
+            leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
+
+        answered: dict[str, int] = {}
+
+        def once(call: Call) -> Answer:
+            """As an API server: nothing is written twice under one version."""
+            if "/pods/" in call.path and not call.settles:
+                answered[call.path] = answered.get(call.path, 0) + 1
+                return stored(100) if answered[call.path] == 1 else refused(409)
+            return stored(100)
+
+        leader.script.answer_to = once
+        happened = _while_it_is_charged(monkeypatch, again)
+        await until(lambda: happened and len(answered) == NUMBER)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        open_ = {path.rpartition("/")[2] for path in answered}
+        charges = [r for r in leader.ledger.pods.values() if r.facts.name in open_ and r.assumed]
+        assert len(charges) == NUMBER
+        assert set(answered.values()) == {1}
+
+
+def _change(leader: Leader, pod: PodBody, how: str) -> None:
+    if how == "gone":
+        leader.ledger.pod_gone(pod.uid)
+    elif how == "edited":
+        see(leader.ledger, pod.with_cpu("1").at_revision(2))
+    else:
+        leader.ledger._overdue.add(pod.uid)
+    leader.door.wake()
+
+
+async def test_where_the_reservation_is_not_written_all_are_taken_back() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), answers=(refused(403),)) as leader:
+        await until(lambda: len(reservations(leader)) == 1)
+        await until(lambda: charged(leader.ledger, H200) == 0)
+        await asyncio.sleep(0)
+        assert leader.opened == []
+        await until(lambda: len(leader.opened) == NUMBER)
+
+
+# --- the slots ---
+
+
+class Held:
+    """Nobody answers a dry run before it is told to."""
+
+    def __init__(self, leader: Leader) -> None:
+        self.under_way: list[tuple[str, asyncio.Future[None]]] = []
+        answer = leader.script.patch
+
+        async def patch(path: str, body: object, **more: Any) -> bytes:
+            if "dryRun" in (more.get("params") or {}):
+                future = asyncio.get_running_loop().create_future()
+                self.under_way.append((path, future))
+                await future
+            return await answer(path, body, **more)
+
+        leader.script.patch = patch  # type: ignore[method-assign]
+
+    def answer(self, number: int, error: Exception | None = None) -> None:
+        for _, future in self.under_way[:number]:
+            future.set_exception(error) if error else future.set_result(None)
+        del self.under_way[:number]
+
+
+async def _turns() -> None:
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+def _other(name: str) -> PodBody:
+    return waiting(name).in_queue("other")
+
+
+OTHER = a_queue("other").with_quota({H200: NUMBER})
+
+
+async def test_a_pod_of_another_queue_gets_the_next_slot_while_a_gang_is_asked_about() -> None:
+    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        leader.see(_other("x"))
+        await _turns()
+        assert leader.opened == []
+        held.answer(1)
+        await until(lambda: leader.opened == ["x"])
+        while len(leader.opened) < NUMBER + 1:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_has_its_half_while_thousands_of_others_wait() -> None:
+    others = [_other(f"x{n}") for n in range(40)]
+    world = (LARGE.with_priority(1), OTHER.with_quota({H200: 40}), *others)
+    async with leading(*world, in_flight=4) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 4)
+        leader.see(GANG.of(NUMBER), *members())
+        held, seen = Held(leader), list[int]()
+        leader.script.on_call = lambda _: seen.append(len(held.under_way))
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 40)
+        assert max(seen) == 2
+        assert seen.count(2) > 20
+
+
+async def test_a_gang_of_another_queue_has_its_turns_too() -> None:
+    pair = [_other(n).in_group("pair") for n in "xy"]
+    gang = a_group("pair").in_queue("other").of(2)
+    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        leader.see(gang, *pair)
+        held.answer(4)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(2)
+        await until(lambda: sum("/x" in path or "/y" in path for path, _ in held.under_way) == 2)
+
+
+async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_about() -> None:
+    """Charged it would hold what it cannot use yet."""
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        await _turns()
+        assert charged(leader.ledger, H200) == NUMBER
+        while len(leader.opened) < NUMBER + 2:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have thousands of members; whoever comes before it is let through meanwhile."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 60.0)
+    judged: list[str] = []
+    judge = ReleaseJudge._judge_gang
+
+    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: GroupBook) -> Any:
+        judged.append(book.key)
+        return judge(self, candidate, first, book)
+
+    monkeypatch.setattr(ReleaseJudge, "_judge_gang", counted)
+    world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)  # so that there is a slot at times
+        for number in range(3):
+            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
+            leader.see(early)
+            held.answer(1)
+            await until(lambda: early.name in leader.opened)  # noqa: B023
+        assert judged.count("team/more") == 1
+        while len(leader.opened) < NUMBER + 5:
+            held.answer(1)
+            await _turns()
+
+
+async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
+    """It is judged again after a while."""
+    queue = a_queue().with_quota({H200: 42})
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(queue, GANG.of(40), *members(40), pair, *more, in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)
+        await until(lambda: leader.door._put_off)
+        leader.see(queue.with_quota({H200: 41}).at_revision(9))
+        leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
+        while "late" not in leader.opened:
+            held.answer(1)
+            await asyncio.sleep(0.005)
+        assert len(leader.script.asked) < 40
+
+
+def _suspect(leader: Leader) -> None:
+    suspects = leader.door._suspects
+    for _ in range(3):
+        suspects.end("team", begun=suspects.begin("team"), worked=False)
+
+
+async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together() -> None:
+    """And one starts at a time; the others are held back, each as a whole."""
+    queue = a_queue().with_quota({H200: 3 * NUMBER})
+    gangs = [a_group(f"g{n}").in_queue("queue").of(NUMBER) for n in range(3)]
+    pods = [waiting(f"p{n}-{g}").in_group(f"g{g}") for g in range(3) for n in range(NUMBER)]
+    other = _other("x").in_namespace("good")
+    async with leading(queue, OTHER, in_flight=8) as leader:
+        _suspect(leader)
+        held = Held(leader)
+        leader.see(*gangs, *pods)
+        await until(lambda: len(held.under_way) == 2)
+        leader.see(other)
+        await until(lambda: leader.opened == ["x"])
+        assert len(held.under_way) == 2
+        assert charged(leader.ledger, H200) == NUMBER
+        assert sorted(book.held_back for book in leader.ledger.groups.values()) == [0, 1, 1]
+        assert not any(record.held_back for record in leader.ledger.pods.values())
+        held_back = [key for key, book in leader.ledger.groups.items() if book.held_back]
+        told = [name for name, reason, _ in leader.told.events if reason == v.GATE_REFUSED]
+        assert sorted(f"team/{name}" for name in told) == sorted(held_back)
+        while len(leader.opened) < 3 * NUMBER + 1:
+            held.answer(1)
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("stuck", ["its gates", "its group"])
+async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_namespace(
+    stuck: str,
+) -> None:
+    """What became of its gates, or of its reservation, may never be known."""
+    pair = [waiting(n).in_group("pair").created("2026-03-01T00:00:00Z") for n in "xy"]
+    path = "/pods/p" if stuck == "its gates" else "/podgroups/gang"
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    async with leading(*world, in_flight=8) as leader:
+        leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
+        tried = leader.script.calls
+        await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
+        await until(lambda: not leader.door._slots.taken)
+        _suspect(leader)
+        leader.see(a_group("pair").in_queue("queue").of(2), *pair)
+        await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
+        assert charged(leader.ledger, H200) == NUMBER + 2
+
+
+async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
+    async with leading(LARGE, in_flight=8) as leader:
+        _suspect(leader)
+        slots = [leader.door._suspects.begin("team") for _ in range(2)]
+        leader.see(GANG.of(NUMBER), *members())
+        await until(lambda: leader.ledger.groups["team/gang"].held_back)
+        for uid in list(leader.ledger.pods):
+            leader.ledger.pod_gone(uid)
+        leader.ledger.group_gone("team/gang")
+        await until(lambda: not leader.door._held_gangs)
+        for begun in slots:
+            leader.door._suspects.end("team", begun=begun, worked=None)
+
+
+@pytest.mark.parametrize("asked", [4, NUMBER])
+async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(asked: int) -> None:
+    """However many have been asked: they are taken back, and nothing is left to wait for."""
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == asked)
+        draining = asyncio.create_task(leader.door.drain(5.0))
+        await _turns()
+        held.answer(asked)
+        assert await draining
+        assert (len(leader.script.asked), leader.opened) == (asked, [])
+        assert reservations(leader) == []
+        assert no_charge_is_left(leader.ledger)
+
+
+async def test_a_gang_that_is_written_ahead_goes_on_while_we_drain() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        await until(lambda: reservations(leader))
+        assert await leader.door.drain(5.0)
+        assert len(leader.opened) == NUMBER
+
+
+async def test_patches_are_made_when_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take a millisecond."""
+    made: list[int] = []
+    make = gate.gate_patch
+
+    def counted(*args: Any) -> Any:
+        made.append(1)
+        return make(*args)
+
+    monkeypatch.setattr(gate, "gate_patch", counted)
+    pods = members(200)
+    async with leading(a_queue().with_quota({H200: 200}), GANG.of(200), in_flight=8) as leader:
+        held = Held(leader)
+        leader.see(*pods)
+        await until(lambda: len(held.under_way) == 8)
+        await _turns()
+        assert len(made) == 8
+        held.answer(1)
+        await until(lambda: len(made) == 9)
+
+
+async def test_after_a_no_nobody_else_is_asked() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1, refused(403))
+        await _turns()
+        assert len(held.under_way) == 3
+        held.answer(3)
+        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
+        assert len(leader.script.asked) == 3

@@ -1,0 +1,234 @@
+"""Who waits is told why: in slices, as events can be taken, and once (section 9)."""
+
+import pytest
+
+from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control.release import refusals
+from cardquota.control.release.refusals import Refusals
+from cardquota.control.time_slice import TimeSlice
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.release.release_judge import judge_member
+from cardquota.quota.release.release_pass import ReleasePass
+from cardquota.quota.verdict import Verdict
+from cardquota.quota.vocabulary import Reason
+
+from ..stage import Told, a_world, account
+
+FULL = a_queue().with_quota({H200: 0})
+
+
+def waiting(name: str, queue: str = "queue") -> PodBody:
+    return a_pod(name).in_queue(queue).naming(H200).asking_for(1).gated()
+
+
+class Line:
+    """Queues that were looked at, and the time."""
+
+    def __init__(self, *things: Body) -> None:
+        self.ledger = a_world(*things)
+        self.events = Told()
+        self.now = 0.0
+        self.asked_back: list[float] = []
+        self.refusals = Refusals(
+            self.ledger,
+            self.events,  # type: ignore[arg-type]
+            clock=lambda: self.now,
+            later=lambda seconds: self._later(seconds),
+        )
+
+    def _later(self, seconds: float) -> "Line":
+        self.asked_back.append(seconds)
+        return self
+
+    def cancel(self) -> None: ...
+
+    def look(self, *queues: str) -> None:
+        for queue in queues or ("queue",):
+            list(ReleasePass(self.ledger, account(self.ledger, queue)))
+            self.refusals.look(queue)
+
+    def go_on(self) -> bool:
+        return self.refusals.go_on(TimeSlice(lambda: self.now))
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _, _ in self.events.events]
+
+
+@pytest.fixture
+def spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every event takes its time."""
+    record = Told.record
+
+    def slowly(self: Told, *args: object, **kwargs: object) -> None:
+        record(self, *args, **kwargs)  # type: ignore[arg-type]
+        self.line.now += 0.001  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(Told, "record", slowly)
+
+
+@pytest.mark.usefixtures("spent")
+def test_it_gives_way_after_a_slice_and_goes_on_where_it_was() -> None:
+    line = Line(FULL, *(waiting(f"p{n:03}") for n in range(200)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    slices = 0
+    while line.go_on():
+        slices += 1
+        assert len(line.names) <= slices * (20 + 32)
+    assert slices >= 3
+    assert line.names == [f"p{n:03}" for n in range(200)]
+
+
+def test_queues_take_turns() -> None:
+    """One with thousands of pods does not keep others waiting for a word."""
+    other = a_queue("other").with_quota({H200: 0})
+    line = Line(FULL, other, *(waiting(f"p{n:03}") for n in range(100)), waiting("b", "other"))
+    line.look("queue", "other")
+    line.go_on()
+    assert line.names.index("b") == 32
+    assert len(line.names) == 101
+
+
+def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> None:
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.events.has_room = False
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [0.5])
+    line.events.has_room = True
+    line.go_on()
+    assert line.names == ["a"]
+
+
+def test_once_per_reason_however_many_others_were_told_since() -> None:
+    """What the recorder remembers has a bound; a pod that waits knows what it was told."""
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.go_on()
+    line.events.forget("uid-a")
+    see(line.ledger, waiting("a").with_priority(1).at_revision(2))
+    line.look()
+    line.go_on()
+    assert line.names == ["a"]
+    see(line.ledger, waiting("a").in_queue("nowhere").at_revision(3))
+    line.look("nowhere")
+    line.go_on()
+    reasons = [reason for _, reason, _ in line.events.events]
+    assert reasons[1:] == [Reason.QUEUE_NOT_FOUND]
+
+
+def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None:
+    line = Line(a_queue().with_quota({H200: 0}), waiting("a").in_group("g"))
+    see(line.ledger, waiting("b").in_group("h"))
+    line.look()
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [10.0])
+    see(line.ledger, a_group("h").in_queue("queue"))
+    line.look()
+    line.now = 10.0
+    line.go_on()
+    assert sorted(line.names) == ["a", "b"]
+    reasons = {name: reason for name, reason, _ in line.events.events}
+    assert reasons["a"] == Reason.GROUP_NOT_FOUND
+    assert reasons["b"] != Reason.GROUP_NOT_FOUND
+
+
+@pytest.mark.usefixtures("spent")
+def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
+    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(200)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    line.go_on()
+    line.now = 10.0
+    slices = 1
+    while len(line.names) < 200:
+        before = len(line.names)
+        line.go_on()
+        assert len(line.names) - before <= 20 + 16
+        slices += 1
+    assert slices > 5
+
+
+@pytest.mark.usefixtures("spent")
+def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() -> None:
+    """The slice ends before all are told, and no queue is left that would be looked at."""
+    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
+    line.events.line = line  # type: ignore[attr-defined]
+    line.look()
+    line.go_on()
+    while line.asked_back:
+        line.now += line.asked_back.pop()
+        line.asked_back.clear()
+        assert not line.go_on()
+    assert len(line.names) == 100
+
+
+def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() -> None:
+    """One of two is being deleted, and something holds that up."""
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    assert not line.go_on()
+    assert (line.names, line.asked_back) == ([], [10.0])
+    line.now = 10.0
+    line.go_on()
+    assert line.names == ["a", "g"]
+    assert {reason for _, reason, _ in line.events.events} == {Reason.GANG_INCOMPLETE}
+
+
+def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
+    gang = a_group("g").in_queue("queue").of(2)
+    going = waiting("b").in_group("g").terminating()
+    line = Line(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
+    line.look()
+    line.go_on()
+    line.ledger.pod_gone("uid-b")
+    see(line.ledger, waiting("c").in_group("g"))
+    line.now = 10.0
+    line.go_on()
+    assert line.names == []
+
+
+def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each may be of a kind of its own, and take as long as a judgement takes."""
+    line = Line(FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4)))
+    line.look()
+    line.go_on()
+    judged: list[str] = []
+
+    def slowly(ledger: Ledger, record: PodRecord) -> Verdict:
+        judged.append(record.facts.name)
+        line.now += 0.05
+        return judge_member(ledger, record)
+
+    monkeypatch.setattr(refusals, "judge_member", slowly)
+    line.now = 10.0
+    for number in range(1, 5):
+        line.go_on()
+        assert len(judged) == number
+    assert sorted(line.names) == ["p0", "p1", "p2", "p3"]
+
+
+def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
+    line = Line(FULL, *(waiting(name).in_group("g") for name in "ab"))
+    line.look()
+    line.go_on()
+    line.ledger.pod_gone("uid-a")
+    see(line.ledger, waiting("b").in_group("g").ungated().at_revision(2))
+    line.now = 10.0
+    line.go_on()
+    assert line.names == []
+
+
+def test_a_term_that_is_over_tells_nothing_more() -> None:
+    line = Line(FULL, waiting("a"))
+    line.look()
+    line.refusals.stop()
+    assert not line.go_on()
+    assert line.names == []

@@ -1,0 +1,328 @@
+"""The release door over a real ledger: charge, write ahead, send; tell those who wait."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_namespace, a_pod, a_queue
+from cardquota.control.release import release as module
+from cardquota.quota import vocabulary as v
+
+from ..leader import GANG, THREE, Leader, leading, waiting
+from ..stage import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
+
+pytestmark = pytest.mark.usefixtures("soon")
+
+
+async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:
+    """E2, section 9."""
+    pods = [waiting(f"p{n}").created(f"2026-01-01T00:00:0{n}Z") for n in range(5)]
+    async with leading(THREE, *pods) as leader:
+        await until(lambda: len(leader.told.events) == 2)
+        assert leader.opened == ["p0", "p1", "p2"]
+        assert [name for name, _, _ in leader.told.events] == ["p3", "p4"]
+        _, reason, text = leader.told.events[0]
+        assert reason == v.Reason.INSUFFICIENT_CARD
+        assert "requested <1>, total would be <4>, but capability is <3>" in text
+        assert charged(leader.ledger, H200) == 3
+
+
+async def test_queues_go_by_priority() -> None:
+    """E6."""
+    queues = [a_queue(f"q{n}").with_quota({H200: 3}).with_priority(n) for n in range(3)]
+    pods = [waiting(f"p{n}").in_queue(f"q{n}") for n in range(3)]
+    async with leading(*queues, *pods) as leader:
+        await until(lambda: len(leader.opened) == 3)
+        assert leader.opened == ["p2", "p1", "p0"]
+
+
+async def test_a_job_of_one_model_never_holds_up_another_model() -> None:
+    """E6."""
+    queue = a_queue().with_quota({H200: 3, H800: 3}).fifo()
+    big = waiting("big", 3).created("2025-01-01T00:00:00Z")
+    held = a_pod("held").in_queue("queue").stamped("queue", {H200: 1}).asking_for(1)
+    async with leading(queue, held, big, waiting("other", 1, H800)) as leader:
+        await until(lambda: leader.opened == ["other"])
+        await until(lambda: leader.tells("big") == [v.Reason.INSUFFICIENT_CARD])
+
+
+async def test_told_once_per_reason_and_when_it_is_released() -> None:
+    """Section 9: `QuotaReleased` only for those who were told to wait."""
+    async with leading(THREE, waiting("first", 3), waiting("second")) as leader:
+        await until(lambda: leader.tells("second"))
+        for quota in (2, 1, 3):
+            leader.see(a_queue().with_quota({H200: quota}).at_revision(quota))
+            await asyncio.sleep(0.01)
+        assert leader.tells("second") == [v.Reason.INSUFFICIENT_CARD]
+        leader.see(THREE.with_quota({H200: 4}))
+        await until(lambda: leader.tells("second")[1:] == [v.RELEASED])
+        assert leader.tells("first") == []
+        assert leader.metrics.release_seconds._sum.get() < 1
+
+
+async def test_who_asks_another_queue_hears_another_answer_under_the_same_reason() -> None:
+    """Section 9: another question is no retry."""
+    blue = a_queue("blue").with_quota({H200: 0, H800: 0})
+    pod = waiting("pod")
+    async with leading(THREE.with_quota({H200: 0}), blue, pod) as leader:
+        await until(lambda: len(leader.told.events) == 1)
+        leader.see(pod.in_queue("blue").at_revision(8))
+        await until(lambda: len(leader.told.events) == 2)
+        leader.see(pod.in_queue("blue").naming(H800).at_revision(9))
+        await until(lambda: len(leader.told.events) == 3)
+        leader.see(blue.limited_to(cpu="9").at_revision(10))
+        await asyncio.sleep(0.01)
+        texts = [text for _, _, text in leader.told.events]
+    assert [("<blue>" in text, f"<{H800}>" in text) for text in texts] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["off", "audit"])
+async def test_where_nothing_waits_a_gate_opens_without_a_claim_of_room(mode: str) -> None:
+    async with leading(THREE.with_quota({H200: 0}), waiting("pod")) as leader:
+        await until(lambda: leader.tells("pod"))
+        leader.see(a_namespace().in_mode(mode))
+        await until(lambda: leader.tells("pod")[1:] == [v.RELEASED])
+        _, _, text = leader.told.events[-1]
+    assert text.startswith(
+        f"gate opened without asking for room: nothing waits in namespace <team> (mode {mode})"
+    )
+
+
+async def test_no_more_in_flight_than_allowed() -> None:
+    queue = a_queue().with_quota({H200: 200})
+    pods = [waiting(f"p{n}") for n in range(100)]
+    async with leading(queue, *pods, in_flight=8) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 8)
+        await asyncio.sleep(0.01)
+        assert leader.script.in_flight == 8
+        assert charged(leader.ledger, H200) == 8
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+async def test_charged_before_it_is_sent() -> None:
+    """I1: whatever the API server does in between."""
+    most: list[int] = []
+    async with leading(THREE) as leader:
+        leader.script.on_call = lambda _: most.append(charged(leader.ledger, H200))
+        leader.see(*[waiting(f"p{n}") for n in range(6)])
+        await until(lambda: len(most) == 3)
+        assert most == [3, 3, 3]
+
+
+async def test_what_was_refused_is_held_back_and_tried_again() -> None:
+    """By its own news, or after a while; meanwhile its quota is free for others."""
+    async with leading(THREE, waiting("a", 3), answers=(refused(409),)) as leader:
+        await until(lambda: len(leader.opened) == 1)
+        await until(lambda: charged(leader.ledger, H200) == 0)
+        await until(lambda: leader.opened == ["a", "a"])
+        await until(lambda: charged(leader.ledger, H200) == 3)
+
+
+async def test_a_patch_of_unknown_outcome_keeps_its_quota() -> None:
+    """I1: nobody else gets it until it is settled."""
+    answers = (lost(), lost(), stored(9, spec={"schedulingGates": [{"name": v.GATE}]}))
+    async with leading(THREE, waiting("a", 3), waiting("b", 3), answers=answers) as leader:
+        await until(lambda: len(leader.script.calls) == 2)
+        assert charged(leader.ledger, H200) == 3
+        assert leader.opened in (["a"], ["b"])
+        await until(lambda: len(leader.opened) == 2, 4.0)
+
+
+async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
+    """Too near to the renew deadline; it goes on when there is time again."""
+    async with leading(THREE, waiting("a"), left=2.0) as leader:
+        await asyncio.sleep(0.02)
+        assert leader.script.calls == []
+        leader.left = 60.0
+        await until(lambda: leader.opened == ["a"])
+
+
+async def test_one_timer_waits_for_the_renewals_however_many_news_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or each of them had a timer of its own, which makes another when it fires, for ever."""
+    loop, made = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_later = loop.call_later
+
+    async with leading(THREE, waiting("a"), left=2.0) as leader:
+
+        def counted(delay: float, call: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
+            timer = call_later(delay, call, *args)
+            if getattr(call, "__self__", None) is leader.door:
+                made.append(timer)
+            return timer
+
+        monkeypatch.setattr(loop, "call_later", counted)
+        for _ in range(50):
+            leader.door.wake()
+            await asyncio.sleep(0)
+        assert len(made) == 1
+        await until(lambda: len(made) == 2)
+        assert not made[1].cancelled()
+    assert made[1].cancelled()
+
+
+async def test_a_term_that_ends_leaves_no_charge() -> None:
+    """`leading` looks: what is in flight is abandoned to the settle time."""
+    async with leading(THREE, GANG, waiting("a"), waiting("b").in_group("gang")) as leader:
+        leader.script.hold = asyncio.Event()
+        leader.see(waiting("c").in_group("gang"))
+        await until(lambda: leader.script.in_flight >= 2)
+        assert charged(leader.ledger, H200) == 3
+
+
+async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> None:
+    """Orderly exit."""
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight == 1)
+        draining = asyncio.create_task(leader.door.drain(1.0))
+        await asyncio.sleep(0)
+        leader.see(waiting("b"))
+        await asyncio.sleep(0.01)
+        assert leader.opened == ["a"]
+        assert not draining.done()
+        leader.script.hold.set()
+        assert await asyncio.wait_for(draining, 0.5)
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_draining_says_what_it_could_not_settle() -> None:
+    """Then the Lease is not given up: the lost patch may land yet."""
+    answers = tuple(lost() for _ in range(100))
+    async with leading(THREE, waiting("a"), answers=answers) as leader:
+        await until(lambda: leader.opened == ["a"])
+        assert not await leader.door.drain(0.05)
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_pods_that_cannot_be_settled_hold_up_no_other() -> None:
+    """Somebody's webhook lets every patch of one namespace run into its time-out."""
+    stuck = [waiting(f"stuck-{n}").in_namespace("stuck") for n in range(4)]
+    async with leading(a_queue().with_quota({H200: 9}), *stuck, in_flight=2) as leader:
+        answer = leader.script.answer_to
+
+        def time_out(call: Call) -> Answer:
+            return lost() if "/stuck/" in call.path else answer(call)
+
+        leader.script.answer_to = time_out
+        await until(lambda: len(leader.opened) == 4)
+        leader.see(waiting("other"))
+        await until(lambda: "other" in leader.opened)
+        assert charged(leader.ledger, H200) == 5
+
+
+async def test_an_error_nobody_has_thought_of_ends_the_term() -> None:
+    """A leader that decides nothing, or leaves a charge for ever, is worse than none."""
+    leader = Leader(THREE, waiting("a"))
+    leader.script.answers = [KeyError("a bug")]
+    with pytest.raises(KeyError):
+        await asyncio.wait_for(leader.door.run(), 2)
+    assert no_charge_is_left(leader.ledger)
+    assert not await leader.door.drain(0.0)
+
+
+async def test_an_answer_that_cannot_be_read_is_settled() -> None:
+    """A proxy's page with status 200 says nothing about the patch."""
+    gated = stored(9, spec={"schedulingGates": [{"name": v.GATE}]})
+    async with leading(THREE, waiting("a"), answers=(b"<html>", gated)) as leader:
+        await until(lambda: leader.opened == ["a", "a"])
+        assert charged(leader.ledger, H200) == 1
+
+
+async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -> None:
+    """Somebody's webhook answers late and badly there: others keep most of the slots."""
+    queues = [a_queue(name).with_quota({H200: 500}) for name in ("bad", "good")]
+    pods = [waiting(f"bad-{n:02}").in_namespace("bad").in_queue("bad") for n in range(60)]
+    async with leading(*queues, *pods, in_flight=4) as leader:
+        shut = asyncio.Event()
+        sent: list[str] = []
+
+        async def patch(path: str, body: object, **_: object) -> bytes:
+            sent.append(path)
+            if "/bad/" in path:
+                await asyncio.wait_for(shut.wait(), 0.05) if not shut.is_set() else None
+            return stored(100, spec={})
+
+        async def slowly(path: str, body: object, **options: object) -> bytes:
+            try:
+                return await patch(path, body, **options)
+            except TimeoutError:
+                raise refused(500) from None
+
+        leader.script.patch = slowly  # type: ignore[method-assign]
+        await until(lambda: len(sent) > 12)
+        leader.see(*(waiting(f"good-{n}").in_queue("good") for n in range(8)))
+        before = len(sent)
+        await until(lambda: sum("/good-" in path for path in sent) == 8)
+        assert len(sent) - before < 30
+        shut.set()
+        await until(lambda: len({path for path in sent if "/bad/" in path}) == 60, 10)
+
+
+async def test_events_give_way_while_gates_are_on_their_way() -> None:
+    """Each event is a request to the API server, as an opened gate is."""
+    async with leading(a_queue().with_quota({H200: 500}), in_flight=2) as leader:
+        leader.script.hold = asyncio.Event()
+        leader.see(*(waiting(f"p{n}") for n in range(4)))
+        await until(lambda: leader.script.in_flight == 2)
+        assert leader.told.gives_way
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
+
+
+async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() -> None:
+    """Not even of those that one pass hands out."""
+    pods = [waiting(f"p{n:02}") for n in range(40)]
+    async with leading(a_queue().with_quota({H200: 500}), in_flight=16) as leader:
+        suspects = leader.door._suspects
+        for _ in range(3):
+            suspects.end("team", begun=suspects.begin("team"), worked=False)
+        leader.script.hold = asyncio.Event()
+        leader.see(*pods)
+        await until(lambda: leader.script.in_flight >= 4)
+        await asyncio.sleep(0.01)
+        assert leader.script.in_flight == 4
+        leader.script.hold.set()
+        await until(lambda: len(leader.opened) == 40)
+
+
+async def test_a_suspect_namespace_stays_one_though_a_pod_of_it_is_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only a gate that opens says that it is none: pods come and go."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(module, "_AT_MOST", 0.01)
+    world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
+    async with leading(*world, in_flight=4) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        suspects = leader.door._suspects
+        await until(lambda: suspects._failures.get("team", 0) >= 3)
+        tries, counts = len(leader.opened), list[int]()
+        leader.script.on_call = lambda _: counts.append(suspects._failures.get("team", 0))
+        leader.ledger.pod_gone("uid-p0")
+        await until(lambda: len(leader.opened) > tries + 30)
+        assert min(counts) >= 3
+
+
+async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.02)
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        await until(lambda: len(leader.opened) == 3)
+        began = asyncio.get_running_loop().time()
+        await until(lambda: len(leader.opened) == 6)
+        assert asyncio.get_running_loop().time() - began > 0.2
+        leader.see(waiting("a").at_revision(9))
+        await until(lambda: len(leader.opened) == 7, 0.1)  # news of it count at once

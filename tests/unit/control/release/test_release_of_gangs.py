@@ -1,0 +1,219 @@
+"""T2: a gang is written ahead, opened whole and told as a whole; groups are kept up to date."""
+
+import asyncio
+
+import pytest
+
+from builders import H200, a_group, a_queue
+from cardquota.control.release import groups
+from cardquota.quota import vocabulary as v
+from cardquota.quota.stamp import read_reservation
+
+from ..leader import GANG, THREE, leading, reservations, waiting
+from ..stage import (
+    TERM,
+    Answer,
+    Call,
+    account,
+    charged,
+    lost,
+    no_charge_is_left,
+    refused,
+    stored,
+    until,
+)
+
+pytestmark = pytest.mark.usefixtures("soon")
+
+
+async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
+    """Renewals of the Lease must not queue behind a large gang."""
+    gang = [waiting(f"p{n}").in_group("gang") for n in range(100)]
+    world = (a_queue().with_quota({H200: 200}), GANG.of(100), *gang)
+    async with leading(*world, in_flight=8) as leader:
+        hold = asyncio.Event()
+
+        def hold_gates(call: Call) -> None:
+            leader.script.hold = hold if "/pods/" in call.path else None
+
+        leader.script.on_call = hold_gates
+        leader.door.wake()
+        await until(lambda: leader.script.in_flight == 8)
+        hold.set()
+        await until(lambda: len(leader.opened) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+async def test_no_more_groups_in_flight_than_allowed() -> None:
+    groups = [a_group(f"g{n}").in_queue("queue").of(1) for n in range(100)]
+    async with leading(*groups, in_flight=8, phases=True) as leader:
+        await until(lambda: len(leader.script.patches) == 100)
+        assert leader.script.most_in_flight == 8
+
+
+@pytest.mark.parametrize("unread", [b"<html>", stored(5).replace(b'"5"', b'"five"')])
+async def test_a_reservation_whose_answer_cannot_be_read_is_written_again(unread: bytes) -> None:
+    """It opens its gates, and leaks nothing."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(unread,)) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert len(reservations(leader)) == 2
+
+
+async def test_a_gang_is_written_ahead_then_opened_whole() -> None:
+    """T2: before its first gate opens."""
+    async with leading(THREE, GANG, waiting("a").in_group("gang")) as leader:
+        await asyncio.sleep(0.01)
+        assert leader.script.calls == []
+        leader.see(waiting("b").in_group("gang"))
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        first = leader.script.calls[0]
+        assert "/podgroups/gang" in first.path
+        assert first.body["metadata"]["resourceVersion"] == "1"
+        found = read_reservation(first.body["metadata"]["annotations"][v.RESERVATION])
+        assert found is not None
+        assert (found.queue, found.term, found.amounts) == ("queue", TERM, ((H200, 2),))
+        assert charged(leader.ledger, H200) == 2
+
+
+@pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])
+async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
+    answer: Exception,
+) -> None:
+    """T2; it is tried again later."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(answer,)) as leader:
+        await until(lambda: len(reservations(leader)) == 1)
+        await until(lambda: charged(leader.ledger, H200) == 0)
+        assert leader.opened == []
+        assert account(leader.ledger).row(H200).inqueue == 0
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
+async def test_a_reservation_that_was_lost_is_written_again() -> None:
+    """The same write under the same version: one of them wins, once."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang, answers=(lost(),)) as leader:
+        await until(lambda: len(leader.opened) == 2)
+        one, two = reservations(leader)[:2]
+        assert one.body == two.body
+
+
+async def test_a_lost_reservation_that_landed_after_all() -> None:
+    """409 to the second try, and what stands there is ours."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang) as leader:
+
+        def land(call: Call) -> None:
+            if len(reservations(leader)) == 2 and call.method == "PATCH":
+                annotations = call.body["metadata"]["annotations"]
+                leader.script.answers = [
+                    refused(409),
+                    stored(9, metadata={"annotations": annotations}),
+                ]
+                leader.script.on_call = lambda _: None
+
+        leader.script.answers = [lost()]
+        leader.script.on_call = land
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert charged(leader.ledger, H200) == 2
+
+
+async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It holds the room; any change of the group ends that."""
+    monkeypatch.setattr(groups, "Backoff", Soon)
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    answers = [lost()]
+    revision = [1]
+
+    def answer(call: Call) -> Answer:
+        if "/podgroups/" not in call.path or call.method == "GET":
+            return stored(revision[0])
+        return answers.pop() if answers else refused(403)
+
+    async with leading(THREE, GANG, *gang) as leader:
+        leader.script.answer_to = answer
+        await until(lambda: leader.tells("gang") == [v.GATE_REFUSED])
+        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
+        assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in text
+        assert charged(leader.ledger, H200) == 2
+        revision[0] = 7
+        await until(lambda: no_charge_is_left(leader.ledger))
+        assert leader.opened == []
+
+
+async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A first try is refused, a later one lost: the event that stands is no longer true."""
+    monkeypatch.setattr(groups, "Backoff", Soon)
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    tries: list[Answer] = [refused(403), lost()]
+
+    def answer(call: Call) -> Answer:
+        if "/podgroups/" not in call.path or call.method == "GET":
+            return stored(1)
+        return tries.pop(0) if tries else refused(403)
+
+    async with leading(THREE, GANG, *gang) as leader:
+        leader.script.answer_to = answer
+        await until(lambda: len(leader.tells("gang")) == 2)
+        first, second = (text for who, _, text in leader.told.events if who == "gang")
+        assert "nothing is held for it" in first
+        assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in second
+
+
+class Soon:
+    """Tries again at once."""
+
+    def __init__(self, **_: float) -> None: ...
+
+    def next(self, _: float | None) -> float:
+        return 0.0
+
+
+async def test_a_gang_that_does_not_fit_is_told_as_a_whole() -> None:
+    """E2: the group and its members hear the sum."""
+    gang = [waiting(name, 2).in_group("gang") for name in ("a", "b")]
+    async with leading(THREE, GANG, *gang) as leader:
+        await until(lambda: {who for who, _, _ in leader.told.events} == {"a", "b", "gang"})
+        assert all("requested <4>" in text for _, _, text in leader.told.events)
+        assert leader.script.calls == []
+
+
+async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None:
+    """The reservation stands: nobody else gets the card, and the member is tried again."""
+    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
+    queue = a_queue().with_quota({H200: 2})
+    written = stored(5)
+    async with leading(queue, GANG, *gang, answers=(written, refused(409))) as leader:
+        await until(lambda: len(leader.opened) == 2)
+        assert charged(leader.ledger, H200) == 2
+        leader.see(waiting("other"))
+        await until(lambda: len(leader.opened) == 3)
+        assert "other" not in leader.opened
+        assert charged(leader.ledger, H200) == 2
+
+
+async def test_a_group_that_changed_while_it_was_written_is_written_again() -> None:
+    """T2: even where nothing of ours changed, or its reservation would stand for ever."""
+    over = GANG.reserving("queue", {H200: 2})
+    async with leading(THREE, over, answers=(refused(409),)) as leader:
+        await until(lambda: len(reservations(leader)) == 1)
+        leader.see(over.at_revision(7))
+        await until(lambda: len(reservations(leader)) == 2)
+        assert reservations(leader)[1].body["metadata"]["resourceVersion"] == "7"
+
+
+async def test_a_group_that_cannot_be_written_is_tried_by_one_timer() -> None:
+    """Whatever number of events comes meanwhile."""
+    async with leading(THREE, GANG.reserving("queue", {H200: 2})) as leader:
+        leader.script.answer_to = lambda _: refused(403)
+        for number in range(50):
+            leader.see(waiting("w").in_group("gang").at_revision(number + 2).with_cpu(f"{number}m"))
+            await asyncio.sleep(0)
+        before = len(leader.script.calls)
+        await asyncio.sleep(0.3)
+        assert len(leader.script.calls) - before < 8

@@ -1,0 +1,185 @@
+"""E3, I3: what stands on a pod says the card it is charged for, wherever somebody bound it, and
+that audit mode let it by.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+from builders import H200, H800, a_namespace, a_pod
+from builders.pod import PodBody
+from cardquota.control.release import release as module
+from cardquota.control.release import stamp_keeper
+from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.quota import vocabulary as v
+
+from ..leader import THREE, Leader, leading
+from ..stage import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
+
+STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
+ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)
+WRITTEN = ELSEWHERE.stamped("queue", {H800: 2}).at_revision(7)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may have failed is looked at again soon."""
+    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+    monkeypatch.setattr(module, "_AT_MOST", 0.05)
+
+
+def written(call: Call) -> dict[str, int]:
+    found = json.loads(call.body["metadata"]["annotations"][v.ALLOCATED])
+    return {str(card): int(amount) for card, amount in found.items()}
+
+
+async def seen(leader: Leader) -> None:
+    """The news of the write come, and nothing more is written."""
+    leader.see(WRITTEN)
+    await until(lambda: not leader.door._upkeep._correcting)
+    calls = len(leader.script.calls)
+    await asyncio.sleep(0.1)
+    assert len(leader.script.calls) == calls
+    assert not leader.door._upkeep._corrections
+    assert charged(leader.ledger, H800) == 2
+    assert charged(leader.ledger, H200) == 0
+
+
+async def test_the_cards_that_a_pod_holds_are_written_on_it() -> None:
+    """On this very pod, as it was seen; nothing else of it, and whose decision it was stays."""
+    async with leading(THREE, STAMPED) as leader:
+        await asyncio.sleep(0.01)
+        assert not leader.script.calls
+        leader.see(ELSEWHERE)
+        await until(lambda: leader.script.calls)
+        (call,) = leader.script.calls
+        assert call.path == "/api/v1/namespaces/team/pods/a"
+        assert written(call) == {H800: 2}
+        assert list(call.body) == ["metadata"]
+        assert call.body["metadata"] == {
+            "uid": STAMPED.uid,
+            "resourceVersion": "6",
+            "annotations": {v.ALLOCATED: '{"NVIDIA-H800": 2}'},
+        }
+        await seen(leader)
+
+
+async def test_a_new_term_writes_what_the_one_before_did_not() -> None:
+    async with leading(THREE, ELSEWHERE) as leader:
+        await until(lambda: leader.script.calls)
+        await seen(leader)
+
+
+@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
+async def test_what_fails_is_written_again(failure: Exception) -> None:
+    async with leading(THREE, ELSEWHERE, answers=(failure, failure)) as leader:
+        await until(lambda: len(leader.script.calls) == 3)
+        assert charged(leader.ledger, H800) == 2
+        await seen(leader)
+
+
+async def test_never_two_writes_of_one_pod_at_the_same_time() -> None:
+    async with leading(THREE, ELSEWHERE) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight)
+        for revision in (7, 8):
+            leader.see(ELSEWHERE.labelled("a", str(revision)).at_revision(revision))
+            await asyncio.sleep(0.06)
+        assert len(leader.script.calls) == 1
+        leader.script.hold.set()
+        await until(lambda: len(leader.script.calls) == 2)
+        assert leader.script.calls[1].body["metadata"]["resourceVersion"] == "8"
+
+
+async def test_nothing_is_written_near_the_end_of_a_term() -> None:
+    async with leading(THREE, ELSEWHERE, left=0.1) as leader:
+        await asyncio.sleep(0.06)
+        assert not leader.script.calls
+    script = Script()
+    ledger = a_world(THREE, ELSEWHERE)
+    await StampKeeper(ledger, a_writer(script, lambda: 0.1), term=TERM).correct(ELSEWHERE.uid)
+    assert not script.calls
+
+
+async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
+    script = Script()
+    ledger = a_world(THREE, ELSEWHERE)
+    ledger.pod_gone(ELSEWHERE.uid)
+    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
+    assert not script.calls
+
+
+AUDITED = a_namespace().in_mode("audit")
+LET_BY = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
+NOTED = LET_BY.annotated(v.TERM, TERM).at_revision(6)
+
+
+async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
+    async with leading(THREE, AUDITED, LET_BY) as leader:
+        await until(lambda: leader.script.calls)
+        (call,) = leader.script.calls
+        assert call.path == "/api/v1/namespaces/team/pods/a"
+        assert call.body == {
+            "metadata": {"uid": LET_BY.uid, "resourceVersion": "5", "annotations": {v.TERM: TERM}}
+        }
+        leader.see(NOTED)
+        await until(lambda: not leader.door._upkeep._correcting)
+        await asyncio.sleep(0.1)
+        assert len(leader.script.calls) == 1
+        assert not leader.door._upkeep._corrections
+        assert charged(leader.ledger, H200) == 2
+
+
+@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
+async def test_i3_what_fails_is_noted_again(failure: Exception) -> None:
+    async with leading(THREE, AUDITED, LET_BY, answers=(failure, failure)) as leader:
+        await until(lambda: len(leader.script.calls) == 3)
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        LET_BY.in_namespace("enforced"),
+        LET_BY.in_queue(None).asking_for(0),  # neither queue nor card
+        LET_BY.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
+        LET_BY.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
+        NOTED,
+    ],
+)
+def test_i3_nothing_is_to_be_noted_on_other_pods(pod: PodBody) -> None:
+    assert a_world(THREE, AUDITED, pod).unnoted == set()
+
+
+def test_i3_a_pod_that_uses_cards_may_get_a_queue_later() -> None:
+    assert a_world(THREE, AUDITED, LET_BY.in_queue(None)).unnoted == {LET_BY.uid}
+
+
+async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
+    """So that gates and corrections find room between them."""
+    pods = [LET_BY.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
+    async with leading(THREE, AUDITED, *pods) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight)
+        assert leader.door._upkeep._writing == len(leader.door._upkeep._correcting) == 32
+        leader.script.hold.set()
+        await until(
+            lambda: (
+                {call.body["metadata"]["uid"] for call in leader.script.calls}
+                == {pod.uid for pod in pods}
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"), [(refused(409), "DEBUG"), (denied(409), "WARNING"), (lost(), "WARNING")]
+)
+async def test_who_does_not_let_it_be_written_is_in_the_log(
+    caplog: pytest.LogCaptureFixture, answer: Exception, level: str
+) -> None:
+    """A conflict brings its own news, unless somebody's webhook made it up."""
+    caplog.set_level("DEBUG")
+    ledger, script = a_world(THREE, ELSEWHERE), Script(answer)
+    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
+    (record,) = [one for one in caplog.records if one.name == stamp_keeper.__name__]
+    assert record.levelname == level

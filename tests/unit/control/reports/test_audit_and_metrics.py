@@ -1,0 +1,245 @@
+"""Audit mode's events, and the ledger's numbers as metrics."""
+
+import pytest
+
+from builders import H200, H800, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.control.queues.queue_metrics import UNKNOWN, measure_drift, refresh
+from cardquota.control.reports.audit import report_strangers
+from cardquota.metrics import Metrics
+from cardquota.quota import vocabulary as v
+from cardquota.quota.cards.card import can_exist
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.limits import is_object_name
+
+from ..stage import Told, a_world
+
+THREE = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
+
+
+def passed(name: str, cards: int, card: str = H200) -> PodBody:
+    """It came by without a gate."""
+    return a_pod(name).in_queue("queue").naming(card).asking_for(cards)
+
+
+def told(ledger: Ledger) -> list[tuple[str, str, str]]:
+    events = Told()
+    report_strangers(ledger, events)  # type: ignore[arg-type]
+    return events.events
+
+
+def test_who_would_not_have_been_let_through_hears_it_once() -> None:
+    ledger = a_world(THREE, passed("five", 5), audit=True)
+    ((name, reason, text),) = told(ledger)
+    assert (name, reason) == ("five", v.Reason.INSUFFICIENT_CARD)
+    assert text.startswith(
+        f"audit: would not be let through: Queue <queue> has insufficient <{H200}> quota: "
+        "requested <5>, total would be <5>, but capability is <3>"
+    )
+    assert told(ledger) == []
+
+
+def test_the_advice_is_what_a_refusal_would_say() -> None:
+    """E5: what can never fit is not told to wait."""
+    ((_, _, never),) = told(a_world(THREE, passed("five", 5), audit=True))
+    assert never.endswith("ask for at most 3, or ask the queue's owner for a higher quota")
+    first = passed("first", 2)
+    *_, (_, _, later) = told(a_world(THREE, first, passed("second", 2), audit=True))
+    assert "; wait until some of it is free" in later
+
+
+def test_who_fits_hears_nothing() -> None:
+    assert told(a_world(THREE, passed("a", 3), audit=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        (passed("a", 1, H800), v.Reason.CARD_NOT_IN_QUOTA),
+        (passed("a", 1).with_cpu("5"), v.Reason.INSUFFICIENT_CPU),
+        (passed("a", 1).with_memory("9Gi"), v.Reason.INSUFFICIENT_MEMORY),
+        (passed("a", 4).with_cpu("5"), v.Reason.INSUFFICIENT_CARD),
+    ],
+)
+def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) -> None:
+    """A card before cpu and memory."""
+    assert [found for _, found, _ in told(a_world(THREE, pod, audit=True))] == [reason]
+
+
+def test_only_in_audit() -> None:
+    """Elsewhere they are counted as having got past (I3); a namespace may be audited alone."""
+    assert told(a_world(THREE, passed("a", 5))) == []
+    assert len(told(a_world(a_namespace().in_mode("audit"), THREE, passed("a", 5)))) == 1
+
+
+def test_outside_every_queue_nothing_is_said() -> None:
+    assert told(a_world(a_pod().asking_for(5), audit=True)) == []
+    assert told(a_world(passed("a", 5), audit=True)) == []
+
+
+def test_a_pod_that_is_gone_is_forgotten() -> None:
+    ledger = a_world(THREE, passed("a", 5), audit=True)
+    ledger.pod_gone("uid-a")
+    assert told(ledger) == []
+
+
+def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
+    """All rows of a metric by their labels' values."""
+    return {
+        tuple(sample.labels.values()): sample.value
+        for metric in metrics.registry.collect()
+        for sample in metric.samples
+        if sample.name == f"cardquota_{name}"
+    }
+
+
+async def test_the_totals_of_each_queue_and_card() -> None:
+    ledger = a_world(
+        a_queue().with_quota({H200: 3, H800: 2}),
+        passed("bound", 1).stamped("queue", {H200: 1}).on_node("h200-a"),
+        passed("open", 1).stamped("queue", {H200: 1}),
+        passed("gated", 2).gated(),
+    )
+    metrics = Metrics()
+    await refresh(ledger, metrics)
+    for total, value in {"quota": 3, "allocated": 1, "inqueue": 1, "requested": 4}.items():
+        assert values(metrics, f"queue_card_{total}")["queue", H200] == value
+    assert values(metrics, "queue_card_quota")["queue", H800] == 2
+    assert values(metrics, "gated_pods") == {("queue",): 1}
+    assert values(metrics, "cluster_card_allocatable")[(H200,)] == 8
+    assert values(metrics, "cluster_card_allocated")[(H200,)] == 1
+    assert values(metrics, "cluster_card_quota")[(H200,)] == 3
+
+
+async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
+    """Sixteen promised of eight: half is deserved."""
+    metrics = Metrics()
+    await refresh(
+        a_world(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue"))), metrics
+    )
+    assert values(metrics, "queue_card_guarantee")["red", H200] == 8
+    assert values(metrics, "queue_card_deserved")["red", H200] == 4
+
+
+async def test_cpu_in_cores_and_memory_in_bytes() -> None:
+    queue = THREE.guaranteeing(cpu="2").deserving(memory="4Gi")
+    pod = passed("a", 1).with_cpu("1500m").with_memory("1Gi").stamped("queue", {H200: 1})
+    metrics = Metrics()
+    await refresh(a_world(queue, pod.on_node("h200-a")), metrics)
+    shown = {
+        total: values(metrics, f"queue_resource_{total}")
+        for total in ("quota", "allocated", "guarantee", "deserved")
+    }
+    assert shown == {
+        "quota": {("queue", "cpu"): 4, ("queue", "memory"): 8 * 2**30},
+        "allocated": {("queue", "cpu"): 1.5, ("queue", "memory"): 2**30},
+        "guarantee": {("queue", "cpu"): 2},
+        "deserved": {("queue", "memory"): 4 * 2**30},
+    }
+
+
+async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
+    """Section 6: on-line is Deny, off-line is Gate."""
+    metrics = Metrics()
+    await refresh(
+        a_world(
+            a_queue("serving").with_quota({H200: 3}).with_policy("Deny"),
+            a_queue("training").with_quota({H200: 7}).with_policy("Gate"),
+            a_pod().in_queue("training").naming(H200).asking_for(2).on_node("h200-a"),
+        ),
+        metrics,
+    )
+    assert values(metrics, "cluster_card_guarantee")[(H200,)] == 10
+    assert values(metrics, "cluster_card_oversold")[(H200,)] == 2
+    assert values(metrics, "cluster_card_guarantee_by_policy") == {
+        (H200, "Deny"): 3,
+        (H200, "Gate"): 7,
+    }
+    assert values(metrics, "cluster_card_allocated_by_policy") == {
+        (H200, "Deny"): 0,
+        (H200, "Gate"): 2,
+    }
+
+
+async def test_cards_used_outside_every_queue_are_counted() -> None:
+    """Section 2: in metrics, under no queue's name."""
+    metrics = Metrics()
+    await refresh(a_world(a_pod().asking_for(2).on_node("h200-a")), metrics)
+    assert values(metrics, "queue_card_allocated") == {("", H200): 2}
+
+
+async def test_a_queue_that_is_gone_leaves_no_row() -> None:
+    ledger, metrics = a_world(THREE), Metrics()
+    await refresh(ledger, metrics)
+    ledger.queue_gone("queue")
+    await refresh(ledger, metrics)
+    for name in ("queue_card_quota", "queue_resource_quota", "cluster_card_guarantee_by_policy"):
+        assert values(metrics, name) == {}
+    assert values(metrics, "gated_pods") == {}
+
+
+@pytest.mark.parametrize(("audit", "count"), [(False, 1), (True, 0)])
+async def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
+    """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
+    ledger = a_world(
+        THREE,
+        passed("past", 1),
+        passed("gated", 1).gated(),
+        passed("ours", 1).stamped("queue", {H200: 1}),
+        audit=audit,
+    )
+    metrics = Metrics()
+    await refresh(ledger, metrics)
+    assert values(metrics, "unadmitted_pods") == {("queue",): count}
+
+
+async def test_drift_is_zero_and_seen_if_it_is_not() -> None:
+    """I2: ledger and recount."""
+    ledger, metrics = a_world(THREE, passed("a", 1).stamped("queue", {H200: 1})), Metrics()
+    await measure_drift(ledger, metrics)
+    assert values(metrics, "ledger_drift") == {(): 0}
+    account = ledger.account("queue")
+    assert account is not None
+    account.rows[H200].reserved += 1
+    await measure_drift(ledger, metrics)
+    assert values(metrics, "ledger_drift") == {(): 1}
+    see(ledger, THREE)
+
+
+# --- labels are names of what exists (P8) -------------------------------------------------------
+
+
+def series(metrics: Metrics) -> set[str]:
+    return {
+        text
+        for metric in metrics.registry.collect()
+        for sample in metric.samples
+        for text in sample.labels.values()
+    }
+
+
+async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
+    strays = [passed(f"p{n}", 2).in_queue(f"stray-{n}").on_node("h200-a") for n in range(3)]
+    named = a_pod("long").in_queue("q" * 250_000).asking_for(1).gated()
+    metrics = Metrics()
+    await refresh(a_world(THREE, *strays, named), metrics)
+    assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 3}
+    assert values(metrics, "gated_pods") == {("queue",): 0, (UNKNOWN,): 1}
+    assert values(metrics, "queue_card_allocated")[UNKNOWN, H200] == 6
+    assert not [text for text in series(metrics) if "stray" in text or "qqq" in text]
+
+
+async def test_p8_cards_that_nobody_has_share_one_label() -> None:
+    made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
+    metrics = Metrics()
+    runs = passed("runs", 2, "MADE-UP-9").on_node("not-seen")
+    await refresh(a_world(THREE, *made_up, runs), metrics)
+    assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 8}
+    assert values(metrics, "queue_card_allocated") == {("queue", H200): 0, ("queue", UNKNOWN): 2}
+    assert not [text for text in series(metrics) if "MADE-UP" in text]
+    assert values(metrics, "cluster_card_allocated")[UNKNOWN,] == 2
+
+
+def test_p8_the_label_of_what_is_unknown_can_be_no_name() -> None:
+    assert not is_object_name(UNKNOWN)
+    assert not can_exist(UNKNOWN)

@@ -1,0 +1,102 @@
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cardquota_dev.failure import PlaneError
+from cardquota_dev.plane.folder import Folder
+from cardquota_dev.plane.process import MARK, Process, marked
+from cardquota_dev.plane.state import State, end_recorded, read_state
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    folder = Folder(tmp_path / "plane")
+    folder.prepare()
+    folder.clear()
+    return folder
+
+
+@pytest.fixture
+def sleeper(folder: Folder) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)"]
+    environment = {**os.environ, MARK: str(folder.path)}
+    with subprocess.Popen(
+        command, start_new_session=True, env=environment, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it runs
+        yield process
+        process.kill()
+
+
+def test_what_is_written_is_read(folder: Folder) -> None:
+    state = State(ready=True, server="https://s", webhook="https://w", bin_dir="/b")
+    state.put(Process("etcd", 7, "moment", "http://e"))
+    state.write(folder)
+    assert read_state(folder) == state
+
+
+def test_it_is_private(folder: Folder) -> None:
+    State().write(folder)
+    assert stat.S_IMODE(folder.state.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+
+
+def test_none_is_none(folder: Folder) -> None:
+    assert read_state(folder) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"ready": true, "processes": 3}'])
+def test_a_broken_one_is_named(folder: Folder, text: str) -> None:
+    folder.state.write_text(text)
+    with pytest.raises(PlaneError, match=r"state\.json"):
+        read_state(folder)
+
+
+def test_a_process_started_again_takes_its_old_place() -> None:
+    state = State()
+    for process in (Process("a", 1, "x"), Process("b", 2, "x"), Process("a", 3, "y")):
+        state.put(process)
+    assert [(one.name, one.pid) for one in state.processes] == [("a", 3), ("b", 2)]
+    state.drop(["a"])
+    assert state.process("b").pid == 2
+    with pytest.raises(PlaneError, match="no process a"):
+        state.process("a")
+
+
+def test_what_is_recorded_is_ended(folder: Folder, sleeper: subprocess.Popen[bytes]) -> None:
+    state = State(processes=[Process.of("sleeper", sleeper.pid)])
+    state.write(folder)
+    end_recorded(folder)
+    assert sleeper.wait(10) < 0
+    assert not state.process("sleeper").alive
+
+
+def test_a_number_used_again_is_a_stranger(
+    folder: Folder, sleeper: subprocess.Popen[bytes]
+) -> None:
+    State(processes=[Process("sleeper", sleeper.pid, "another moment")]).write(folder)
+    end_recorded(folder)
+    assert sleeper.poll() is None
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_what_nobody_recorded_is_found_by_its_mark(
+    folder: Folder, sleeper: subprocess.Popen[bytes]
+) -> None:
+    assert [one.pid for one in marked(folder.path)] == [sleeper.pid]
+    assert marked(folder.path / "other") == []
+
+
+def test_a_strangers_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(PlaneError, match="neither empty"):
+        Folder(tmp_path).prepare()
+    with pytest.raises(PlaneError, match="no plane"):
+        Folder(tmp_path).remove()
+    assert (tmp_path / "thesis.txt").exists()

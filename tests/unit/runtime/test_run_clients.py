@@ -1,0 +1,80 @@
+"""The Lease does not queue behind anything else that the operator asks of the API server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from cardquota.cluster.api import client as module
+from cardquota.cluster.api.access import Access
+from cardquota.loop.timed_selector import TimedSelector
+from cardquota.runtime import run
+from cardquota.settings import LeaderElection, Settings
+
+
+class Server:
+    """Keeps a Lease, and answers nothing else."""
+
+    def __init__(self) -> None:
+        self.renewals = 0
+        self.hanging = 0
+        self.url = ""
+
+    async def __call__(self, request: web.BaseRequest) -> web.Response:
+        if "/leases" not in request.path:
+            self.hanging += 1
+            await asyncio.Event().wait()
+        if request.method == "GET":
+            return web.json_response({"code": 404}, status=404)
+        spec = (await request.json())["spec"]
+        self.renewals += request.method == "PATCH"
+        metadata = {"uid": "u", "resourceVersion": str(self.renewals)}
+        return web.json_response({"metadata": metadata, "spec": spec})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    server = Server()
+    runner = web.ServerRunner(web.Server(server), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield server
+    await runner.cleanup()
+
+
+async def test_a_renewal_has_a_connection_when_all_others_are_taken(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A renewal that waits for one is a leadership lost. All are closed at the end."""
+    seen: list[bool] = []
+
+    async def anonymous() -> None:
+        return None
+
+    async def access() -> Access:
+        seen.append(True)
+        return Access(server.url, None, anonymous)
+
+    async def main(operator: run.Operator) -> int:
+        stuck = [asyncio.create_task(operator._client.get("/pods")) for _ in range(5)]
+        elector = operator._elector
+        leading = asyncio.create_task(elector.run(lambda _: None, lambda _: None))
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + 2
+        while server.hanging < 2 or not server.renewals:
+            assert loop.time() < deadline, "no renewal"
+            await asyncio.sleep(0.001)
+        for task in (leading, *stuck):
+            task.cancel()
+        await asyncio.gather(leading, *stuck, return_exceptions=True)
+        return 0
+
+    monkeypatch.setattr(module, "_CONNECTIONS", 2)
+    monkeypatch.setattr(run, "find_access", access)
+    monkeypatch.setattr(module, "find_access", access)
+    monkeypatch.setattr(run.Operator, "main", main)
+    settings = Settings(leader_election=LeaderElection(retry_period=0.05))
+    assert await run._run(settings, TimedSelector()) == 0
+    assert seen == [True]
