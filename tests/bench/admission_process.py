@@ -20,7 +20,7 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.runtime.garbage import spare_what_stays

@@ -15,9 +15,9 @@ import msgspec
 
 from builders import CARDS, H200, a_group, a_pod, a_queue, see
 from builders.body import Body
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
-from cardquota.cluster.watch.pulse import Pulse
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings

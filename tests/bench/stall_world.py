@@ -17,7 +17,7 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.runtime.garbage import spare_what_stays

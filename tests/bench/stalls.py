@@ -15,7 +15,7 @@ import msgspec
 from prometheus_client import generate_latest
 
 from builders import H200, Body, a_namespace, a_node, a_queue
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 from cardquota.control.queues.queue_metrics import measure_drift, refresh
 from cardquota.control.reports.audit import report_strangers
 from cardquota.control.reports.unadmitted import UnadmittedReports

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.control import leadership
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics

@@ -21,21 +21,21 @@ from cardquota.cluster.election.elector import Elector
 from cardquota.cluster.election.takeover import Source
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
+from cardquota.control.release.gate_releaser import ReleaseDoor
 from cardquota.control.release.groups import GroupKeeper
 from cardquota.control.release.pod_patch import pod_path
-from cardquota.control.release.release import ReleaseDoor
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
-from cardquota.quota.assignment.undecided import Others
+from cardquota.quota.assignment.flexible_claims import Others
 from cardquota.quota.decisions import create_judgement
-from cardquota.quota.decisions.asking import Asking
-from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.decisions.quota_check import Asking
 from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.pod_group_state import GroupBook
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical

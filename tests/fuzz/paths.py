@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.gate_releaser import ReleaseDoor
 from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.release import ReleaseDoor
 
 PATHS: Final = (
     (GateOpener, "open"),

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.watch.foothold import StreamError
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 from cardquota.cluster.watch.reflector import Reflector, _BrokenError
+from cardquota.cluster.watch.resume_policy import StreamError
 from cardquota.control.queues.queue_metrics import refresh
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift

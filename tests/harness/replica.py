@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from cardquota.cluster.events.events import EventRecorder
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
 from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
-from cardquota.cluster.watch.pulse import Pulse
 from cardquota.cluster.watch.reflector import Reflector
 from cardquota.control.leadership import Leadership
 from cardquota.control.queues.queue_reports import QueueReports

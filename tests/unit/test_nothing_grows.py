@@ -16,16 +16,16 @@ from cardquota.cluster.api.client import Client
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
 from cardquota.control.queues.status_writer import StatusWriter
-from cardquota.control.release import release
+from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.gate_releaser import ReleaseDoor
 from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.release import ReleaseDoor
 from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report
-from cardquota_webhooks.unseen import Unseen
+from cardquota_webhooks.recent_admissions import Unseen
 
 from .containers import assert_nothing_grew, containers
 from .control.stage import Call, Script, lost, refused, stored, until

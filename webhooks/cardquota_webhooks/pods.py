@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.install.matching import is_ours
 from cardquota.quota import messages
@@ -31,9 +31,9 @@ from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
-from .patience import Exists, Patience
+from .recent_admissions import Unseen
 from .review import Answer, Request, ReviewError, deny, json_patch, try_again
-from .unseen import Unseen
+from .visibility_wait import Exists, Patience
 
 _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)

@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.loop.turns import in_turns
 from cardquota.quota import messages
 from cardquota.quota.assignment.on_the_way import OnTheWay
@@ -32,10 +32,10 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.own_pods import OwnPods
 from cardquota.quota.pods.pod_defaults import PodDefaults
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota.pods.workload_usage import OwnPods
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
@@ -43,9 +43,9 @@ from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
 from .large_bodies import is_large, too_large
-from .patience import Exists, Patience
 from .review import Answer, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
+from .visibility_wait import Exists, Patience
 from .workload_objects import StoredWorkload, Template, Workload, pods_of_job
 
 _LOG = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from ..cluster.election.elector import Elector
 from ..cluster.election.handover import Revisions
 from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.events.events import EventRecorder
-from ..cluster.watch.pulse import Pulse
+from ..cluster.watch.change_notifier import Pulse
 from ..cluster.watch.reflector import Reflector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
@@ -23,9 +23,9 @@ from .queues.queue_operator import QueueOperator
 from .queues.queue_reports import QueueReports
 from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
+from .release.gate_releaser import ReleaseDoor
 from .release.gate_reports import GateReports
 from .release.groups import GroupKeeper
-from .release.release import ReleaseDoor
 from .release.stamp_keeper import StampKeeper
 from .reports.audit import report_strangers
 from .reports.namespace_reports import NamespaceReports

@@ -25,10 +25,10 @@ from ..cluster.api.find_access import find_access
 from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.events import EventRecorder
+from ..cluster.watch.change_notifier import Pulse
 from ..cluster.watch.feed import watched
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
-from ..cluster.watch.pulse import Pulse
 from ..cluster.watch.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queues.queue_metrics import measure_drift
@@ -39,7 +39,7 @@ from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
-from .admission_door import AdmissionDoor
+from .admission_endpoint import AdmissionDoor
 from .garbage import spare_what_stays
 from .logs import configure
 from .probes import Probes

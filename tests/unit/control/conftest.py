@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.control.release import release
+from cardquota.control.release import gate_releaser as release
 
 
 @pytest.fixture

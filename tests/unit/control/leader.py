@@ -8,9 +8,9 @@ from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
+from cardquota.control.release.gate_releaser import ReleaseDoor
 from cardquota.control.release.gate_reports import GateReports
 from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.release import ReleaseDoor
 from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger

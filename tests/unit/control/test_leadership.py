@@ -13,7 +13,7 @@ import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue, see
 from cardquota.cluster.election.takeover import LeadershipLost
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import H200
-from cardquota.control.release.release import ReleaseDoor
+from cardquota.control.release.gate_releaser import ReleaseDoor
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.verdict import Outcome, Verdict
@@ -48,7 +48,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
 
     with monkeypatch.context() as patch:
         patch.setattr("cardquota_webhooks.pods.judge_create", broken)
-        patch.setattr("cardquota_webhooks.patience.judge_create", broken)
+        patch.setattr("cardquota_webhooks.visibility_wait.judge_create", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
     with monkeypatch.context() as patch:
         patch.setattr("cardquota.quota.ledger.ledger.Ledger.group_seen", broken)

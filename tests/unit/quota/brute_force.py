@@ -9,7 +9,7 @@ from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import CPU, MEMORY, Mode
 

@@ -11,7 +11,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals

@@ -4,10 +4,10 @@ from typing import Any
 
 from builders.plain_cluster import Sums
 from cardquota.quota.ledger.account import Account
-from cardquota.quota.ledger.group_book import GroupBook
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.waiting import WaitingLine
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.ledger.pod_group_state import GroupBook
+from cardquota.quota.pending.pending_queue import WaitingLine
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.release.release_pass import Opening, openings
 
 

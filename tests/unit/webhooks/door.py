@@ -14,7 +14,7 @@ from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200
 from cardquota.loop import turns
-from cardquota.quota.pods import made_pods
+from cardquota.quota.pods import pods_by_controller as made_pods
 from cardquota_webhooks import workloads
 from cardquota_webhooks.review import Answer, decode
 from cardquota_webhooks.workloads import WorkloadReviews

@@ -32,9 +32,9 @@ from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..files.inventory import Inventory, Workload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
-from .pretend_cluster import PretendCluster, gated, ungated
+from .fake_cluster import PretendCluster, gated, ungated
 from .priorities import Priorities
-from .rooms import Rooms
+from .simulated_nodes import Rooms
 from .workloads import expand
 
 _TERM: Final = "simulation"

@@ -12,7 +12,7 @@ from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
 from ..api.client import Client
 from ..api.connection_error import in_words
-from ..api.lines import Lines
+from ..api.line_splitter import Lines
 from .lease import Lease
 
 log = logging.getLogger(__name__)

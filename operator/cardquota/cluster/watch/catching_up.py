@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from ...quota.ledger.ledger import Ledger
-from .pulse import Pulse
+from .change_notifier import Pulse
 
 _PAUSE: Final = 0.02
 """Seconds between two pieces, each of which takes some milliseconds."""

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from ..api.wire import Identity, Watched, decode_identity, decoder_of, revision_of
-from .known import Known
+from .object_index import Known
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.pod_facts import pod_facts
 from .catching_up import CatchingUp
-from .pulse import Pulse
+from .change_notifier import Pulse
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)

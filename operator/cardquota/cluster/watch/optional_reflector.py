@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from ...loop.turns import Turns
 from ..api import wire
 from ..api.api_error import ApiError
-from .known import Known
+from .object_index import Known
 from .reflector import Reflector
 
 log = logging.getLogger(__name__)

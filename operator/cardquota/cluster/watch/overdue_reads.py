@@ -10,7 +10,7 @@ from typing import Final
 
 from ...loop.turns import Turns
 from ...quota.ledger.ledger import Ledger
-from .pulse import Pulse
+from .change_notifier import Pulse
 
 AT_ONCE: Final = 100
 """Pods that one event may have read anew before the others are left to this; a large one counts as

@@ -8,7 +8,7 @@ from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
 from ..api.client import Client
-from .foothold import OVERLOAD
+from .resume_policy import OVERLOAD
 
 log = logging.getLogger(__name__)
 

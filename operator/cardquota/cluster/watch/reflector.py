@@ -20,12 +20,12 @@ from ..api.backoff import Backoff
 from ..api.client import Client, drop
 from ..api.clock import boottime
 from ..api.connection_error import in_words
-from ..api.lines import Lines
+from ..api.line_splitter import Lines
 from .delivery import Delivery, Sink
-from .foothold import Foothold, StreamError
-from .known import Known
+from .object_index import Known
 from .page import read_page
 from .progress import Progress
+from .resume_policy import Foothold, StreamError
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.group_book import GroupBook
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
 from ...quota.vocabulary import CPU, MEMORY

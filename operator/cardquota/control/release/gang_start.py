@@ -13,17 +13,17 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...cluster.events.events import EventRecorder
-from ...quota.ledger.group_book import GroupBook
 from ...quota.ledger.group_facts import GroupFacts
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
+from .namespace_circuit_breaker import Start
 from .reservation_timeouts import ReservationTimeouts
 from .slots import Claim, Slot, Slots
-from .suspects import Start
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
-from ...quota.ledger.group_book import GroupBook
 from ...quota.ledger.group_facts import GroupFacts
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.stamp import Reservation, read_reservation, reservation_text
 from ...quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError

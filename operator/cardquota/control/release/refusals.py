@@ -9,8 +9,8 @@ from sys import intern
 from typing import Final, Protocol
 
 from ...cluster.events.events import EventRecorder
-from ...quota.ledger.group_book import GroupBook
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.pods.pod_record import PodRecord
 from ...quota.release.release_judge import judge_member
 from ...quota.release.release_pass import Refusal, next_refusals

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from ...quota.ledger.group_book import GroupBook
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.stamp import Reservation
 from ..later import Later, Timer, in_loop_later
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from .suspects import Suspects
+from .namespace_circuit_breaker import Suspects
 
 _PIECE: Final = 8
 """Slots that a gang gets at once: for each a patch is made in the same turn of the loop."""

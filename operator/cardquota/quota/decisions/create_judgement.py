@@ -15,8 +15,8 @@ from typing import Final
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account import Account
-from ..ledger.group_book import GroupBook
 from ..ledger.ledger import Ledger
+from ..ledger.pod_group_state import GroupBook
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord

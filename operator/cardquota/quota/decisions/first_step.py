@@ -4,8 +4,8 @@ from bisect import bisect_left
 
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account import Account
-from ..pods.own_pods import OwnPods
 from ..pods.pod_request import PodRequest
+from ..pods.workload_usage import OwnPods
 from .room import room_for
 
 

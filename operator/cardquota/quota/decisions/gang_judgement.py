@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .. import messages
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
-from ..assignment.undecided import Undecided
+from ..assignment.flexible_claims import Undecided
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..limits import GANG_KINDS
@@ -22,7 +22,7 @@ from ..selectors.taints import Tolerations
 from ..stamp import Charge
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, Reason
-from .chances import Chances
+from .availabilities import Chances
 from .judgement import judge
 from .over_quota import over_quota
 

@@ -18,9 +18,9 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
-from .asking import Asking, Preference
-from .chances import Chances
+from .availabilities import Chances
 from .over_quota import over_quota, reason_of
+from .quota_check import Asking, Preference
 
 _NOTHING: Mapping[str, int] = {}
 _MOST_KINDS: Final = 64

@@ -8,12 +8,12 @@ from contextlib import nullcontext
 from typing import Final
 
 from ..assignment.claim import Claim
-from ..assignment.undecided import Undecided
-from ..pending.waiting import WaitingLine
-from ..pods.bucket import Bucket
+from ..assignment.flexible_claims import Undecided
+from ..pending.pending_queue import WaitingLine
+from ..pods.charge_state import Bucket
 from ..vocabulary import CPU, MEMORY
-from .past_us import PastUs
 from .queue_facts import QueueFacts
+from .unadmitted_pods import PastUs
 
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
 _ALLOCATED: Final = Bucket.ALLOCATED

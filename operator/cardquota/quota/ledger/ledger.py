@@ -24,9 +24,9 @@ from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from .account import Account
-from .group_book import GroupBook
 from .group_facts import GroupFacts, NamespaceFacts
 from .ledger_decisions import LedgerDecisions
+from .pod_group_state import GroupBook
 from .queue_facts import QueueFacts
 
 

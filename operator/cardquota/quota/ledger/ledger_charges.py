@@ -13,15 +13,15 @@ from ..assignment.claim import claim_of
 from ..cards.card import model_of
 from ..limits import KIB
 from ..pending.gang import Gang
-from ..pods.bucket import Bucket
+from ..pods.charge_state import Bucket
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Charge, Reservation, Stamp, canonical
 from ..vocabulary import CPU, MEMORY, Mode, Policy
 from .account import OUTSIDE, Account
-from .group_book import GroupBook
 from .ledger_view import LedgerView
+from .pod_group_state import GroupBook
 
 _USUAL: Final = KIB
 """Bytes of a selector as pods usually have them; a longer one counts as several pods."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from ..stamp import Charge, Reservation, Stamp
-from .group_book import GroupBook
 from .ledger_charges import LedgerCharges
+from .pod_group_state import GroupBook
 
 
 class LedgerDecisions(LedgerCharges):

@@ -15,21 +15,21 @@ from ..cards.quota_totals import QuotaTotals
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
-from ..nodes.node_book import NodeBook
+from ..nodes.node_cache import NodeBook
 from ..pods.kept_text import KeptText
-from ..pods.loose_pods import LoosePods
-from ..pods.made_pods import MadePods
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
+from ..pods.pods_by_controller import MadePods
 from ..pods.reading import Reading, Readings
+from ..pods.unstamped_pod_index import LoosePods
 from ..stamp import Charge, canonical
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .account import OUTSIDE, Account
-from .group_book import GroupBook
+from .dirty_set import News
 from .group_facts import NamespaceFacts
-from .news import News
+from .pod_group_state import GroupBook
 
 _NO_QUOTA: Final[Mapping[str, int]] = {}
 JOB = "Job"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable
 
 from ..assignment.claim import Claim
 from ..stamp import Charge, Stamp
-from .bucket import Bucket
+from .charge_state import Bucket
 from .pod_facts import PodFacts, State
 from .pod_request import PodRequest
 

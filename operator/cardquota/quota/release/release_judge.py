@@ -13,8 +13,8 @@ from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
 from ..ledger.account import Account
-from ..ledger.group_book import GroupBook
 from ..ledger.ledger import Ledger
+from ..ledger.pod_group_state import GroupBook
 from ..limits import GANG_KINDS
 from ..pending.candidate import Candidate, Lane, Needs
 from ..pods.pod_record import PodRecord

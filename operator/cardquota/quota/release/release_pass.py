@@ -14,8 +14,8 @@ from typing import Final
 
 from .. import messages
 from ..ledger.account import Account
-from ..ledger.group_book import GroupBook
 from ..ledger.ledger import Ledger
+from ..ledger.pod_group_state import GroupBook
 from ..pending.candidate import Candidate, Shelf, Turn
 from ..pending.kinds import Cards
 from ..pending.untold import Behind, Words

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..pods.bucket import Bucket
+from ..pods.charge_state import Bucket
 from ..stamp import Charge
 from ..steps import Steps
 

@@ -7,7 +7,7 @@ import pytest
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
 from cardquota.cluster.watch import catching_up
 from cardquota.cluster.watch.catching_up import CatchingUp
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 

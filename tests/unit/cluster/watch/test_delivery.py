@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 

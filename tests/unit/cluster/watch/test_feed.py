@@ -1,8 +1,8 @@
 """Which kinds are reflected, and for which of them everybody waits."""
 
 from builders import a_ledger
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.cluster.watch.feed import watched
-from cardquota.cluster.watch.pulse import Pulse
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:

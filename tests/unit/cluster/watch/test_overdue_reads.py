@@ -3,9 +3,9 @@
 import asyncio
 
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.cluster.watch.feed import watched
 from cardquota.cluster.watch.overdue_reads import OverdueReads
-from cardquota.cluster.watch.pulse import Pulse
 from cardquota.quota.reports.drift import drift
 
 TEAM = a_namespace("team").with_default_queue("red")

@@ -10,7 +10,7 @@ from builders import H200, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.control.release import gang_start as start_module
-from cardquota.control.release import release as module
+from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
 from ..leader import GANG, THREE, Leader, leading, reservations, waiting

@@ -9,9 +9,9 @@ import pytest
 from builders import H200, a_group, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release import gang_start, gate
-from cardquota.control.release import release as module
+from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.group_book import GroupBook
+from cardquota.quota.ledger.pod_group_state import GroupBook
 from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
-from cardquota.control.release import release as module
+from cardquota.control.release import gate_releaser as module
 from cardquota.control.time_slice import SLICE, TimeSlice
 from cardquota.quota.release.release_judge import ReleaseJudge
 

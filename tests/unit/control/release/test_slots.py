@@ -2,8 +2,8 @@
 
 import asyncio
 
+from cardquota.control.release.namespace_circuit_breaker import Suspects
 from cardquota.control.release.slots import Claim, Slot, Slots
-from cardquota.control.release.suspects import Suspects
 
 
 class Stage:

@@ -9,7 +9,7 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod
 from builders.pod import PodBody
-from cardquota.control.release import release as module
+from cardquota.control.release import gate_releaser as module
 from cardquota.control.release import stamp_keeper
 from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.quota import vocabulary as v

@@ -4,8 +4,8 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions import chances
-from cardquota.quota.decisions.chances import Chances
+from cardquota.quota.decisions import availabilities as chances
+from cardquota.quota.decisions.availabilities import Chances
 from cardquota.quota.decisions.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS, TOLERATIONS

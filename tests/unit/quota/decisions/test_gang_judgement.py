@@ -8,7 +8,7 @@ from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_node, 
 from builders.pod import PodBody
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
-from cardquota.quota.decisions.chances import MOST_SELECTORS
+from cardquota.quota.decisions.availabilities import MOST_SELECTORS
 from cardquota.quota.decisions.gang_judgement import Kind, Together, judge_gang, kinds_of
 from cardquota.quota.decisions.room_together import room_together
 from cardquota.quota.ledger.ledger import Ledger

@@ -29,7 +29,7 @@ from builders import (
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 

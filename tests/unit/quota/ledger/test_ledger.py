@@ -18,7 +18,7 @@ from builders import (
 )
 from cardquota.quota.ledger.account import OUTSIDE
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Reservation, Stamp, canonical

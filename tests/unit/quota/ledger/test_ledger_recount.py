@@ -21,8 +21,8 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import NOBODY
-from cardquota.quota.decisions.asking import Asking
 from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions.quota_check import Asking
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
 from cardquota.quota.release.release_pass import Refusal, openings

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.release.release_pass import Opening, Refusal, openings
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.verdict import Outcome

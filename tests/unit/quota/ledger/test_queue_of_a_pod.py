@@ -5,7 +5,7 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.account import OUTSIDE
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.vocabulary import Mode, Policy
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals

@@ -6,9 +6,9 @@ import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
-from cardquota.cluster.watch.pulse import Pulse
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import ELEMENTS
 from cardquota.quota.objects.pod import LargePod, Pod

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.account import Account
-from cardquota.quota.pending import untold, waiting
+from cardquota.quota.pending import pending_queue as waiting
+from cardquota.quota.pending import untold
 from cardquota.quota.pods.pod_facts import State
 from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
 from cardquota.quota.reports.drift import drift

@@ -11,8 +11,8 @@ from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, Shelf
 from cardquota.quota.pending.demand import Demand
+from cardquota.quota.pending.inadmissible_classes import Shelves
 from cardquota.quota.pending.kinds import Kinds
-from cardquota.quota.pending.shelves import Shelves
 from cardquota.quota.release import release_pass as module
 from cardquota.quota.release.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release.release_pass import Opening, Refusal, ReleasePass, next_refusals

@@ -9,11 +9,11 @@ from typing import Final
 
 from ..ledger.ledger_view import LedgerView
 from ..nodes.free_cards import Alike, ByTaints, FreeOn, Rows
-from ..nodes.node_book import Choice
+from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..selectors.taints import Tolerance, Tolerations
-from .asking import Chance, Preference
+from .quota_check import Chance, Preference
 
 MOST_SELECTORS: Final = 2
 """Different ones by which pods that are let through together pick their nodes: each costs a walk

@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import Final
 
-from ..pods.bucket import Bucket
+from ..pods.charge_state import Bucket
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Reason
 from .candidate import Candidate, Lane, Needs, Shelf, Turn
 from .gang import Gang
+from .inadmissible_classes import Shelves
 from .kinds import Cards
-from .shelves import Shelves
 from .untold import Untold
 
 _DENY: Final = Bucket.GATED_DENY

@@ -1,4 +1,4 @@
-from cardquota.cluster.watch.known import Known
+from cardquota.cluster.watch.object_index import Known
 
 
 def test_a_name_taken_over_gives_the_uid_before() -> None:

@@ -1,6 +1,6 @@
 """Namespaces whose gates do not open have a share of the slots, all of them together."""
 
-from cardquota.control.release.suspects import Suspects
+from cardquota.control.release.namespace_circuit_breaker import Suspects
 
 
 def suspects(slots: int = 8, gone: frozenset[str] = frozenset()) -> Suspects:

@@ -10,7 +10,7 @@ from typing import Final
 
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.nodes.node_facts import node_facts
-from ...quota.nodes.node_pins import label_of
+from ...quota.nodes.selector_index import label_of
 from ...quota.objects.node import Node
 from ...quota.objects.pod import PodSpec
 from ...quota.pods.pod_facts import PodFacts

@@ -16,10 +16,10 @@ from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods import own_pods
-from cardquota.quota.pods.own_pods import OwnPods
+from cardquota.quota.pods import workload_usage as own_pods
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota.pods.workload_usage import OwnPods
 from cardquota.quota.steps import to_its_end
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})

@@ -12,8 +12,8 @@ from ..selectors.selector import decode
 from ..sized_cache import SizedCache
 from .free_cards import FreeCards
 from .node_facts import NodeFacts
-from .node_pins import NodePins, label_of
 from .node_totals import NodeTotals, Offer
+from .selector_index import NodePins, label_of
 
 Choice = Mapping[str, list[str]]
 """By card: the nodes that have it, of those that a selector picks."""

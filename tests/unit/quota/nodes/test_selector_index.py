@@ -13,7 +13,7 @@ from builders.pod import PodBody
 from cardquota.quota.cards.catalog import Catalog
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.nodes.node_book import NodeBook
+from cardquota.quota.nodes.node_cache import NodeBook
 from cardquota.quota.selectors.selector import HOST_NAME, Selector
 from cardquota.quota.vocabulary import Reason
 

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota_webhooks.unseen import Unseen
+from cardquota_webhooks.recent_admissions import Unseen
 
 
 def book(seen: set[str]) -> tuple[Unseen, list[float]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
-from cardquota.control.release import release as module
+from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
 from ..leader import GANG, THREE, Leader, leading, waiting

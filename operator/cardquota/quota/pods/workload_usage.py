@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 from typing import Final
 
 from ..stamp import Charge
-from .bucket import Bucket
+from .charge_state import Bucket
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 

@@ -6,7 +6,7 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.assignment import undecided
+from cardquota.quota.assignment import flexible_claims as undecided
 from cardquota.quota.assignment.claim import claim_of
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from cardquota.cli.simulate.rooms import Rooms
+from cardquota.cli.simulate.simulated_nodes import Rooms
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Pod

@@ -2,8 +2,8 @@
 
 from builders import a_pod
 from cardquota.quota.pending.candidate import Lane
-from cardquota.quota.pending.waiting import WaitingLine
-from cardquota.quota.pods.bucket import Bucket
+from cardquota.quota.pending.pending_queue import WaitingLine
+from cardquota.quota.pods.charge_state import Bucket
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import Reason
 

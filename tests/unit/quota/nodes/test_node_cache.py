@@ -2,7 +2,7 @@
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.cards.catalog import Catalog
-from cardquota.quota.nodes.node_book import NodeBook
+from cardquota.quota.nodes.node_cache import NodeBook
 
 
 def a_book() -> NodeBook:

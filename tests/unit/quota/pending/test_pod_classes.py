@@ -15,7 +15,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.gang import Gang
-from cardquota.quota.pending.waiting import WaitingLine
+from cardquota.quota.pending.pending_queue import WaitingLine
 from cardquota.quota.pods.pod_record import PodRecord
 
 from ..open_books import next_opening, with_nothing_noted

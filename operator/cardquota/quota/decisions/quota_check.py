@@ -5,10 +5,10 @@ from enum import IntEnum
 from typing import Final
 
 from ..assignment.claim import claim_of
+from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..assignment.undecided import Others
 from ..ledger.account import Account
-from ..ledger.group_book import GroupBook
+from ..ledger.pod_group_state import GroupBook
 from ..pods.pod_request import PodRequest
 from ..stamp import Charge
 from ..verdict import Shortfall

@@ -16,8 +16,8 @@ from ...cluster.events.events import EventRecorder
 from ...metrics import Metrics
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.group_book import GroupBook
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.pod_group_state import GroupBook
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
@@ -28,12 +28,12 @@ from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
+from .namespace_circuit_breaker import Start, Suspects
 from .refusals import Refusals
 from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
 from .stamp_keeper import StampKeeper
-from .suspects import Start, Suspects
 from .upkeep import Upkeep
 
 _TRY_AGAIN: Final = 1.0

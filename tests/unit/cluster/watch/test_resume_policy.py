@@ -3,7 +3,7 @@
 import pytest
 
 from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.watch.foothold import Foothold, StreamError
+from cardquota.cluster.watch.resume_policy import Foothold, StreamError
 
 
 @pytest.mark.parametrize("status", [400, 410])

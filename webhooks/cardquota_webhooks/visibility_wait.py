@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from cardquota.cluster.watch.pulse import Pulse
+from cardquota.cluster.watch.change_notifier import Pulse
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_on_its_way
