@@ -20,7 +20,7 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.runtime.garbage import spare_what_stays
@@ -80,7 +80,7 @@ async def no_queue(_: str) -> bool:
 
 
 async def _main(port: int, certificate: bytes, key: bytes) -> None:
-    settings, pulse, metrics, held = Settings(), Pulse(), Metrics(), ledger()
+    settings, pulse, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, pulse, no_queue, lambda: True, time.monotonic)
     workloads = WorkloadReviews(held, settings, pulse, no_queue)
     resizes = ResizeReviews(held, lambda: True)

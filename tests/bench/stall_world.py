@@ -17,7 +17,7 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.runtime.garbage import spare_what_stays
@@ -130,9 +130,9 @@ class World(Replica):
         status, _ = await self.review(path, body)
         assert status in (200, 400), status
 
-    def listed(self, *, but: int = 0) -> Known:
+    def listed(self, *, but: int = 0) -> ObjectIndex:
         """What a re-list finds, of pods; `but` so many of them."""
-        found = Known()
+        found = ObjectIndex()
         for number, (namespace, name, uid) in enumerate(self.deliveries["pods"].known):
             if number >= but:
                 found.put(namespace, name, uid)

@@ -15,7 +15,7 @@ import msgspec
 from prometheus_client import generate_latest
 
 from builders import H200, Body, a_namespace, a_node, a_queue
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control.queues.queue_metrics import measure_drift, refresh
 from cardquota.control.reports.audit import report_strangers
 from cardquota.control.reports.unadmitted import UnadmittedReports
@@ -131,7 +131,7 @@ async def _lists(figures: _Figures) -> None:
     for gone in (0, 10_000):
         listed = world.listed(but=gone)
 
-        async def end(listed: Known = listed) -> None:
+        async def end(listed: ObjectIndex = listed) -> None:
             turns = Turns()
             for _ in delivery.only_in_steps(listed):
                 await turns.give_way()

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.control import leadership
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
@@ -163,7 +163,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
     spare_what_stays()  # as the real process does when it has synced
-    server, pulse = _Server(), Pulse()
+    server, pulse = _Server(), ChangeNotifier()
     recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
     failures: list[BaseException] = []
     term: Any = leadership.Leadership(
@@ -220,7 +220,9 @@ async def _take_over(report: Report, selector: _Selector) -> None:
         raise failures[0]
 
 
-async def _roll_out(report: Report, ledger: Ledger, pulse: Pulse, selector: _Selector) -> None:
+async def _roll_out(
+    report: Report, ledger: Ledger, pulse: ChangeNotifier, selector: _Selector
+) -> None:
     """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
     stretches, spent = _Stretches(selector), 0.0
     (operator,) = _OPERATORS

@@ -21,21 +21,21 @@ from cardquota.cluster.election.elector import Elector
 from cardquota.cluster.election.takeover import Source
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
-from cardquota.control.release.gate_releaser import ReleaseDoor
+from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups import GroupKeeper
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
 from cardquota.quota.assignment.flexible_claims import Others
 from cardquota.quota.decisions import create_judgement
-from cardquota.quota.decisions.quota_check import Asking
+from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.ledger.pod_group_state import GroupBook
+from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
@@ -103,7 +103,7 @@ def _no_catch_up(breaker: Breaker) -> None:
 
 
 def _charged_after(breaker: Breaker) -> None:
-    send, opened = ReleaseDoor._send, GateOpener.open
+    send, opened = GateReleaser._send, GateOpener.open
 
     def send_uncharged(self: Any, pod: tuple[PodFacts, Stamp, str], slot: Any) -> Any:
         self._ledger.retract(pod[0].uid, pod[1], hold_back=True)
@@ -116,7 +116,7 @@ def _charged_after(breaker: Breaker) -> None:
             self._ledger.assume(facts.uid, stamp)
         return answer
 
-    breaker.replace(ReleaseDoor, "_send", send_uncharged)
+    breaker.replace(GateReleaser, "_send", send_uncharged)
     breaker.replace(GateOpener, "open", charge_what_landed)
 
 
@@ -144,7 +144,7 @@ def _dropped_event(breaker: Breaker) -> None:
         return found
 
     def sometimes(
-        self: Any, raw: msgspec.Raw, *, newer_than: int = -1, listed: Known | None = None
+        self: Any, raw: msgspec.Raw, *, newer_than: int = -1, listed: ObjectIndex | None = None
     ) -> int:
         if listed is None and lost(self, "changed"):
             return revision_of(decode_identity(raw).metadata.resource_version)
@@ -167,26 +167,26 @@ def _phantom_reservation(breaker: Breaker) -> None:
             for dimension, amount in record.charge:
                 total[dimension] = total.get(dimension, 0) + amount
         if any(record.queue != queue and record.charge for record in held):
-            breaker.count(GroupBook, "reserve")
+            breaker.count(PodGroupState, "reserve")
         # What was judged is not noted: the product's own recount must not be what finds it.
         self.assumed = Reservation(queue, term, canonical(total))
         return cast("Reservation", self.assumed)
 
-    breaker.replace(GroupBook, "reserve", of_all_queues, always=False)
+    breaker.replace(PodGroupState, "reserve", of_all_queues, always=False)
 
 
 def _undecided_blind(breaker: Breaker) -> None:
-    fits = Asking._fits
+    fits = QuotaCheck._fits
 
     def of_what_is_not_covered(self: Any, card: str, amount: int, others: Others | None) -> bool:
         if fits(self, card, amount, others):
             return True
         if others is None or amount > self._covered(card, amount):
             return False
-        breaker.count(Asking, "_fits")
+        breaker.count(QuotaCheck, "_fits")
         return True
 
-    breaker.replace(Asking, "_fits", of_what_is_not_covered, always=False)
+    breaker.replace(QuotaCheck, "_fits", of_what_is_not_covered, always=False)
 
 
 def _endless_reservation(breaker: Breaker) -> None:

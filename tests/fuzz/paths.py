@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import ReleaseDoor
+from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups import GroupKeeper
 
 PATHS: Final = (
@@ -21,7 +21,7 @@ PATHS: Final = (
     (GangStart, "_take_back"),
     (GroupKeeper, "reserve"),
     (GroupKeeper, "keep"),
-    (ReleaseDoor, "_expired"),
+    (GateReleaser, "_expired"),
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.cluster.watch.reflector import Reflector, _BrokenError
 from cardquota.cluster.watch.resume_policy import StreamError
 from cardquota.control.queues.queue_metrics import refresh
@@ -57,7 +57,7 @@ class Product(Replica):
     def relist(self, objects: Mapping[str, Sequence[bytes]]) -> None:
         """All kinds are listed anew, and hold these."""
         for kind, delivery in self.deliveries.items():
-            listed = Known()
+            listed = ObjectIndex()
             for body in objects.get(kind, ()):
                 delivery.changed(msgspec.Raw(body), listed=listed)
             sum(delivery.only_in_steps(listed))

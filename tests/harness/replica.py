@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
 from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
@@ -61,7 +61,7 @@ class Replica:
     def __init__(self, *, default_queue: str = "", writes: TakesAll | None = None) -> None:
         """`writes`: who takes what is written."""
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
-        self.pulse, self.metrics = Pulse(), Metrics()
+        self.pulse, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.pulse)
         self.settings = Settings.model_validate({"webhook": {"unseenWait": 0}})
         self.sinks = {w.kind: w for w in watched(self.ledger, self.pulse, lambda _: None)}

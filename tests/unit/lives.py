@@ -9,7 +9,7 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
 from cardquota.quota.ledger.ledger import Ledger
@@ -20,7 +20,7 @@ class Feed:
     """The product's own watches, without the API server: raw objects into `Delivery`."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.pulse = Pulse()
+        self.pulse = ChangeNotifier()
         self.undecodable: Counter[str] = Counter()
         self.kinds = {w.kind: w for w in watched(ledger, self.pulse, self._count)}
         self.deliveries: dict[str, Delivery[Any]] = {

@@ -19,13 +19,13 @@ from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import ReleaseDoor
+from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups import GroupKeeper
 from cardquota.control.release.stamp_keeper import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report
-from cardquota_webhooks.recent_admissions import Unseen
+from cardquota_webhooks.recent_admissions import RecentAdmissions
 
 from .containers import assert_nothing_grew, containers
 from .control.stage import Call, Script, lost, refused, stored, until
@@ -78,7 +78,7 @@ def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
     before = containers(ledger.news, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
-    bits = {f"NodeBook._pins.{name}" for name in ("_behind", "_free_bits")}
+    bits = {f"NodeCache._pins.{name}" for name in ("_behind", "_free_bits")}
     assert_nothing_grew(before, containers(ledger.news, ledger.nodes), but=bits)
 
 
@@ -146,7 +146,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    door = ReleaseDoor(
+    door = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
         GroupKeeper(ledger, writer, writer, phases=True),
@@ -190,7 +190,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     # The recorder's memory is bounded, and measured above.
     bounded = {path for path in containers(door) if "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
-    bounded.add("ReleaseDoor._suspects._failures")
+    bounded.add("GateReleaser._suspects._failures")
     assert_nothing_grew(before, containers(ledger, door, feed), but=bounded)
     assert len(door._suspects._failures) <= 64
     deciding.cancel()
@@ -199,7 +199,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
 
 def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
     now, seen = [0.0], set[str]()
-    unseen = Unseen(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
+    unseen = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
     for number in range(LIVES):
         unseen.add(f"uid-{number}", "red", ((H200, 1),))
         if number % 2 == 0:
@@ -208,7 +208,11 @@ def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
     assert containers(unseen)["Unseen._queues[].passed"] == LIVES // 2
     now[0] = 2.0
     unseen.of("red", "")
-    assert containers(unseen)["Unseen._queues"] == containers(unseen)["Unseen._ages"] == 0
+    assert (
+        containers(unseen)["RecentAdmissions._queues"]
+        == containers(unseen)["RecentAdmissions._ages"]
+        == 0
+    )
 
 
 def test_every_cache_of_a_module_has_a_bound() -> None:

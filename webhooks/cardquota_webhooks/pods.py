@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.install.matching import is_ours
 from cardquota.quota import messages
@@ -31,9 +31,9 @@ from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
-from .recent_admissions import Unseen
+from .recent_admissions import RecentAdmissions
 from .review import Answer, Request, ReviewError, deny, json_patch, try_again
-from .visibility_wait import Exists, Patience
+from .visibility_wait import Exists, VisibilityWait
 
 _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)
@@ -52,7 +52,7 @@ class PodReviews:
         self,
         ledger: Ledger,
         settings: Settings,
-        pulse: Pulse,
+        pulse: ChangeNotifier,
         exists: Exists,
         synced: Callable[[], bool],
         clock: Callable[[], float],
@@ -68,8 +68,8 @@ class PodReviews:
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
         self._late = late
-        self._patience = Patience(ledger, settings, pulse, exists)
-        self._unseen = Unseen(
+        self._patience = VisibilityWait(ledger, settings, pulse, exists)
+        self._unseen = RecentAdmissions(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
         pulse.listen(self._unseen.look)

@@ -47,7 +47,7 @@ class _Queue:
     """By uid, the oldest first; without those that are known to be seen, or too old."""
 
 
-class Unseen:
+class RecentAdmissions:
     """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate.
 
     A review costs in proportion to those of its own queue, and to those that are too old by now.

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_on_its_way
@@ -15,13 +15,15 @@ Exists = Callable[[str], Awaitable[bool | None]]
 """Whether a queue of this name is there, whatever has been seen; None: nobody knows."""
 
 
-class Patience:
+class VisibilityWait:
     """Judges pods as at create, at most `webhook.unseenWait` seconds later per thing unseen.
 
     Nobody waits for a queue that is not there, nor is refused for one that is there and unseen.
     """
 
-    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse, exists: Exists) -> None:
+    def __init__(
+        self, ledger: Ledger, settings: Settings, pulse: ChangeNotifier, exists: Exists
+    ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._pulse = pulse

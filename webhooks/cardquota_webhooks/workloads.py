@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.turns import in_turns
 from cardquota.quota import messages
 from cardquota.quota.assignment.on_the_way import OnTheWay
@@ -35,7 +35,7 @@ from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_defaults import PodDefaults
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.pods.workload_usage import OwnPods
+from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
@@ -45,7 +45,7 @@ from .controllers import KINDS, is_made_by
 from .large_bodies import is_large, too_large
 from .review import Answer, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
-from .visibility_wait import Exists, Patience
+from .visibility_wait import Exists, VisibilityWait
 from .workload_objects import StoredWorkload, Template, Workload, pods_of_job
 
 _LOG = logging.getLogger(__name__)
@@ -75,10 +75,12 @@ _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decod
 class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
-    def __init__(self, ledger: Ledger, settings: Settings, pulse: Pulse, exists: Exists) -> None:
+    def __init__(
+        self, ledger: Ledger, settings: Settings, pulse: ChangeNotifier, exists: Exists
+    ) -> None:
         self._ledger = ledger
         self._require_queue = settings.require_queue
-        self._patience = Patience(ledger, settings, pulse, exists)
+        self._patience = VisibilityWait(ledger, settings, pulse, exists)
         self._counting = asyncio.Lock()
 
     async def validate(self, request: Request) -> Answer:
@@ -122,7 +124,7 @@ class WorkloadReviews:
         stored = _stored(request.old_object)
         changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
         # Where nothing is enforced, those that are there were let by whether they fit or not.
-        own = OwnPods(None if changed or effect is Effect.WARN else facts)
+        own = WorkloadUsage(None if changed or effect is Effect.WARN else facts)
         counted = stored is None or await self._count(request, name, queue, own)
         account = self._ledger.account(queue)
         if account is None or not counted:
@@ -163,7 +165,7 @@ class WorkloadReviews:
         )
         return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
-    async def _count(self, request: Request, name: str, queue: str, own: OwnPods) -> bool:
+    async def _count(self, request: Request, name: str, queue: str, own: WorkloadUsage) -> bool:
         """Add up its present pods, as far as they are charged to this queue; whether in time."""
         resource, made = request.resource.resource, self._ledger.made_pods
         place = queue, request.namespace
@@ -228,7 +230,7 @@ def _needed_to_begin(
     account: Account,
     pods: PodRequest,
     asked: int,
-    own: OwnPods,
+    own: WorkloadUsage,
     way: OnTheWay,
 ) -> int:
     """The least `maxUnavailable` with which a Deployment's update begins; 0: it begins as it is.

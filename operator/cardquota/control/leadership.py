@@ -14,7 +14,7 @@ from ..cluster.election.elector import Elector
 from ..cluster.election.handover import Revisions
 from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.events.events import EventRecorder
-from ..cluster.watch.change_notifier import Pulse
+from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
@@ -23,7 +23,7 @@ from .queues.queue_operator import QueueOperator
 from .queues.queue_reports import QueueReports
 from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
-from .release.gate_releaser import ReleaseDoor
+from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
 from .release.groups import GroupKeeper
 from .release.stamp_keeper import StampKeeper
@@ -65,7 +65,7 @@ class Leadership:
         reflectors: Sequence[Reflector[Any]],
         events: EventRecorder,
         metrics: Metrics,
-        pulse: Pulse,
+        pulse: ChangeNotifier,
         settings: Settings,
         clock: Callable[[], float],
         failed: Callable[[BaseException], None],
@@ -81,7 +81,7 @@ class Leadership:
         self._failed = failed
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
-        self._door: ReleaseDoor | None = None
+        self._door: GateReleaser | None = None
         self._reports: QueueReports | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
@@ -165,7 +165,7 @@ class Leadership:
             self._namespaces.stop()
             await operator.stop()
 
-    def _make_door(self, term: str, *, standalone: bool) -> ReleaseDoor:
+    def _make_door(self, term: str, *, standalone: bool) -> GateReleaser:
         release = self._settings.release
 
         def writer() -> FencedWriter:
@@ -181,7 +181,7 @@ class Leadership:
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
         groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
-        return ReleaseDoor(
+        return GateReleaser(
             self._ledger,
             gate,
             groups,

@@ -31,7 +31,7 @@ _LOOK_AGAIN: Final = 1.0
 """The same while something is missing, wrong or on its way."""
 
 
-class AdmissionDoor:
+class AdmissionEndpoint:
     """Serves reviews under a certificate that the API server trusts."""
 
     def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:

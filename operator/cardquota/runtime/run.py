@@ -25,7 +25,7 @@ from ..cluster.api.find_access import find_access
 from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.events import EventRecorder
-from ..cluster.watch.change_notifier import Pulse
+from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import watched
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
@@ -39,7 +39,7 @@ from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
-from .admission_endpoint import AdmissionDoor
+from .admission_endpoint import AdmissionEndpoint
 from .garbage import spare_what_stays
 from .logs import configure
 from .probes import Probes
@@ -97,7 +97,7 @@ class Operator:
         self._client = client
         self._metrics = Metrics()
         self._loop_watch = LoopWatch(selector, self._metrics)
-        self._pulse = Pulse()
+        self._pulse = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
@@ -147,7 +147,7 @@ class Operator:
             time.monotonic,
             self._part_failed,
         )
-        self._door = AdmissionDoor(settings, client, grace=_GRACE)
+        self._door = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
         )

@@ -8,7 +8,7 @@ from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import ReleaseDoor
+from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports
 from cardquota.control.release.groups import GroupKeeper
 from cardquota.control.release.stamp_keeper import StampKeeper
@@ -49,7 +49,7 @@ class Leader:
 
         loop = asyncio.get_running_loop()
         reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
-        self.door = ReleaseDoor(
+        self.door = GateReleaser(
             self.ledger,
             GateOpener(
                 self.ledger, writer(), writer(), refused=reports.refused, unsure=reports.unsure

@@ -13,7 +13,7 @@ import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue, see
 from cardquota.cluster.election.takeover import LeadershipLost
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
@@ -54,7 +54,7 @@ class Replica:
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
         self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
-        self.pulse = Pulse()
+        self.pulse = ChangeNotifier()
         self.leadership = Leadership(
             self.ledger,
             self.script,  # type: ignore[arg-type]

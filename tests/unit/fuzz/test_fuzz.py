@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import H200
-from cardquota.control.release.gate_releaser import ReleaseDoor
+from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.verdict import Outcome, Verdict
@@ -73,15 +73,15 @@ async def test_a_gate_that_opens_beyond_the_quota_is_found(
 
 
 async def test_a_leader_that_holds_up_the_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    wake = ReleaseDoor._pass
+    wake = GateReleaser._pass
 
-    def slow(door: ReleaseDoor, since: float) -> None:
+    def slow(door: GateReleaser, since: float) -> None:
         begun = thread_time()
         while thread_time() - begun < 0.06:
             pass
         wake(door, since)
 
-    monkeypatch.setattr(ReleaseDoor, "_pass", slow)
+    monkeypatch.setattr(GateReleaser, "_pass", slow)
     assert (await fuzz(60, 1, large=0.0)).counted["slow"]
 
 

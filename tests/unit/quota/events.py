@@ -11,7 +11,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
@@ -95,10 +95,10 @@ def books(ledger: Ledger) -> dict[str, Any]:
     return {
         "rows": {
             (account.name, dimension): (
-                row.by_bucket[Bucket.ALLOCATED],
-                row.by_bucket[Bucket.OPEN],
-                row.by_bucket[Bucket.GATED_DENY],
-                row.by_bucket[Bucket.GATED_GATE],
+                row.by_bucket[ChargeState.ALLOCATED],
+                row.by_bucket[ChargeState.OPEN],
+                row.by_bucket[ChargeState.GATED_DENY],
+                row.by_bucket[ChargeState.GATED_GATE],
                 row.reserved,
                 row.elastic,
                 row.offline,

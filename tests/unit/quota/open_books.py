@@ -5,9 +5,9 @@ from typing import Any
 from builders.plain_cluster import Sums
 from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.ledger.pod_group_state import GroupBook
-from cardquota.quota.pending.pending_queue import WaitingLine
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.ledger.pod_group_state import PodGroupState
+from cardquota.quota.pending.pending_queue import PendingQueue
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.release.release_pass import Opening, openings
 
 
@@ -19,7 +19,7 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
             row.inqueue,
             row.allocated,
             row.elastic,
-            row.by_bucket[Bucket.GATED_DENY],
+            row.by_bucket[ChargeState.GATED_DENY],
         )
         for account in ledger.accounts()
         for dimension, row in account.rows.items()
@@ -40,7 +40,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     Nothing is taken from one pod for another here. So whoever stands in a lane with somebody who is
     not alike, and waits since that one does not fit, is found.
     """
-    noted, account.waiting = account.waiting, WaitingLine(account.name)
+    noted, account.waiting = account.waiting, PendingQueue(account.name)
     lanes = {record: record.lane for record in ledger.pods.values()}
     for uid in noted.uids():
         account.waiting.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
@@ -53,7 +53,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     return found
 
 
-def _gang_of(ledger: Ledger, uid: str) -> GroupBook | None:
+def _gang_of(ledger: Ledger, uid: str) -> PodGroupState | None:
     """Section 2: the members of a group with minMember > 1 start together."""
     book = ledger.groups.get(ledger.pods[uid].facts.group)
     of_many = book is not None and book.facts is not None and book.facts.min_member > 1

@@ -14,7 +14,7 @@ from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
@@ -96,7 +96,7 @@ class Door:
             free_cpu_memory=self.settings.card_unlimited_cpu_memory,
         )
         self.metrics = Metrics()
-        self.pulse = Pulse()
+        self.pulse = ChangeNotifier()
         self.synced = True
         self.late = False
         self.now = 100.0

@@ -5,12 +5,12 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota_webhooks.recent_admissions import Unseen
+from cardquota_webhooks.recent_admissions import RecentAdmissions
 
 
-def book(seen: set[str]) -> tuple[Unseen, list[float]]:
+def book(seen: set[str]) -> tuple[RecentAdmissions, list[float]]:
     now = [0.0]
-    return Unseen(seen.__contains__, lifetime=0.5, clock=lambda: now[0]), now
+    return RecentAdmissions(seen.__contains__, lifetime=0.5, clock=lambda: now[0]), now
 
 
 def test_they_are_remembered_by_queue_until_they_are_seen() -> None:
@@ -67,7 +67,7 @@ def test_a_review_looks_at_its_own_queue_alone() -> None:
         asked.append(uid)
         return False
 
-    unseen = Unseen(seen, lifetime=0.5, clock=lambda: 0.0)
+    unseen = RecentAdmissions(seen, lifetime=0.5, clock=lambda: 0.0)
     for number in range(100):
         unseen.add(f"{number}", "blue", ())
     unseen.add("a", "red", (("card", 2),))
@@ -127,7 +127,7 @@ async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() ->
         asked.append(uid)
         return uid in seen
 
-    unseen = Unseen(is_seen, lifetime=0.5, clock=lambda: 0.0)
+    unseen = RecentAdmissions(is_seen, lifetime=0.5, clock=lambda: 0.0)
     uids = [f"{number}" for number in range(100)]
     for uid in uids:
         unseen.add(uid, "red", ())

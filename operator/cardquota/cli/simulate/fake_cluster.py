@@ -19,7 +19,7 @@ from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 _BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class PretendCluster:
+class FakeCluster:
     """Pods by uid and pod groups by key."""
 
     def __init__(self, ledger: Ledger) -> None:

@@ -57,7 +57,7 @@ class _Room:
                 self._free[resource] -= amount
 
 
-class Rooms:
+class SimulatedNodes:
     """All nodes, in the order of the files."""
 
     def __init__(self, nodes: Iterable[Node], vendors: VendorTable) -> None:

@@ -32,9 +32,9 @@ from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..files.inventory import Inventory, Workload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
-from .fake_cluster import PretendCluster, gated, ungated
+from .fake_cluster import FakeCluster, gated, ungated
 from .priorities import Priorities
-from .simulated_nodes import Rooms
+from .simulated_nodes import SimulatedNodes
 from .workloads import expand
 
 _TERM: Final = "simulation"
@@ -53,8 +53,8 @@ class Simulation:
         )
         self._settings = settings
         self._inventory = inventory
-        self._cluster = PretendCluster(self.ledger)
-        self._rooms = Rooms(inventory.nodes, self.ledger.vendors)
+        self._cluster = FakeCluster(self.ledger)
+        self._rooms = SimulatedNodes(inventory.nodes, self.ledger.vendors)
         self._priorities = Priorities(inventory.priority_classes)
         self._by_uid: dict[str, PodAnswer] = {}
 

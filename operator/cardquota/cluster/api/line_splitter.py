@@ -1,7 +1,7 @@
 """Lines out of a stream of bytes that is cut anywhere."""
 
 
-class Lines:
+class LineSplitter:
     """Collects chunks and hands out whole lines, without their ends.
 
     Guarantees: empty lines are left out; a line of any length costs time linear in it. What comes

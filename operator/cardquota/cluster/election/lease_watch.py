@@ -12,7 +12,7 @@ from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
 from ..api.client import Client
 from ..api.connection_error import in_words
-from ..api.line_splitter import Lines
+from ..api.line_splitter import LineSplitter
 from .lease import Lease
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class LeaseWatch:
     async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
         # Without a revision: the stream begins with the Lease as it is.
         params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
-        lines = Lines()
+        lines = LineSplitter()
         async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:
             freed()
             async for chunk in response.content.iter_any():

@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from ...quota.ledger.ledger import Ledger
-from .change_notifier import Pulse
+from .change_notifier import ChangeNotifier
 
 _PAUSE: Final = 0.02
 """Seconds between two pieces, each of which takes some milliseconds."""
@@ -13,7 +13,7 @@ _PAUSE: Final = 0.02
 class CatchingUp:
     """Goes on with the ledger's backlog until there is none. Belongs to the ledger's loop."""
 
-    def __init__(self, ledger: Ledger, pulse: Pulse) -> None:
+    def __init__(self, ledger: Ledger, pulse: ChangeNotifier) -> None:
         self._ledger = ledger
         self._pulse = pulse
         self._next: asyncio.TimerHandle | None = None

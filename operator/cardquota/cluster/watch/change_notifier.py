@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 
-class Pulse:
+class ChangeNotifier:
     """Lets anyone in the loop wait until the ledger has taken in something more."""
 
     def __init__(self) -> None:

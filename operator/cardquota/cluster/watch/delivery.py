@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from ..api.wire import Identity, Watched, decode_identity, decoder_of, revision_of
-from .object_index import Known
+from .object_index import ObjectIndex
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +42,10 @@ class Delivery(Generic[T]):
         self._kind = kind
         self._decode = decoder_of(decoder)
         self._sink = sink
-        self.known = Known()
+        self.known = ObjectIndex()
 
     def changed(
-        self, raw: msgspec.Raw, *, newer_than: int = -1, listed: Known | None = None
+        self, raw: msgspec.Raw, *, newer_than: int = -1, listed: ObjectIndex | None = None
     ) -> int:
         """Tell an object that exists, unless its revision is at most `newer_than`.
 
@@ -90,7 +90,7 @@ class Delivery(Generic[T]):
         self._gone(meta.namespace, meta.name, meta.uid)
         return revision_of(meta.resource_version)
 
-    def only_in_steps(self, listed: Known) -> Iterator[int]:
+    def only_in_steps(self, listed: ObjectIndex) -> Iterator[int]:
         """Tell as gone all that is not in `listed`, in short steps: how many were told in each.
 
         To be iterated over to its end, with nothing else of this kind told in between.

@@ -23,7 +23,7 @@ from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.pod_facts import pod_facts
 from .catching_up import CatchingUp
-from .change_notifier import Pulse
+from .change_notifier import ChangeNotifier
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class KindSink(Generic[T]):
     """A reflector's sink for one kind of object."""
 
     kind: str
-    pulse: Pulse
+    pulse: ChangeNotifier
     take: Callable[[T], None]
     drop: Callable[[str, str, str], None]
     on_undecodable: Callable[[str], None]
@@ -80,7 +80,7 @@ class Watched:
 
 
 def watched(
-    ledger: Ledger, pulse: Pulse, on_undecodable: Callable[[str], None]
+    ledger: Ledger, pulse: ChangeNotifier, on_undecodable: Callable[[str], None]
 ) -> tuple[Watched, ...]:
     """All kinds the ledger lives on, those that may not be there at the end."""
     group = "/apis/scheduling.volcano.sh/v1beta1"

@@ -9,7 +9,7 @@ _STEP: Final = 1_000
 """Objects that are compared in one go: half a millisecond."""
 
 
-class Known:
+class ObjectIndex:
     """(namespace, name) -> uid, in two levels: no tuple per object, strings shared.
 
     100,000 pods take about 10 MB beside the strings, which the ledger shares.
@@ -39,7 +39,7 @@ class Known:
         """The uid of the object of that name."""
         return self._names.get(namespace, {}).get(name)
 
-    def missing_from(self, other: "Known") -> Iterator[list[tuple[str, str, str]]]:
+    def missing_from(self, other: "ObjectIndex") -> Iterator[list[tuple[str, str, str]]]:
         """What is known here and not there: namespace, name, uid. Some at a time; what was handed
         out may be dropped before the next are asked for.
         """

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from ...loop.turns import Turns
 from ..api import wire
 from ..api.api_error import ApiError
-from .object_index import Known
+from .object_index import ObjectIndex
 from .reflector import Reflector
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class OptionalReflector(Reflector[T]):
         """List it, as soon as it is there."""
         while (why := await self._list_any()) is not None:
             turns = Turns()
-            for _ in self._delivery.only_in_steps(Known()):
+            for _ in self._delivery.only_in_steps(ObjectIndex()):
                 await turns.give_way()
             self._count_as_synced()
             if why != self._why_absent:

@@ -10,7 +10,7 @@ from typing import Final
 
 from ...loop.turns import Turns
 from ...quota.ledger.ledger import Ledger
-from .change_notifier import Pulse
+from .change_notifier import ChangeNotifier
 
 AT_ONCE: Final = 100
 """Pods that one event may have read anew before the others are left to this; a large one counts as
@@ -24,7 +24,7 @@ class OverdueReads:
     While it works the ledger moves, so the pulse beats once in each turn.
     """
 
-    def __init__(self, ledger: Ledger, pulse: Pulse) -> None:
+    def __init__(self, ledger: Ledger, pulse: ChangeNotifier) -> None:
         self._ledger = ledger
         self._pulse = pulse
         self._due = False

@@ -20,12 +20,12 @@ from ..api.backoff import Backoff
 from ..api.client import Client, drop
 from ..api.clock import boottime
 from ..api.connection_error import in_words
-from ..api.line_splitter import Lines
+from ..api.line_splitter import LineSplitter
 from .delivery import Delivery, Sink
-from .object_index import Known
+from .object_index import ObjectIndex
 from .page import read_page
 from .progress import Progress
-from .resume_policy import Foothold, StreamError
+from .resume_policy import ResumePolicy, StreamError
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Reflector(Generic[T]):
         self._random = random
         self._progress = Progress()
         self._applied = 0
-        self._foothold = Foothold()
+        self._foothold = ResumePolicy()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
@@ -197,7 +197,7 @@ class Reflector(Generic[T]):
         if self.revision:
             self.relists += 1
         asked = self._clock()
-        listed = Known()
+        listed = ObjectIndex()
         turns = Turns()
         revision = 0
         params = {**self._params, "limit": str(self._page_size)}
@@ -243,7 +243,7 @@ class Reflector(Generic[T]):
             "timeoutSeconds": str(seconds),
         }
         silence = min(self._stall_timeout, seconds + 10.0)
-        lines = Lines()
+        lines = LineSplitter()
         turns = Turns()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:

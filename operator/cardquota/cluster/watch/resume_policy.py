@@ -12,7 +12,7 @@ class StreamError(ApiError):
     """An ERROR event on a stream that had been opened."""
 
 
-class Foothold:
+class ResumePolicy:
     """What the errors of one kind's watch say of the revision it watches from."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
 from ...quota.vocabulary import CPU, MEMORY
@@ -31,25 +31,25 @@ class GangReports:
         self._events = events
         self._timeout = timeout
 
-    def not_started(self, gang: GroupBook, pod: PodFacts, answer: str) -> None:
+    def not_started(self, gang: PodGroupState, pod: PodFacts, answer: str) -> None:
         """Somebody does not let the gate of one of its pods be opened: none of them is."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
 
-    def not_reserved(self, gang: GroupBook, answer: str) -> None:
+    def not_reserved(self, gang: PodGroupState, answer: str) -> None:
         """Somebody does not let the group's reservation be written: no pod of it is started."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer))
 
-    def unsure(self, gang: GroupBook, reservation: Reservation, answer: str) -> None:
+    def unsure(self, gang: PodGroupState, reservation: Reservation, answer: str) -> None:
         """Nobody knows whether its reservation was written, and it cannot be written again."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
         self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
-    def held_back(self, gang: GroupBook, namespace: str, failures: int) -> None:
+    def held_back(self, gang: PodGroupState, namespace: str, failures: int) -> None:
         """There is room for it, but gates of its namespace do not open, and others are tried."""
         text = messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace)
 
-    def in_part(self, gang: GroupBook, pod: PodFacts, opened: int) -> None:
+    def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
         """The same, found out when others had been let through."""
         text = messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
         self._tell(gang, v.GATE_REFUSED, text, pod.name)
@@ -77,7 +77,7 @@ class GangReports:
             text = messages.reservation_kept(gang.reservation.queue, rest, answer)
             self._tell(gang, v.RESERVATION_EXPIRED, text, _KEPT)
 
-    def _tell(self, gang: GroupBook, reason: str, text: str, topic: str = "") -> None:
+    def _tell(self, gang: PodGroupState, reason: str, text: str, topic: str = "") -> None:
         if gang.facts is None:
             return
         _LOG.warning("%s: %s", logged(gang.key), text)
@@ -86,7 +86,7 @@ class GangReports:
         )
 
 
-def _outstanding(gang: GroupBook, reservation: Reservation) -> list[tuple[str, int]]:
+def _outstanding(gang: PodGroupState, reservation: Reservation) -> list[tuple[str, int]]:
     """What is still reserved beyond what its members hold, cards first."""
     rest = [(d, n) for d, _ in reservation.amounts if (n := gang.outstanding(d))]
     return sorted(rest, key=lambda row: (row[0] in (CPU, MEMORY), row[0]))

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ...cluster.events.events import EventRecorder
 from ...quota.ledger.group_facts import GroupFacts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
@@ -96,7 +96,7 @@ class GangStart:
 
     def run(
         self,
-        gang: GroupBook,
+        gang: PodGroupState,
         facts: GroupFacts | None,
         reservation: Reservation,
         members: Members,
@@ -121,7 +121,7 @@ class GangStart:
 
     async def _run(
         self,
-        gang: GroupBook,
+        gang: PodGroupState,
         facts: GroupFacts | None,
         reservation: Reservation,
         members: Members,
@@ -152,7 +152,9 @@ class GangStart:
         else:
             await self._take_back(gang, reservation, pods, answers)
 
-    def _unsure(self, gang: GroupBook, reservation: Reservation, start: Start, why: str) -> None:
+    def _unsure(
+        self, gang: PodGroupState, reservation: Reservation, start: Start, why: str
+    ) -> None:
         start.end()
         self._reports.unsure(gang, reservation, why)
 
@@ -214,7 +216,7 @@ class GangStart:
 
     async def _open(
         self,
-        gang: GroupBook,
+        gang: PodGroupState,
         reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
@@ -249,7 +251,7 @@ class GangStart:
 
     async def _take_back(
         self,
-        gang: GroupBook,
+        gang: PodGroupState,
         reservation: Reservation,
         pods: Sequence[Chosen],
         answers: Sequence[tuple[Opened, str]],

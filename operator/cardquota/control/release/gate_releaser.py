@@ -17,7 +17,7 @@ from ...metrics import Metrics
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
@@ -28,7 +28,7 @@ from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
 from .groups import GroupKeeper
-from .namespace_circuit_breaker import Start, Suspects
+from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .refusals import Refusals
 from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
@@ -46,7 +46,7 @@ _DECIDING: Final = 0.75
 """Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
 
 
-class ReleaseDoor:
+class GateReleaser:
     """Opens gates under one term. Made anew for every term; `wake` may be called at any time."""
 
     def __init__(
@@ -85,7 +85,7 @@ class ReleaseDoor:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._draining = False
-        self._suspects = Suspects(in_flight, lambda name: name in ledger.namespaces)
+        self._suspects = NamespaceCircuitBreaker(in_flight, lambda name: name in ledger.namespaces)
         self._slots = Slots(in_flight, self._suspects, self.wake)
         """Of gates whose first patch is not answered yet."""
         self._put_off: dict[str, tuple[str, float]] = {}
@@ -346,7 +346,7 @@ class ReleaseDoor:
         self._ledger.hold_back(facts.uid)
         self._failed(facts)
 
-    def _hold_back_gang(self, queue: str, gang: GroupBook) -> None:
+    def _hold_back_gang(self, queue: str, gang: PodGroupState) -> None:
         self._ledger.hold_back_gang(gang.key)
         self._held_gangs.failed((queue, gang.key))
         namespace = _namespace(gang.key)

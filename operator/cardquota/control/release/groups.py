@@ -16,7 +16,7 @@ from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
 from ...quota.ledger.group_facts import GroupFacts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.stamp import Reservation, read_reservation, reservation_text
 from ...quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
@@ -203,7 +203,7 @@ def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
         unsure(error.message)
 
 
-def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:
+def reservation_over(book: PodGroupState, *, opening: bool = False) -> bool:
     """A reservation ends when the minimum is bound, when no member is left, and when the group has
     another queue: there it serves nobody (T2). Then it stays while gates are `opening` that were
     judged with it.
@@ -214,7 +214,7 @@ def reservation_over(book: GroupBook, *, opening: bool = False) -> bool:
     return complete or not book.members or (book.reserved_elsewhere and not opening)
 
 
-def phase_of(book: GroupBook, *, reserved: bool) -> v.GroupPhase:
+def phase_of(book: PodGroupState, *, reserved: bool) -> v.GroupPhase:
     """The phase that people see. `reserved`: whether its reservation goes on."""
     done = len(book.succeeded)
     if book.bound + done >= max(1, book.minimum):

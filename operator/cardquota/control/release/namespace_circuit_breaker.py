@@ -34,7 +34,7 @@ class Start:
             del self._starts[self._namespace]
 
 
-class Suspects:
+class NamespaceCircuitBreaker:
     """Counts failures by namespace, and what is being sent to suspect ones."""
 
     def __init__(self, slots: int, exists: Callable[[str], bool]) -> None:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from ...cluster.events.events import EventRecorder
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_record import PodRecord
 from ...quota.release.release_judge import judge_member
 from ...quota.release.release_pass import Refusal, next_refusals
@@ -163,7 +163,7 @@ class Refusals:
             found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
         )
 
-    def _record_gang(self, verdict: Verdict, gang: GroupBook | None) -> None:
+    def _record_gang(self, verdict: Verdict, gang: PodGroupState | None) -> None:
         if verdict.reason is None or gang is None or gang.facts is None:
             return
         found = group_reference(gang.facts)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from ...quota.ledger.pod_group_state import GroupBook
+from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.stamp import Reservation
 from ..later import Later, Timer, in_loop_later
 
@@ -55,7 +55,7 @@ class ReservationTimeouts:
     def __len__(self) -> int:
         return len(self._running)
 
-    def look(self, key: str, book: GroupBook | None) -> None:
+    def look(self, key: str, book: PodGroupState | None) -> None:
         """A group was made, changed or deleted, or is about to be started."""
         if self._stopped:
             return
@@ -118,7 +118,7 @@ class ReservationTimeouts:
             self._begin_anew(key)
         self._expire(key)
 
-    def give_up(self, key: str, book: GroupBook) -> None:
+    def give_up(self, key: str, book: PodGroupState) -> None:
         """Nothing of the gang could be started: do not wait for the end of its time."""
         self.look(key, book)
         running = self._running.get(key)

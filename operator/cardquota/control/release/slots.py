@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from .namespace_circuit_breaker import Suspects
+from .namespace_circuit_breaker import NamespaceCircuitBreaker
 
 _PIECE: Final = 8
 """Slots that a gang gets at once: for each a patch is made in the same turn of the loop."""
@@ -22,7 +22,7 @@ class Slot(NamedTuple):
 
     namespace: str
     suspect: bool
-    """What `Suspects.begin` said."""
+    """What `NamespaceCircuitBreaker.begin` said."""
     gang: bool
 
 
@@ -65,7 +65,9 @@ class Slots:
     from them. Where nobody else wants them a gang has all.
     """
 
-    def __init__(self, number: int, suspects: Suspects, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, number: int, suspects: NamespaceCircuitBreaker, wake: Callable[[], None]
+    ) -> None:
         """`wake`: have `hand_out` called."""
         self.wake = wake
         self._number = number

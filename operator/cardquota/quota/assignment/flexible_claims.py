@@ -26,7 +26,7 @@ _NOTHING: Final[Amounts] = {}
 _NONE: Final = frozenset[str]()
 
 
-class Undecided:
+class FlexibleClaims:
     """The claims of one queue that count when one kind of question is asked.
 
     `counted` is what the queue's totals hold of a card for that question, these claims included;
@@ -230,7 +230,7 @@ class Others:
     __slots__ = ("_undecided", "_without", "assignment")
 
     def __init__(
-        self, undecided: Undecided, assignment: Assignment, without: Mapping[str, int]
+        self, undecided: FlexibleClaims, assignment: Assignment, without: Mapping[str, int]
     ) -> None:
         """`without`: what is taken beside them and found no place, by card."""
         self._undecided = undecided

@@ -13,7 +13,7 @@ from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..selectors.taints import Tolerance, Tolerations
-from .quota_check import Chance, Preference
+from .quota_check import Availability, Preference
 
 MOST_SELECTORS: Final = 2
 """Different ones by which pods that are let through together pick their nodes: each costs a walk
@@ -50,7 +50,7 @@ class _Reach:
         """By card: the most that a node has free beside those who go, if nobody has gone since."""
 
 
-class Chances:
+class Availabilities:
     """Of pods that are let through one after the other, in one go.
 
     The nodes of a card are looked at once for all that may use the same: nothing changes there
@@ -87,12 +87,14 @@ class Chances:
             return None
         facts, amount = record.facts, request.amount
 
-        def chance_of(card: str) -> Chance:
+        def chance_of(card: str) -> Availability:
             reach = self._reach(facts)
             most = None if reach is None else self._most_free(reach, card)
             if reach is None or most is None or most >= amount:
-                return Chance.NOW
-            return Chance.LATER if reach.choice and reach.choice.get(card) else Chance.NONE
+                return Availability.NOW
+            return (
+                Availability.LATER if reach.choice and reach.choice.get(card) else Availability.NONE
+            )
 
         return chance_of
 

@@ -16,7 +16,7 @@ from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
-from ..ledger.pod_group_state import GroupBook
+from ..ledger.pod_group_state import PodGroupState
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -96,7 +96,7 @@ class _Asked:
         elif request.cards:
             self.amounts[request.cards[0]] += request.amount * number
 
-    def add_beyond(self, book: GroupBook, queue: str, asked: "_Asked") -> dict[str, int]:
+    def add_beyond(self, book: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
         """What members of a group ask for beyond its reservation.
 
         Those with a choice of cards may use what the others leave of that as if it were another

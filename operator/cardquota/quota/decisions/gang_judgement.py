@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .. import messages
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
-from ..assignment.flexible_claims import Undecided
+from ..assignment.flexible_claims import FlexibleClaims
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..limits import GANG_KINDS
@@ -22,7 +22,7 @@ from ..selectors.taints import Tolerations
 from ..stamp import Charge
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, Reason
-from .availabilities import Chances
+from .availabilities import Availabilities
 from .judgement import judge
 from .over_quota import over_quota
 
@@ -83,14 +83,14 @@ def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     return list(found.values())
 
 
-class Together:
+class GangTrial:
     """Pods that are let through together, so far: what they ask for, and which cards they get."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.beside: dict[str, int] = {}
         """What all of them ask for, by dimension."""
-        self.chances = Chances(ledger)
+        self.chances = Availabilities(ledger)
 
     def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
         """The verdict on a kind with a choice of cards, beside these: of the first that does not
@@ -198,12 +198,12 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
 
 
 def _judge_kinds(
-    ledger: Ledger, kinds: Sequence[Kind], undecided: Undecided
+    ledger: Ledger, kinds: Sequence[Kind], undecided: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, or that all do, and
     the cards of each.
     """
-    together, served = Together(ledger), list[Served]()
+    together, served = GangTrial(ledger), list[Served]()
     verdict = Verdict(Outcome.FITS)
     for kind in kinds:
         if len(kind.cards) > 1:
@@ -240,12 +240,14 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
     return None
 
 
-def _assigned(ledger: Ledger, undecided: Undecided, kinds: Sequence[Kind]) -> list[Served] | None:
+def _assigned(
+    ledger: Ledger, undecided: FlexibleClaims, kinds: Sequence[Kind]
+) -> list[Served] | None:
     """A card for each, found for all at once; None if no way was found to serve them all."""
     with undecided.beside() as others:
         served = _cards_of(ledger, kinds, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
-    together = Together(ledger)
+    together = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
         for cards, number in found:
             only = cards[0][0] if cards else ""
@@ -256,7 +258,7 @@ def _assigned(ledger: Ledger, undecided: Undecided, kinds: Sequence[Kind]) -> li
 
 def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> list[Served] | None:
     """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
-    placed, chances = Counter[Claim](), Chances(ledger)
+    placed, chances = Counter[Claim](), Availabilities(ledger)
     asking = [kind for kind in kinds if kind.amount]
     try:
         for kind in asking:
@@ -274,7 +276,7 @@ def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> 
 
 
 def _fix(
-    kind: Kind, assignment: Assignment, chances: Chances, placed: Counter[Claim]
+    kind: Kind, assignment: Assignment, chances: Availabilities, placed: Counter[Claim]
 ) -> Iterator[tuple[Charge, int]]:
     """Give each of a kind that has a place the best of its cards that all others leave it (E7)."""
     cards, amount, left = kind.cards, kind.amount, kind.number

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
-from ..pending.candidate import Lane, Turn
+from ..pending.candidate import PodClass, SortKey
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome
 from ..vocabulary import Mode
@@ -25,14 +25,14 @@ class HeldUp:
     """By card, the turn from which on nobody who asks for it goes."""
 
     def __init__(self) -> None:
-        self._since: dict[str, Turn] = {}
+        self._since: dict[str, SortKey] = {}
 
     def block(self, record: PodRecord) -> None:
         """Who comes after this one and asks for one of its cards waits."""
         for card in record.request.cards if record.request else ():
             self._since.setdefault(card, record.turn)
 
-    def going(self, record: PodRecord, lane: Lane) -> int:
+    def going(self, record: PodRecord, lane: PodClass) -> int:
         """How many of a lane do not have to wait for somebody before them."""
         cards = record.request.cards if record.request else ()
         turns = [self._since[card] for card in cards if card in self._since]

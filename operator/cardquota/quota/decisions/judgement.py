@@ -18,9 +18,9 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
-from .availabilities import Chances
+from .availabilities import Availabilities
 from .over_quota import over_quota, reason_of
-from .quota_check import Asking, Preference
+from .quota_check import Preference, QuotaCheck
 
 _NOTHING: Mapping[str, int] = {}
 _MOST_KINDS: Final = 64
@@ -114,7 +114,7 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(ledger, record.facts, record.queue, chance_of=Chances(ledger).of(record))
+    return judge(ledger, record.facts, record.queue, chance_of=Availabilities(ledger).of(record))
 
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
@@ -225,7 +225,7 @@ def judge(
     if wrong is not None:
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)
     book = ledger.groups.get(facts.group) if facts.group else None
-    asking = Asking(account, book, beside, on_the_way=on_the_way)
+    asking = QuotaCheck(account, book, beside, on_the_way=on_the_way)
     cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:

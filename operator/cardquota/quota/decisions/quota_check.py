@@ -8,13 +8,13 @@ from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account import Account
-from ..ledger.pod_group_state import GroupBook
+from ..ledger.pod_group_state import PodGroupState
 from ..pods.pod_request import PodRequest
 from ..stamp import Charge
 from ..verdict import Shortfall
 
 
-class Chance(IntEnum):
+class Availability(IntEnum):
     """When a pod could have a card, of those with quota (E7); more is better."""
 
     NONE = 0
@@ -26,11 +26,11 @@ class Chance(IntEnum):
 
 
 _NOTHING: Final[Mapping[str, int]] = {}
-Preference = Callable[[str], Chance]
+Preference = Callable[[str], Availability]
 """How good a card's chance is."""
 
 
-class Asking:
+class QuotaCheck:
     """What of a request is short, and of which card there is enough.
 
     Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
@@ -43,7 +43,7 @@ class Asking:
     def __init__(
         self,
         account: Account,
-        book: GroupBook | None,
+        book: PodGroupState | None,
         beside: Mapping[str, int],
         *,
         on_the_way: OnTheWay = NOBODY,
@@ -90,12 +90,12 @@ class Asking:
             and not any(self._covered(card, amount) for card in cards)
             and not others.leave_room_for(claim_of(tuple(cards), amount))
         )
-        best, found = "", Chance.NONE
+        best, found = "", Availability.NONE
         for card in () if hopeless else cards:
             if not self._fits(card, amount, others):
                 continue
-            chance = Chance.NOW if chance_of is None else chance_of(card)
-            if chance is Chance.NOW:
+            chance = Availability.NOW if chance_of is None else chance_of(card)
+            if chance is Availability.NOW:
                 return ((card, amount),), []
             if not best or chance > found:
                 best, found = card, chance

@@ -8,16 +8,16 @@ from contextlib import nullcontext
 from typing import Final
 
 from ..assignment.claim import Claim
-from ..assignment.flexible_claims import Undecided
-from ..pending.pending_queue import WaitingLine
-from ..pods.charge_state import Bucket
+from ..assignment.flexible_claims import FlexibleClaims
+from ..pending.pending_queue import PendingQueue
+from ..pods.charge_state import ChargeState
 from ..vocabulary import CPU, MEMORY
 from .queue_facts import QueueFacts
 from .unadmitted_pods import PastUs
 
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
-_ALLOCATED: Final = Bucket.ALLOCATED
-_OPEN: Final = Bucket.OPEN
+_ALLOCATED: Final = ChargeState.ALLOCATED
+_OPEN: Final = ChargeState.OPEN
 
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
@@ -114,8 +114,8 @@ class Account:
 
         Pods that audit mode let by passed by design and are not among them, also later.
         """
-        self.waiting = WaitingLine(name)
-        self.undecided: Undecided | None = None
+        self.waiting = PendingQueue(name)
+        self.undecided: FlexibleClaims | None = None
         """What pods that are let through hold of one card or another (T3); None where each has its
         card. One that waits claims nothing."""
 
@@ -141,7 +141,7 @@ class Account:
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
 
-    def move(self, dimension: str, bucket: Bucket, amount: int) -> None:
+    def move(self, dimension: str, bucket: ChargeState, amount: int) -> None:
         """Add to one bucket; a row that comes to nothing is dropped."""
         row = self._writable(dimension)
         row.by_bucket[bucket] += amount
@@ -160,9 +160,9 @@ class Account:
             undecided.remove(claim, shown)
         self.undecided = undecided or None  # as almost always
 
-    def nobody_undecided(self) -> Undecided:
+    def nobody_undecided(self) -> FlexibleClaims:
         """To be asked what room there is where nobody has a choice so far."""
-        return Undecided(
+        return FlexibleClaims(
             lambda card: self.row(card).charged,
             lambda card: self._quota.get(card, 0),
             lambda: (self.changes, self.quota_mark),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-class News:
+class DirtySet:
     """Bounded by what exists, as long as somebody takes it or `clear`s it now and then."""
 
     def __init__(self) -> None:

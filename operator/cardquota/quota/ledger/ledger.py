@@ -26,7 +26,7 @@ from ..pods.pod_record import PodRecord
 from .account import Account
 from .group_facts import GroupFacts, NamespaceFacts
 from .ledger_decisions import LedgerDecisions
-from .pod_group_state import GroupBook
+from .pod_group_state import PodGroupState
 from .queue_facts import QueueFacts
 
 
@@ -222,7 +222,7 @@ class Ledger(LedgerDecisions):
             self._group(group).succeed(uid)
             self._stir(self._group(group))
 
-    def _see_group(self, book: GroupBook, facts: GroupFacts | None) -> None:
+    def _see_group(self, book: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only where something that they are read by changed:
         not for a phase or a count, which we write ourselves while a gang binds.
         """
@@ -308,7 +308,7 @@ class Ledger(LedgerDecisions):
                 self.news.stir(account.name)
 
 
-def _as_read(book: GroupBook) -> Hashable:
+def _as_read(book: PodGroupState) -> Hashable:
     """What of a group its members are read by: queue, policy, priority, lane."""
     facts = book.facts
     if facts is None:

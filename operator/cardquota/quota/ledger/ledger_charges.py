@@ -13,7 +13,7 @@ from ..assignment.claim import claim_of
 from ..cards.card import model_of
 from ..limits import KIB
 from ..pending.gang import Gang
-from ..pods.charge_state import Bucket
+from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
@@ -21,7 +21,7 @@ from ..stamp import Charge, Reservation, Stamp, canonical
 from ..vocabulary import CPU, MEMORY, Mode, Policy
 from .account import OUTSIDE, Account
 from .ledger_view import LedgerView
-from .pod_group_state import GroupBook
+from .pod_group_state import PodGroupState
 
 _USUAL: Final = KIB
 """Bytes of a selector as pods usually have them; a longer one counts as several pods."""
@@ -67,16 +67,16 @@ class LedgerCharges(LedgerView):
         bucket, queue = record.bucket, record.queue
         account = self._account(queue)
         book = self.groups.get(record.facts.group) if record.facts.group else None
-        if sign < 0 and book is not None and bucket is Bucket.ALLOCATED:
+        if sign < 0 and book is not None and bucket is ChargeState.ALLOCATED:
             book.unbind(record, self._account)
         for dimension, amount in record.charge:
             account.move(dimension, bucket, sign * amount)
         if record.offline:
             for dimension, amount in record.charge:
                 account.set_apart(dimension, sign * amount)
-        if record.claim is not None and bucket is Bucket.OPEN and queue != OUTSIDE:
+        if record.claim is not None and bucket is ChargeState.OPEN and queue != OUTSIDE:
             account.claim(*record.claim, sign)
-        if bucket is Bucket.OPEN and record.facts.devices:
+        if bucket is ChargeState.OPEN and record.facts.devices:
             for dimension, amount in record.charge:
                 if dimension not in (CPU, MEMORY):
                     self.nodes.free.await_node(dimension, amount, sign)
@@ -85,9 +85,9 @@ class LedgerCharges(LedgerView):
         self.news.touch(queue)
         self._forget_unused(account)
 
-    def _post_to_group(self, book: GroupBook, record: PodRecord, sign: int) -> None:
+    def _post_to_group(self, book: PodGroupState, record: PodRecord, sign: int) -> None:
         self._stir(book)
-        if sign > 0 and record.bucket is Bucket.ALLOCATED:
+        if sign > 0 and record.bucket is ChargeState.ALLOCATED:
             book.bind(record, self._account)
         if record.held:
             book.hold(record.queue, record.charge, sign)
@@ -344,14 +344,14 @@ class LedgerCharges(LedgerView):
             return [whole]
         return [self.request_of(replace(facts, devices=(one,)), queue) for one in devices]
 
-    def _bucket(self, record: PodRecord, *, bound: bool) -> Bucket:
+    def _bucket(self, record: PodRecord, *, bound: bool) -> ChargeState:
         if bound:
-            return Bucket.ALLOCATED
+            return ChargeState.ALLOCATED
         if not record.gated:
-            return Bucket.OPEN
+            return ChargeState.OPEN
         policy = self.policy_of(record.facts, record.queue)
         waits = policy is Policy.GATE or record.elsewhere
-        return Bucket.GATED_GATE if waits else Bucket.GATED_DENY
+        return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
 
     def _priority(self, facts: PodFacts) -> int:
         book = self.groups.get(facts.group) if facts.group else None
@@ -371,25 +371,25 @@ class LedgerCharges(LedgerView):
         if account is not None and account.unused and self._accounts.get(account.name) is account:
             del self._accounts[account.name]
 
-    def _group(self, key: str) -> GroupBook:
+    def _group(self, key: str) -> PodGroupState:
         book = self.groups.get(key)
         if book is None:
-            book = self.groups[key] = GroupBook(key)
+            book = self.groups[key] = PodGroupState(key)
         return book
 
-    def _leave_group(self, book: GroupBook, uid: str) -> None:
+    def _leave_group(self, book: PodGroupState, uid: str) -> None:
         book.leave(uid)
         if book.unused:
             del self.groups[book.key]
 
-    def _stir(self, book: GroupBook) -> None:
+    def _stir(self, book: PodGroupState) -> None:
         """Members, minimum or reservation of a group changed: those who wait are looked at."""
         self.news.stir_group(book.key)
         for line in book.lines:
             line.regroup(book)
             self.news.stir(line.queue)
 
-    def _written(self, book: GroupBook, reservation: Reservation) -> None:
+    def _written(self, book: PodGroupState, reservation: Reservation) -> None:
         """A reservation stands: members that waited for that are looked at."""
         self._stir(book)
         self.news.stir(reservation.queue)

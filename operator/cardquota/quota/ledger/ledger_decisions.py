@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ..stamp import Charge, Reservation, Stamp
 from .ledger_charges import LedgerCharges
-from .pod_group_state import GroupBook
+from .pod_group_state import PodGroupState
 
 
 class LedgerDecisions(LedgerCharges):
@@ -165,6 +165,6 @@ class LedgerDecisions(LedgerCharges):
         self.news.clear()
         self.nodes.forget_reports()
 
-    def _posted_anew(self, book: GroupBook) -> None:
+    def _posted_anew(self, book: PodGroupState) -> None:
         self._stir(book)
         self._settle(book.repost(self._account))

@@ -15,21 +15,21 @@ from ..cards.quota_totals import QuotaTotals
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
-from ..nodes.node_cache import NodeBook
+from ..nodes.node_cache import NodeCache
 from ..pods.kept_text import KeptText
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
-from ..pods.pods_by_controller import MadePods
+from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading, Readings
-from ..pods.unstamped_pod_index import LoosePods
+from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..stamp import Charge, canonical
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .account import OUTSIDE, Account
-from .dirty_set import News
+from .dirty_set import DirtySet
 from .group_facts import NamespaceFacts
-from .pod_group_state import GroupBook
+from .pod_group_state import PodGroupState
 
 _NO_QUOTA: Final[Mapping[str, int]] = {}
 JOB = "Job"
@@ -55,10 +55,10 @@ class LedgerView:
         `read_overdue`, a large one counting as several; None: all of them.
         """
         self.catalog = Catalog()
-        self.nodes = NodeBook(self.catalog)
+        self.nodes = NodeCache(self.catalog)
         self.device_classes = DeviceClasses()
         self.pods: dict[str, PodRecord] = {}
-        self.groups: dict[str, GroupBook] = {}
+        self.groups: dict[str, PodGroupState] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
         self.unknown_modes: dict[str, NamespaceFacts] = {}
         """Those of them whose label says something that means nothing."""
@@ -70,9 +70,9 @@ class LedgerView:
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
         self._readings = Readings()
-        self._loose = LoosePods()
+        self._loose = UnstampedPodIndex()
         self._kept_text = KeptText()
-        self.made_pods = MadePods()
+        self.made_pods = PodsByController()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
         self._undone: dict[str, None] = {}
@@ -88,7 +88,7 @@ class LedgerView:
         """Different whenever a kind of card is known that was not, or otherwise; or has a row in
         some quota that had none, or none any more.
         """
-        self.news = News()
+        self.news = DirtySet()
         self.vendors = vendors
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory

@@ -18,7 +18,7 @@ _UNKNOWN_MINIMUM = 2**62
 BoundKey = tuple[str, str, str]
 
 
-class GroupBook:
+class PodGroupState:
     """The books of a group; it exists while the group does or while pods name it."""
 
     __slots__ = (

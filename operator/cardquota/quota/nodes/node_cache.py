@@ -13,7 +13,7 @@ from ..sized_cache import SizedCache
 from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_totals import NodeTotals, Offer
-from .selector_index import NodePins, label_of
+from .selector_index import SelectorIndex, label_of
 
 Choice = Mapping[str, list[str]]
 """By card: the nodes that have it, of those that a selector picks."""
@@ -21,7 +21,7 @@ _NAMING: Final = SizedCache[bytes, bool]()
 """Whether a selector names its nodes."""
 
 
-class NodeBook:
+class NodeCache:
     """The nodes seen, and the cards they offer. Amounts are cards."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -36,7 +36,7 @@ class NodeBook:
         counted because other nodes disagree (D7)."""
         self._turned: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
-        self._pins = NodePins()
+        self._pins = SelectorIndex()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick, as long as no node changes."""
         self._chosen_at = 0

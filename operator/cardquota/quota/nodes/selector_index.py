@@ -53,7 +53,7 @@ class _Question:
         self.uids: set[str] = set()
 
 
-class NodePins:
+class SelectorIndex:
     """The nodes, and what is asked of them. Selectors are as `selector.encode` has them.
 
     Guarantee: an answer is always what all nodes put in so far, and not dropped, give.

@@ -12,7 +12,7 @@ from typing import Final
 from ..vocabulary import Reason
 from .gang import Gang
 
-Turn = tuple[int, str, str, str]
+SortKey = tuple[int, str, str, str]
 
 _LAST: Final = "~"
 """Before a time of creation: later than any of them."""
@@ -21,7 +21,7 @@ Needs = Mapping[str, int]
 """Per dimension: how much must be free. Empty: not known, to be tried."""
 
 
-class Lane:
+class PodClass:
     """Waiting pods that are alike in all that is judged, in the order of release.
 
     If the first does not fit, none does.
@@ -34,23 +34,23 @@ class Lane:
         """One object for all its pods, so that they are told apart from others by identity."""
         self.gang = gang
         """The gang of its pods, if they have one."""
-        self.turns: list[Turn] = []
+        self.turns: list[SortKey] = []
         """Sorted; the last part of each is the pod's uid."""
         self.candidate: Candidate | None = None
         self._told: Reason | None = None
         """The reason that its pods are told."""
-        self._told_up_to: tuple[()] | Turn | None = None
+        self._told_up_to: tuple[()] | SortKey | None = None
         """Whose turn comes after this one has not heard it yet; None: all have but newcomers."""
         self._newcomers: dict[str, None] = {}
         """Uids."""
 
-    def join(self, turn: Turn) -> None:
+    def join(self, turn: SortKey) -> None:
         """A pod begins to wait."""
         insort(self.turns, turn)
         if self._told_up_to is None or turn < self._told_up_to:
             self._newcomers[turn[-1]] = None
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, turn: SortKey) -> None:
         """A pod waits no longer."""
         del self.turns[bisect_left(self.turns, turn)]
         self._newcomers.pop(turn[-1], None)
@@ -95,19 +95,19 @@ class Candidate:
 
     __slots__ = ("lanes", "place", "shelf", "whole")
 
-    def __init__(self, lanes: list[Lane], whole: Gang | None = None) -> None:
+    def __init__(self, lanes: list[PodClass], whole: Gang | None = None) -> None:
         self.lanes = lanes
         self.whole = whole
         """The gang that starts with these lanes; None: the first pod goes alone."""
-        self.shelf: Shelf | None = None
+        self.shelf: InadmissibleClass | None = None
         """Where it waits for room; None: it is to be tried, or waits for something else."""
-        self.place: Turn = lanes[0].turns[0]
+        self.place: SortKey = lanes[0].turns[0]
         """Its turn when it was put on its shelf."""
         for lane in lanes:
             lane.candidate = self
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> SortKey:
         """Whose place in the order is its own: the first of its pods. A gang that did not use its
         reservation in time comes after all others of its priority (E8).
         """
@@ -117,7 +117,7 @@ class Candidate:
         return first
 
 
-class Shelf:
+class InadmissibleClass:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
     __slots__ = ("_row", "aside", "cards", "holds_up", "needs", "reason", "signature")
@@ -133,7 +133,7 @@ class Shelf:
         """In a fifo queue: whether those behind have to wait."""
         self.aside = False
         """Whether it holds up nobody, and has room, but is itself behind somebody."""
-        self._row: list[tuple[Turn, Candidate]] = []
+        self._row: list[tuple[SortKey, Candidate]] = []
 
     def __bool__(self) -> bool:
         return bool(self._row)
@@ -149,7 +149,7 @@ class Shelf:
         return self._row[-1][1]
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> SortKey:
         """Of the first."""
         return self._row[0][0]
 

@@ -7,7 +7,7 @@ of theirs needs, so that a block for which there is no room is passed over as a 
 from bisect import bisect_left, bisect_right
 from typing import Final
 
-from .candidate import Shelf, Turn
+from .candidate import InadmissibleClass, SortKey
 
 _MOST: Final = 512
 """Entries of a block; where there are more it is cut in two."""
@@ -28,7 +28,7 @@ class Demand:
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
-    def put(self, turn: Turn, need: int, shelf: Shelf) -> None:
+    def put(self, turn: SortKey, need: int, shelf: InadmissibleClass) -> None:
         """One more, with a turn that no other has."""
         blocks = self._blocks
         if not blocks:
@@ -40,7 +40,7 @@ class Demand:
         if len(block.turns) > _MOST:
             blocks[index : index + 1] = block.halves()
 
-    def take(self, turn: Turn) -> None:
+    def take(self, turn: SortKey) -> None:
         """The inverse of `put`."""
         blocks = self._blocks
         index = bisect_left(blocks, turn, key=_last)
@@ -54,7 +54,7 @@ class Demand:
                 blocks[left : left + 2] = [pair[0].joined(pair[1])]
                 return
 
-    def first(self, room: int, after: Turn | None) -> tuple[Turn, Shelf] | None:
+    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
         """The first after a turn that needs no more than this."""
         blocks = self._blocks
         begin = bisect_right(blocks, after, key=_last) if after else 0
@@ -71,27 +71,29 @@ class _Block:
 
     __slots__ = ("least", "needs", "shelves", "turns")
 
-    def __init__(self, turns: list[Turn], needs: list[int], shelves: list[Shelf]) -> None:
+    def __init__(
+        self, turns: list[SortKey], needs: list[int], shelves: list[InadmissibleClass]
+    ) -> None:
         self.turns = turns
         self.needs = needs
         self.shelves = shelves
         self.least = min(needs)
 
-    def put(self, turn: Turn, need: int, shelf: Shelf) -> None:
+    def put(self, turn: SortKey, need: int, shelf: InadmissibleClass) -> None:
         place = bisect_left(self.turns, turn)
         self.turns.insert(place, turn)
         self.needs.insert(place, need)
         self.shelves.insert(place, shelf)
         self.least = min(self.least, need)
 
-    def take(self, turn: Turn) -> None:
+    def take(self, turn: SortKey) -> None:
         place = bisect_left(self.turns, turn)
         need = self.needs[place]
         del self.turns[place], self.needs[place], self.shelves[place]
         if need == self.least and self.needs:
             self.least = min(self.needs)
 
-    def first(self, room: int, after: Turn | None) -> tuple[Turn, Shelf] | None:
+    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
         for place in range(bisect_right(self.turns, after) if after else 0, len(self.turns)):
             if self.needs[place] <= room:
                 return self.turns[place], self.shelves[place]
@@ -111,5 +113,5 @@ class _Block:
         )
 
 
-def _last(block: _Block) -> Turn:
+def _last(block: _Block) -> SortKey:
     return block.turns[-1]

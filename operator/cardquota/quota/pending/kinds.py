@@ -7,10 +7,10 @@ before the first of a file waits for its card, the file is passed over as a whol
 
 from bisect import bisect_left, bisect_right, insort
 
-from .candidate import Shelf, Turn
+from .candidate import InadmissibleClass, SortKey
 
 Cards = frozenset[str]
-Row = list[tuple[Turn, Shelf]]
+Row = list[tuple[SortKey, InadmissibleClass]]
 """Sorted."""
 
 _OPEN = ""
@@ -28,16 +28,16 @@ class Kinds:
     def __init__(self) -> None:
         self._rows: dict[Cards, Row] = {}
         self._filed: dict[Cards, str] = {}
-        self._files: dict[str, list[tuple[Turn, Cards]]] = {}
+        self._files: dict[str, list[tuple[SortKey, Cards]]] = {}
 
-    def add(self, shelf: Shelf) -> None:
+    def add(self, shelf: InadmissibleClass) -> None:
         """A shelf waits for its cards."""
         row = self._rows.setdefault(shelf.cards, [])
         before = row[0][0] if row else None
         insort(row, (shelf.turn, shelf))
         self._moved(shelf.cards, before, row[0][0])
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: InadmissibleClass) -> None:
         """The inverse of `add`, called with the shelf as it was then."""
         row = self._rows[shelf.cards]
         before = row[0][0]
@@ -46,17 +46,19 @@ class Kinds:
         if not row:
             del self._rows[shelf.cards], self._filed[shelf.cards]
 
-    def first_of(self, cards: Cards, after: Turn | None) -> Shelf | None:
+    def first_of(self, cards: Cards, after: SortKey | None) -> InadmissibleClass | None:
         """The first shelf after a turn of those that wait for just these cards."""
         row = self._rows.get(cards, [])
         place = bisect_right(row, after, key=_turn) if after else 0
         return row[place][1] if place < len(row) else None
 
-    def fronts(self) -> list[tuple[Turn, str]]:
+    def fronts(self) -> list[tuple[SortKey, str]]:
         """All files, each with the turn of its first."""
         return [(file[0][0], name) for name, file in self._files.items()]
 
-    def first_in(self, name: str, turn: Turn, *, beyond: bool = False) -> tuple[Turn, Cards] | None:
+    def first_in(
+        self, name: str, turn: SortKey, *, beyond: bool = False
+    ) -> tuple[SortKey, Cards] | None:
         """The first choice in a file that has this turn or a later one; `beyond`: a later one."""
         file = self._files.get(name, [])
         place = bisect_left(file, (turn,)) + beyond
@@ -69,7 +71,7 @@ class Kinds:
         self._filed[cards] = card
         self._moved(cards, None, first)
 
-    def _moved(self, cards: Cards, before: Turn | None, now: Turn | None) -> None:
+    def _moved(self, cards: Cards, before: SortKey | None, now: SortKey | None) -> None:
         """The first of a choice has another turn; None: there is none."""
         if before == now:
             return
@@ -83,5 +85,5 @@ class Kinds:
             insort(self._files.setdefault(name, []), (now, cards))
 
 
-def _turn(entry: tuple[Turn, Shelf]) -> Turn:
+def _turn(entry: tuple[SortKey, InadmissibleClass]) -> SortKey:
     return entry[0]

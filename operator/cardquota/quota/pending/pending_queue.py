@@ -11,16 +11,16 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import Final
 
-from ..pods.charge_state import Bucket
+from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Reason
-from .candidate import Candidate, Lane, Needs, Shelf, Turn
+from .candidate import Candidate, InadmissibleClass, Needs, PodClass, SortKey
 from .gang import Gang
-from .inadmissible_classes import Shelves
+from .inadmissible_classes import InadmissibleClasses
 from .kinds import Cards
 from .untold import Untold
 
-_DENY: Final = Bucket.GATED_DENY
+_DENY: Final = ChargeState.GATED_DENY
 _ANYTHING: Final[Needs] = {"": -(2**62)}
 """Room that there always is."""
 _SLACK: Final = 64
@@ -37,14 +37,14 @@ class _Members:
     __slots__ = ("changed", "lanes", "one_by_one")
 
     def __init__(self) -> None:
-        self.lanes: dict[Hashable, Lane] = {}
-        self.changed: dict[Lane, None] = {}
+        self.lanes: dict[Hashable, PodClass] = {}
+        self.changed: dict[PodClass, None] = {}
         """Whom somebody joined or left since candidates were made of them."""
         self.one_by_one: Hashable = None
         """What the gang said of itself then."""
 
 
-class WaitingLine:
+class PendingQueue:
     """The line of one queue."""
 
     __slots__ = (
@@ -71,16 +71,16 @@ class WaitingLine:
 
     def __init__(self, queue: str = "") -> None:
         self.queue = queue
-        self.lanes: dict[Hashable, Lane] = {}
+        self.lanes: dict[Hashable, PodClass] = {}
         self.deny_lanes: dict[Hashable, int] = {}
         """Keys of the lanes in which pods with policy Deny wait, and how many do."""
-        self.shelves = Shelves()
+        self.shelves = InadmissibleClasses()
         self._count = 0
         self._awake: dict[Candidate, int] = {}
         """Whom to try whatever room there is, with the number of the entry in `_order`."""
         self._unordered: dict[Candidate, None] = {}
         """Those of them that have no entry yet: where nobody decides, nobody is put in order."""
-        self._order: list[tuple[Turn, int, Candidate]] = []
+        self._order: list[tuple[SortKey, int, Candidate]] = []
         """A heap; entries of those that are not awake any more, or again, are passed over."""
         self._entries = 0
         self._parked: dict[Candidate, None] = {}
@@ -88,7 +88,7 @@ class WaitingLine:
         """Those that are to be tried when another card is known."""
         self._roused: dict[Candidate, None] = {}
         """Those of whom one was, and who are still to be woken."""
-        self._waking: dict[Shelf, None] = {}
+        self._waking: dict[InadmissibleClass, None] = {}
         """Shelves whose candidates are to be woken."""
         self._by_gang: dict[Gang, _Members] = {}
         self._stale: dict[Gang, None] = {}
@@ -112,7 +112,7 @@ class WaitingLine:
         """Whether somebody waits until another card is known."""
         return bool(self._puzzled or self._roused)
 
-    def turns_of(self, gang: Gang) -> Iterator[Turn]:
+    def turns_of(self, gang: Gang) -> Iterator[SortKey]:
         """Of the members of a gang that wait here, in the order of release."""
         members = self._by_gang.get(gang)
         lanes = members.lanes.values() if members else ()
@@ -131,7 +131,7 @@ class WaitingLine:
         """A pod begins to wait in a lane; the pods of a lane have the same gang, or none."""
         lane = self.lanes.get(key)
         if lane is None:
-            lane = self.lanes[key] = Lane(gang, key)
+            lane = self.lanes[key] = PodClass(gang, key)
         record.lane = lane.key
         lane.join(record.turn)
         self._count += 1
@@ -277,7 +277,7 @@ class WaitingLine:
         """It may not have to wait any more, or for another reason."""
         self._wake(candidate)
 
-    def wake(self, shelf: Shelf) -> None:
+    def wake(self, shelf: InadmissibleClass) -> None:
         """Have all of a shelf tried: they wait for another reason now."""
         self._waking[shelf] = None
 
@@ -295,7 +295,7 @@ class WaitingLine:
 
     # --- books --------------------------------------------------------------------------------
 
-    def _leave_gang(self, gang: Gang, key: Hashable, lane: Lane) -> None:
+    def _leave_gang(self, gang: Gang, key: Hashable, lane: PodClass) -> None:
         self._stale[gang] = None
         members = self._by_gang[gang]
         if lane.turns:

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
-from .candidate import Candidate, Lane
+from .candidate import Candidate, PodClass
 from .gang import Gang
 
 _MOST_KEPT: Final = 32
@@ -37,7 +37,7 @@ class Untold:
     __slots__ = ("_lanes",)
 
     def __init__(self) -> None:
-        self._lanes: dict[Lane, Words | Behind | None] = {}
+        self._lanes: dict[PodClass, Words | Behind | None] = {}
 
     def __len__(self) -> int:
         return len(self._lanes)
@@ -57,7 +57,7 @@ class Untold:
             if lane.untold:
                 self._lanes[lane] = words
 
-    def discard(self, lane: Lane) -> None:
+    def discard(self, lane: PodClass) -> None:
         """Nobody of a lane is to be told anything now; may repeat."""
         self._lanes.pop(lane, None)
 

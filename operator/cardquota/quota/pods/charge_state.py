@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Bucket(IntEnum):
+class ChargeState(IntEnum):
     """Where a pod's charge stands. A pod is in one bucket only."""
 
     ALLOCATED = 0

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable
 
 from ..assignment.claim import Claim
 from ..stamp import Charge, Stamp
-from .charge_state import Bucket
+from .charge_state import ChargeState
 from .pod_facts import PodFacts, State
 from .pod_request import PodRequest
 
@@ -36,7 +36,7 @@ class PodRecord:
     def __init__(self, facts: PodFacts) -> None:
         self.facts = facts
         self.queue = ""
-        self.bucket: Bucket
+        self.bucket: ChargeState
         """Where it is charged; set with the charge, before anybody reads it."""
         self.charge: Charge = ()
         self.claim: tuple[Claim, str] | None = None
@@ -97,7 +97,7 @@ class PodRecord:
     @property
     def held(self) -> bool:
         """Whether it is let through or bound: whether it counts against the quota."""
-        return self.bucket in (Bucket.ALLOCATED, Bucket.OPEN)
+        return self.bucket in (ChargeState.ALLOCATED, ChargeState.OPEN)
 
     @property
     def releasable(self) -> bool:

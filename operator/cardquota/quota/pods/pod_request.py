@@ -73,7 +73,7 @@ class PodRequest:
 
 
 @dataclass(slots=True, frozen=True)
-class Objection:
+class InvalidRequest:
     """Why a request cannot be judged by amounts at all."""
 
     reason: Reason
@@ -235,7 +235,7 @@ def lacks_node(
 
 def objection(
     facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
-) -> Objection | None:
+) -> InvalidRequest | None:
     """What is wrong with the asking, or None (P2-P5)."""
     if facts.problem:
         said = facts.problem if facts.oversized else messages.unreadable(facts.problem)
@@ -260,14 +260,14 @@ def objection(
     return None
 
 
-def _without_name(request: PodRequest, quota: Mapping[str, int]) -> Objection | None:
+def _without_name(request: PodRequest, quota: Mapping[str, int]) -> InvalidRequest | None:
     if request.cards:
         return None
     text = messages.no_card_left(request.resource, sorted(quota))
-    return Objection(Reason.CARD_NOT_IN_QUOTA, text)
+    return InvalidRequest(Reason.CARD_NOT_IN_QUOTA, text)
 
 
-def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
+def _unfit(name: str, resource: str, known: Knowledge) -> InvalidRequest | None:
     behind = known.catalog.resource(name)
     if behind is not None:
         if behind == resource:
@@ -287,11 +287,11 @@ def _unfit(name: str, resource: str, known: Knowledge) -> Objection | None:
 
 def _excluded(
     facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
-) -> Objection:
+) -> InvalidRequest:
     selector = decode(facts.selector)
     keys = {key for name in names for key in _as_shown(name, resource, known).keys}
     return _invalid(messages.selector_excludes(requirements(selector, keys), names))
 
 
-def _invalid(text: str) -> Objection:
-    return Objection(Reason.INVALID_CARD, text)
+def _invalid(text: str) -> InvalidRequest:
+    return InvalidRequest(Reason.INVALID_CARD, text)

@@ -10,7 +10,7 @@ _AT_A_TIME: Final = 256
 """Pods that are looked at in one step: a fraction of a millisecond."""
 
 
-class MadePods:
+class PodsByController:
     """Pods with a controller, by the queue they are charged to and their namespace.
 
     Finding those of one controller costs in proportion to the pods of that queue in that

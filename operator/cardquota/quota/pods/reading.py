@@ -8,8 +8,8 @@ from ..limits import KIB
 from ..sized_cache import SizedCache
 from .pod_facts import PodFacts
 from .pod_request import (
+    InvalidRequest,
     Knowledge,
-    Objection,
     PodRequest,
     lacks_node,
     named_elsewhere,
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
     """A pod's request against one queue's quota and what is known of cards and nodes."""
 
     request: PodRequest
-    objection: Objection | None
+    objection: InvalidRequest | None
     """What is wrong with the asking, whatever room there is."""
     elsewhere: tuple[str, ...] | None
     """The cards it asks for where the nodes that it names have none of them; else None."""

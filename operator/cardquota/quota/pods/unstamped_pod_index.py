@@ -10,7 +10,7 @@ _FEW: Final = 4
 alone, which is more than pods with as many devices as they may ask for should cost."""
 
 
-class LoosePods:
+class UnstampedPodIndex:
     """Uids by what their reading depends on beside their queue and node."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 from typing import Final
 
 from ..stamp import Charge
-from .charge_state import Bucket
+from .charge_state import ChargeState
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 
@@ -13,7 +13,7 @@ _APART: Final = 256
 """Pods between two sums that are kept."""
 
 
-class OwnPods:
+class WorkloadUsage:
     """A workload's pods, added up one by one. What is asked of them costs nothing for each."""
 
     def __init__(self, template: PodFacts | None = None) -> None:
@@ -37,7 +37,7 @@ class OwnPods:
     def add(self, record: PodRecord) -> None:
         """One more of them."""
         if not record.held:
-            if record.bucket is Bucket.GATED_DENY:
+            if record.bucket is ChargeState.GATED_DENY:
                 self.waiting[record.lane] += 1
             return
         charge = record.charge

@@ -14,9 +14,9 @@ from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
-from ..ledger.pod_group_state import GroupBook
+from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
-from ..pending.candidate import Candidate, Lane, Needs
+from ..pending.candidate import Candidate, Needs, PodClass
 from ..pods.pod_record import PodRecord
 from ..stamp import Charge, canonical
 from ..verdict import Outcome, Verdict
@@ -38,7 +38,7 @@ class Opening:
 
     queue: str
     pods: tuple[tuple[PodRecord, Charge], ...]
-    gang: GroupBook | None = None
+    gang: PodGroupState | None = None
     asked: Charge = ()
 
 
@@ -47,7 +47,7 @@ class Wait:
     """A candidate does not fit. With `signature` it lacks room, as all with the same one do."""
 
     verdict: Verdict
-    gang: GroupBook | None = None
+    gang: PodGroupState | None = None
     signature: Hashable = None
     needs: Needs | None = None
 
@@ -80,7 +80,7 @@ class ReleaseJudge:
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
 
     def _judge_gang(
-        self, candidate: Candidate, first: PodRecord, book: GroupBook
+        self, candidate: Candidate, first: PodRecord, book: PodGroupState
     ) -> Opening | Wait:
         if book.held_back:
             return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
@@ -135,7 +135,7 @@ class ReleaseJudge:
             return []
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
 
-    def _alternatives(self, lane: Lane) -> int:
+    def _alternatives(self, lane: PodClass) -> int:
         request = self._ledger.pods[lane.turns[0][-1]].request
         return len(request.cards) if request else 0
 
@@ -226,7 +226,7 @@ def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
     return _judge_readiness(account, book) or verdict
 
 
-def _judge_readiness(account: Account, book: GroupBook) -> Verdict | None:
+def _judge_readiness(account: Account, book: PodGroupState) -> Verdict | None:
     """What a gang waits for whose members are all there, if not enough of them can be tried here.
 
     No word of those whose gates could not be opened just now: they are told that, and tried again.

@@ -15,8 +15,8 @@ from typing import Final
 from .. import messages
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
-from ..ledger.pod_group_state import GroupBook
-from ..pending.candidate import Candidate, Shelf, Turn
+from ..ledger.pod_group_state import PodGroupState
+from ..pending.candidate import Candidate, InadmissibleClass, SortKey
 from ..pending.kinds import Cards
 from ..pending.untold import Behind, Words
 from ..pods.pod_facts import PodFacts
@@ -45,7 +45,7 @@ class Refusal:
 
     pods: tuple[PodRecord, ...]
     verdict: Verdict
-    gang: GroupBook | None = None
+    gang: PodGroupState | None = None
 
 
 class ReleasePass:
@@ -76,15 +76,15 @@ class ReleasePass:
         """Cards that somebody waits for in a fifo queue, and the first who does."""
         self._said: dict[tuple[str, str], Behind] = {}
         """To those behind them, by card and uid: many are behind the same one."""
-        self._after: Turn | None = None
+        self._after: SortKey | None = None
         """Of the last shelf that was tried."""
-        self._files: list[tuple[Turn, str]] | None = None
+        self._files: list[tuple[SortKey, str]] | None = None
         """In a fifo queue a heap: of the files of choices of cards, who is next in each."""
-        self._heads: list[tuple[Turn, Cards]] = []
+        self._heads: list[tuple[SortKey, Cards]] = []
         """And one of the choices that were taken out of them: whose turn it is of each."""
         self._moved = 0
         """Choices and shelves that were put elsewhere in this step: that holds in the next pass."""
-        self._in_no_line: tuple[Shelf | None] | None = None
+        self._in_no_line: tuple[InadmissibleClass | None] | None = None
         """In a fifo queue, of those who are in nobody's way, the next with room; None: to be looked
         for. It is looked for once in a step, whoever is found to hold up others meanwhile.
         """
@@ -125,7 +125,7 @@ class ReleasePass:
     def _ends_before(self, candidate: Candidate) -> bool:
         return candidate.whole is not None and candidate.whole.key == self._before
 
-    def _next_shelf(self) -> Shelf | None:
+    def _next_shelf(self) -> InadmissibleClass | None:
         """The next in which there may be room; in a fifo queue of those that ask for cards the
         next that nobody holds up, for it may hold up others.
         """
@@ -146,13 +146,13 @@ class ReleasePass:
             return shelf or without
         return min(shelf, without, key=lambda one: one.turn)
 
-    def _next_in_no_line(self) -> Shelf | None:
+    def _next_in_no_line(self) -> InadmissibleClass | None:
         if self._in_no_line is None:
             shelves, free = self._line.shelves, self._judge.free
             self._in_no_line = (shelves.next_with_room(free, self._after, of_cards=False),)
         return self._in_no_line[0]
 
-    def _next_in_fifo(self) -> Shelf | None:
+    def _next_in_fifo(self) -> InadmissibleClass | None:
         shelves = self._line.shelves
         if self._files is None:
             self._files = shelves.kinds.fronts()
@@ -178,7 +178,7 @@ class ReleasePass:
                 return shelf
         return None
 
-    def _look_into(self, files: list[tuple[Turn, str]]) -> None:
+    def _look_into(self, files: list[tuple[SortKey, str]]) -> None:
         """Take the next choice out of the first file, or put it where it is passed over."""
         kinds = self._line.shelves.kinds
         turn, name = files[0]
@@ -218,7 +218,7 @@ class ReleasePass:
         self._line.untold.add(candidate, Words(found.verdict, found.gang))
         return None
 
-    def _try_shelf(self, shelf: Shelf) -> Opening | None:
+    def _try_shelf(self, shelf: InadmissibleClass) -> Opening | None:
         candidate = shelf.first
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
@@ -276,7 +276,9 @@ class ReleasePass:
                 self._blocked.setdefault(card, first)
 
 
-def _go_on(files: list[tuple[Turn, str]], name: str, found: tuple[Turn, Cards] | None) -> None:
+def _go_on(
+    files: list[tuple[SortKey, str]], name: str, found: tuple[SortKey, Cards] | None
+) -> None:
     """The first file has this next, or no more."""
     if found is None:
         heapq.heappop(files)
@@ -328,7 +330,7 @@ def _of_those_behind(
             yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
 
 
-def _before(ledger: Ledger, account: Account, card: str, turn: Turn) -> int:
+def _before(ledger: Ledger, account: Account, card: str, turn: SortKey) -> int:
     """How many wait for a card before a turn and hold up those behind them, at the least.
 
     Of those who can never fit nobody has to wait.

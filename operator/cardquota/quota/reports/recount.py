@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..pods.charge_state import Bucket
+from ..pods.charge_state import ChargeState
 from ..stamp import Charge
 from ..steps import Steps
 
@@ -36,7 +36,7 @@ class CountedPod:
 
     uid: str
     queue: str
-    bucket: Bucket
+    bucket: ChargeState
     charge: Charge
     group: str
     bound_order: tuple[str, str, str]
@@ -77,9 +77,9 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps
         for dimension, amount in pod.charge:
             totals = found[pod.queue, dimension]
             totals.requested += amount
-            totals.allocated += amount if pod.bucket is Bucket.ALLOCATED else 0
-            totals.offline += amount if pod.waits and pod.bucket is Bucket.ALLOCATED else 0
-            totals.inqueue += amount if pod.bucket is Bucket.OPEN else 0
+            totals.allocated += amount if pod.bucket is ChargeState.ALLOCATED else 0
+            totals.offline += amount if pod.waits and pod.bucket is ChargeState.ALLOCATED else 0
+            totals.inqueue += amount if pod.bucket is ChargeState.OPEN else 0
     for group in groups:
         _count_group(found, group, members.pop(group.key, []))
         yield
@@ -96,7 +96,7 @@ def _count_group(
         held = sum(
             amount
             for pod in members
-            if pod.bucket in (Bucket.ALLOCATED, Bucket.OPEN)
+            if pod.bucket in (ChargeState.ALLOCATED, ChargeState.OPEN)
             and pod.queue == group.reservation_queue
             for name, amount in pod.charge
             if name == dimension
@@ -105,7 +105,7 @@ def _count_group(
     if group.minimum is None:
         return
     bound = sorted(
-        (pod for pod in members if pod.bucket is Bucket.ALLOCATED), key=lambda p: p.bound_order
+        (pod for pod in members if pod.bucket is ChargeState.ALLOCATED), key=lambda p: p.bound_order
     )
     for pod in bound[group.minimum :]:
         for dimension, amount in pod.charge:

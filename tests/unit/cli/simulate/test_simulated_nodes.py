@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from cardquota.cli.simulate.simulated_nodes import Rooms
+from cardquota.cli.simulate.simulated_nodes import SimulatedNodes
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Pod
@@ -21,14 +21,14 @@ def node(name: str, **more: object) -> Node:
     return msgspec.convert({**body, **more}, Node)
 
 
-def bound(rooms: Rooms) -> str | None:
+def bound(rooms: SimulatedNodes) -> str | None:
     containers = [{"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "1"}}}]
     pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": containers}}, Pod)
     return rooms.bind(pod.spec, pod_facts(pod), CHARGE)
 
 
 def test_first_with_room_then_the_next_then_none() -> None:
-    rooms = Rooms([node("a"), node("b")], DEFAULT_TABLE)
+    rooms = SimulatedNodes([node("a"), node("b")], DEFAULT_TABLE)
     assert [bound(rooms) for _ in range(3)] == ["a", "b", None]
 
 
@@ -49,7 +49,7 @@ def test_first_with_room_then_the_next_then_none() -> None:
     ],
 )
 def test_nodes_that_take_no_pod(more: dict[str, object]) -> None:
-    assert bound(Rooms([node("a", **more)], DEFAULT_TABLE)) is None
+    assert bound(SimulatedNodes([node("a", **more)], DEFAULT_TABLE)) is None
 
 
 def requiring(operator: str, *values: str) -> Pod:
@@ -75,6 +75,6 @@ def test_a_pod_goes_where_the_ledger_says_that_it_may(
     zones = {"in-a": {"zone": "a"}, "in-b": {"zone": "b"}, "nowhere": {}}
     nodes = [node(name, metadata={"name": name, "labels": zone}) for name, zone in zones.items()]
     pod = requiring(operator, *values)
-    rooms = Rooms(nodes, DEFAULT_TABLE)
+    rooms = SimulatedNodes(nodes, DEFAULT_TABLE)
     assert rooms.matching(pod.spec) == expected
     assert rooms.bind(pod.spec, pod_facts(pod), ()) == expected[0]

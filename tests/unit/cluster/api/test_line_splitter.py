@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.cluster.api.line_splitter import Lines
+from cardquota.cluster.api.line_splitter import LineSplitter
 
 
 @given(
@@ -15,13 +15,13 @@ def test_lines_come_out_whole_wherever_the_stream_is_cut(
 ) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    splitter = Lines()
+    splitter = LineSplitter()
     got = [line for start, end in pairwise(edges) for line in splitter.feed(stream[start:end])]
     assert got == [line for line in lines if line and not line.isspace()]
 
 
 def test_half_a_line_is_kept_back() -> None:
-    lines = Lines()
+    lines = LineSplitter()
     assert lines.feed(b'{"a"') == []
     assert lines.feed(b"") == []
     assert lines.feed(b':1}\n\r\n\n{"b"') == [b'{"a":1}']

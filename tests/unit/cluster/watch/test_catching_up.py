@@ -7,7 +7,7 @@ import pytest
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
 from cardquota.cluster.watch import catching_up
 from cardquota.cluster.watch.catching_up import CatchingUp
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
@@ -35,7 +35,7 @@ def requested(ledger: Ledger, card: str) -> int:
 
 async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catching_up, "_PAUSE", 0.0)
-    ledger, pulse, beats = a_crowd(), Pulse(), []
+    ledger, pulse, beats = a_crowd(), ChangeNotifier(), []
     pulse.listen(lambda: beats.append(requested(ledger, H800)))
     assert (requested(ledger, H200), requested(ledger, H800)) == (WAITING, 0)
     ledger.node_seen(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
@@ -51,7 +51,7 @@ async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_where_nothing_is_behind_nothing_is_done() -> None:
-    ledger, pulse, beats = a_ledger(*CARDS), Pulse(), list[int]()
+    ledger, pulse, beats = a_ledger(*CARDS), ChangeNotifier(), list[int]()
     pulse.listen(lambda: beats.append(1))
     CatchingUp(ledger, pulse).look()
     await asyncio.sleep(0.05)

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_told_by_name(delivery: Delivery[Thing], sink: Lo
         ("undecodable", "a", "1", "Expected `int`, got `str`"),
         ("undecodable", "", "", "Expected `object`, got `int`"),
     ]
-    assert sum(delivery.only_in_steps(Known())) == 1
+    assert sum(delivery.only_in_steps(ObjectIndex())) == 1
     assert sink.told[-1] == ("gone", "a", "1")
 
 
@@ -90,7 +90,7 @@ def test_a_sink_that_fails_hears_of_it_and_of_the_rest(
 def test_vanished_objects(delivery: Delivery[Thing], sink: Log) -> None:
     delivery.changed(_raw("a", "1", 5))
     delivery.changed(_raw("b", "2", 6))
-    listed = Known()
+    listed = ObjectIndex()
     delivery.changed(_raw("b", "2", 6), listed=listed)
     assert sum(delivery.only_in_steps(listed)) == 1
     assert sink.told[-1] == ("gone", "a", "1")

@@ -1,8 +1,8 @@
-from cardquota.cluster.watch.object_index import Known
+from cardquota.cluster.watch.object_index import ObjectIndex
 
 
 def test_a_name_taken_over_gives_the_uid_before() -> None:
-    known = Known()
+    known = ObjectIndex()
     assert known.put("ns", "a", "1") is None
     assert known.put("ns", "a", "1") is None
     assert known.put("ns", "a", "2") == "1"
@@ -13,7 +13,7 @@ def test_a_name_taken_over_gives_the_uid_before() -> None:
 
 
 def test_what_is_missing_elsewhere() -> None:
-    known, listed = Known(), Known()
+    known, listed = ObjectIndex(), ObjectIndex()
     for name, uid in (("kept", "1"), ("vanished", "2"), ("replaced", "3")):
         known.put("ns", name, uid)
     known.put("", "node", "4")

@@ -3,7 +3,7 @@
 import asyncio
 
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched
 from cardquota.cluster.watch.overdue_reads import OverdueReads
 from cardquota.quota.reports.drift import drift
@@ -14,7 +14,7 @@ PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]
 
 async def test_they_are_read_without_being_asked_for() -> None:
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
-    ledger, pulse = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), Pulse()
+    ledger, pulse = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
     OverdueReads(ledger, pulse)
     sink = next(w.sink for w in watched(ledger, pulse, lambda _: None) if w.kind == "namespaces")
     beats: list[bool] = []
@@ -30,7 +30,7 @@ async def test_they_are_read_without_being_asked_for() -> None:
 
 
 async def test_others_have_a_turn_in_between() -> None:
-    ledger, pulse = a_ledger(*CARDS, TEAM, *PODS, at_once=0), Pulse()
+    ledger, pulse = a_ledger(*CARDS, TEAM, *PODS, at_once=0), ChangeNotifier()
     OverdueReads(ledger, pulse)
     left: list[int] = []
     read_overdue = ledger.read_overdue

@@ -11,7 +11,7 @@ from builders.pod import PodBody
 from cardquota.control.release import gang_start, gate
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.pod_group_state import GroupBook
+from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
@@ -328,7 +328,7 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
     judged: list[str] = []
     judge = ReleaseJudge._judge_gang
 
-    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: GroupBook) -> Any:
+    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: PodGroupState) -> Any:
         judged.append(book.key)
         return judge(self, candidate, first, book)
 

@@ -1,13 +1,13 @@
 """Namespaces whose gates do not open have a share of the slots, all of them together."""
 
-from cardquota.control.release.namespace_circuit_breaker import Suspects
+from cardquota.control.release.namespace_circuit_breaker import NamespaceCircuitBreaker
 
 
-def suspects(slots: int = 8, gone: frozenset[str] = frozenset()) -> Suspects:
-    return Suspects(slots, lambda namespace: namespace not in gone)
+def suspects(slots: int = 8, gone: frozenset[str] = frozenset()) -> NamespaceCircuitBreaker:
+    return NamespaceCircuitBreaker(slots, lambda namespace: namespace not in gone)
 
 
-def fails(found: Suspects, namespace: str, times: int = 3) -> None:
+def fails(found: NamespaceCircuitBreaker, namespace: str, times: int = 3) -> None:
     for _ in range(times):
         found.end(namespace, begun=found.begin(namespace), worked=False)
 

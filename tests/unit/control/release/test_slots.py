@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cardquota.control.release.namespace_circuit_breaker import Suspects
+from cardquota.control.release.namespace_circuit_breaker import NamespaceCircuitBreaker
 from cardquota.control.release.slots import Claim, Slot, Slots
 
 
@@ -10,7 +10,7 @@ class Stage:
     """Slots, and gangs that ask for them."""
 
     def __init__(self, number: int = 8) -> None:
-        self.suspects = Suspects(number, lambda _: True)
+        self.suspects = NamespaceCircuitBreaker(number, lambda _: True)
         self.woken = 0
         self.slots = Slots(number, self.suspects, self._wake)
         self.taken: dict[Claim, list[Slot]] = {}

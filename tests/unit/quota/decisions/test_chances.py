@@ -5,7 +5,7 @@ import pytest
 from builders import H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions import availabilities as chances
-from cardquota.quota.decisions.availabilities import Chances
+from cardquota.quota.decisions.availabilities import Availabilities
 from cardquota.quota.decisions.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS, TOLERATIONS
@@ -88,7 +88,7 @@ def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[Tole
     nodes = [tainted(f"n{n:03}", H800, f"team{n}") for n in range(100)]
     keys = [f"team{n}" for n in range(99, 99 + TOLERATIONS.most)]
     ledger = a_ledger(QUEUE, *nodes, tainted("full", H200, "team99", cards=0), member("p", *keys))
-    chance_of = Chances(ledger).of(ledger.pods["uid-p"])
+    chance_of = Availabilities(ledger).of(ledger.pods["uid-p"])
     assert chance_of is not None
     assert [chance_of(H200), chance_of(H800)] == [0, 2]
     assert {one.key for one in covers} == {"team99"}
@@ -104,7 +104,7 @@ def test_e7_those_who_tolerate_the_same_of_the_nodes_share_what_is_looked_at() -
     ]
     queue = a_queue("red").with_quota(dict.fromkeys(names, 99))
     ledger = a_ledger(queue, *nodes, *members)
-    asked = Chances(ledger)
+    asked = Availabilities(ledger)
     for n in range(len(members)):
         chance_of = asked.of(ledger.pods[f"uid-m{n:02}"])
         assert chance_of is not None

@@ -9,7 +9,7 @@ from builders.pod import PodBody
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
 from cardquota.quota.decisions.availabilities import MOST_SELECTORS
-from cardquota.quota.decisions.gang_judgement import Kind, Together, judge_gang, kinds_of
+from cardquota.quota.decisions.gang_judgement import GangTrial, Kind, judge_gang, kinds_of
 from cardquota.quota.decisions.room_together import room_together
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
@@ -44,7 +44,7 @@ def one_by_one(ledger: Ledger, members: list[PodRecord]) -> list[Charge] | None:
     """Their cards, each judged by itself when all before it have theirs, kind by kind; None where
     one of them does not fit then.
     """
-    together = Together(ledger)
+    together = GangTrial(ledger)
     found: list[Charge] = [()] * len(members)
     for kind in kinds_of(members, len(members)):
         for place in kind.places:

@@ -29,7 +29,7 @@ from builders import (
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 
@@ -180,7 +180,7 @@ def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> N
     events.insert(place, Event(pod))
     ledger = told([Event(FIXED["h200-1"]), Event(FIXED["h800-1"]), *events])
     assert totals(ledger) == {("red", H800): Totals(requested=2)}
-    assert ledger.pods[pod.uid].bucket is Bucket.GATED_DENY
+    assert ledger.pods[pod.uid].bucket is ChargeState.GATED_DENY
     assert not ledger.in_any_quota(H200)
 
 

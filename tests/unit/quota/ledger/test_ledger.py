@@ -18,7 +18,7 @@ from builders import (
 )
 from cardquota.quota.ledger.account import OUTSIDE
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Reservation, Stamp, canonical
@@ -421,7 +421,7 @@ def test_a_drift_would_be_told() -> None:
     ledger = a_cluster(POD)
     account = ledger.account("red")
     assert account is not None
-    account.move(H200, Bucket.OPEN, 1)
+    account.move(H200, ChargeState.OPEN, 1)
     assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
 
 

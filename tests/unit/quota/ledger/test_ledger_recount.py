@@ -22,7 +22,7 @@ from builders.queue import QueueBody
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import NOBODY
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.quota_check import Asking
+from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
 from cardquota.quota.release.release_pass import Refusal, openings
@@ -477,7 +477,7 @@ class Histories(RuleBasedStateMachine):
                 plain = plainly(self.ledger, account, at_create=at_create)
                 if account.name and len(plain.claims) < 7 and plain.fits():
                     way = on_the_way(self.ledger, account) if at_create else NOBODY
-                    asking = Asking(account, None, {}, on_the_way=way)
+                    asking = QuotaCheck(account, None, {}, on_the_way=way)
                     for card, amount in product(account.quota, (1, 2)):
                         one = PodRequest((card,), "", amount, 0, 0)
                         expected = plain.fits(Claim((card,), amount))

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.release.release_pass import Opening, Refusal, openings
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.verdict import Outcome
@@ -123,9 +123,11 @@ def test_what_waits_for_a_node_with_its_card_is_requested(
     ledger = a_ledger(BIG, SMALL, l4, a_node("bare"), QUEUE, pod)
     record = ledger.pods[pod.uid]
     assert dict(record.charge) == {**requested, "cpu": 2000}
-    assert record.bucket is Bucket.GATED_GATE  # in nobody's way, though its policy is Deny
+    assert record.bucket is ChargeState.GATED_GATE  # in nobody's way, though its policy is Deny
     see(ledger, a_node("bare").with_cards(H800, 8))
-    assert record.bucket is (Bucket.GATED_GATE if cards == "NVIDIA-L4" else Bucket.GATED_DENY)
+    assert record.bucket is (
+        ChargeState.GATED_GATE if cards == "NVIDIA-L4" else ChargeState.GATED_DENY
+    )
 
 
 def test_what_a_pod_may_use_by_the_labels_of_cards_is_what_it_requests() -> None:
@@ -147,7 +149,7 @@ def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_sam
     pod = on_node_named("bare").with_cpu("2").gated()
     ledger = a_ledger(BIG, a_node("bare"), QUEUE.with_quota({}), pod)
     record = ledger.pods[pod.uid]
-    assert (dict(record.charge), record.bucket) == ({"cpu": 2000}, Bucket.GATED_GATE)
+    assert (dict(record.charge), record.bucket) == ({"cpu": 2000}, ChargeState.GATED_GATE)
     assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
 
 

@@ -5,7 +5,7 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.account import OUTSIDE
-from cardquota.quota.pods.charge_state import Bucket
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.vocabulary import Mode, Policy
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
@@ -91,14 +91,14 @@ def test_section_2_the_queue_says_the_policy_else_the_controller(
     ledger = a_cluster(*things)
     assert ledger.policy_of(pod.facts(), "red") is policy
     see(ledger, pod.gated())
-    bucket = Bucket.GATED_GATE if policy is Policy.GATE else Bucket.GATED_DENY
+    bucket = ChargeState.GATED_GATE if policy is Policy.GATE else ChargeState.GATED_DENY
     assert ledger.pods[pod.uid].bucket is bucket
 
 
 def test_a_change_of_policy_moves_who_is_gated() -> None:
     ledger = a_cluster(POD.gated())
     see(ledger, RED.with_policy("Gate"))
-    assert ledger.pods[POD.uid].bucket is Bucket.GATED_GATE
+    assert ledger.pods[POD.uid].bucket is ChargeState.GATED_GATE
 
 
 def test_the_mode_of_a_namespace() -> None:

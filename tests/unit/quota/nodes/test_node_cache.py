@@ -2,11 +2,11 @@
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.cards.catalog import Catalog
-from cardquota.quota.nodes.node_cache import NodeBook
+from cardquota.quota.nodes.node_cache import NodeCache
 
 
-def a_book() -> NodeBook:
-    return NodeBook(Catalog())
+def a_book() -> NodeCache:
+    return NodeCache(Catalog())
 
 
 def test_the_cluster_has_the_sum_of_what_nodes_offer() -> None:
@@ -54,7 +54,7 @@ def test_a_card_never_seen_before_is_told_once() -> None:
 def test_a_card_that_was_recorded_elsewhere_tells_both_resource_names() -> None:
     catalog = Catalog()
     catalog.record(H200, "old.example/gpu")
-    book = NodeBook(catalog)
+    book = NodeCache(catalog)
     assert sorted(book.see(a_node("a").with_cards(H200, 8).facts())) == [GPU, "old.example/gpu"]
 
 
@@ -134,7 +134,7 @@ def test_d8_a_pod_bound_before_its_node_is_seen_gets_its_card_then() -> None:
 
 def test_a_selector_picks_nodes_that_offer_one_of_the_cards() -> None:
     """Or any, if no card is asked for."""
-    book = NodeBook(Catalog())
+    book = NodeCache(Catalog())
     for node in (
         a_node("a").with_cards(H200, 8).labelled("pool", "one"),
         a_node("b").with_cards(H200, 8),

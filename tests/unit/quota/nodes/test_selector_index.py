@@ -13,7 +13,7 @@ from builders.pod import PodBody
 from cardquota.quota.cards.catalog import Catalog
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.nodes.node_cache import NodeBook
+from cardquota.quota.nodes.node_cache import NodeCache
 from cardquota.quota.selectors.selector import HOST_NAME, Selector
 from cardquota.quota.vocabulary import Reason
 
@@ -110,8 +110,8 @@ def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
 # --- who has to be read anew ------------------------------------------------------------------
 
 
-def a_book(*nodes: NodeBody) -> NodeBook:
-    book = NodeBook(Catalog())
+def a_book(*nodes: NodeBody) -> NodeCache:
+    book = NodeCache(Catalog())
     for node in nodes:
         book.see(node.facts())
     return book

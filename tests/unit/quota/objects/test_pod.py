@@ -6,7 +6,7 @@ import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import Pulse
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched
 from cardquota.quota.ledger.ledger import Ledger
@@ -22,7 +22,7 @@ LARGE = STOCK.requiring(*[[]] * (ELEMENTS.most + 1)).with_spec(tolerations=[{}] 
 
 def told(ledger: Ledger, pod: PodBody) -> None:
     """As the watch tells it."""
-    (pods,) = (one for one in watched(ledger, Pulse(), print) if one.kind == "pods")
+    (pods,) = (one for one in watched(ledger, ChangeNotifier(), print) if one.kind == "pods")
     encoded = json.dumps(pod.body, separators=(",", ":")).encode()
     Delivery("pods", pods.struct, pods.sink).changed(encoded)  # type: ignore[arg-type]
 

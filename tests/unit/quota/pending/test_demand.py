@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardquota.quota.pending import demand as module
-from cardquota.quota.pending.candidate import Shelf, Turn
+from cardquota.quota.pending.candidate import InadmissibleClass, SortKey
 from cardquota.quota.pending.demand import Demand
 
 NUMBERS = st.integers(0, 40)
 CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
 
 
-def turn(number: int) -> Turn:
+def turn(number: int) -> SortKey:
     return number // 7, f"{number % 7}", "", f"uid-{number:05}"
 
 
@@ -22,9 +22,9 @@ class Plain:
     """The same, one after the other."""
 
     def __init__(self) -> None:
-        self.entries: dict[Turn, tuple[int, Shelf]] = {}
+        self.entries: dict[SortKey, tuple[int, InadmissibleClass]] = {}
 
-    def first(self, room: int, after: Turn | None) -> tuple[Turn, Shelf] | None:
+    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
         for one, (need, shelf) in sorted(self.entries.items()):
             if need <= room and (after is None or one > after):
                 return one, shelf
@@ -47,7 +47,7 @@ def test_e6_the_first_after_a_turn_that_needs_no_more_is_found(
                 demand.take(at)
                 del plain.entries[at]
             else:
-                shelf = Shelf(number, frozenset())
+                shelf = InadmissibleClass(number, frozenset())
                 demand.put(at, need, shelf)
                 plain.entries[at] = need, shelf
             assert bool(demand) == bool(plain.entries)
@@ -59,7 +59,7 @@ def test_e6_the_first_after_a_turn_that_needs_no_more_is_found(
 @pytest.mark.parametrize("back", [False, True])
 def test_blocks_stay_few_whoever_goes(back: bool) -> None:
     """Of thousands that came, and of the few that are left of them."""
-    demand, shelf = Demand(), Shelf("", frozenset())
+    demand, shelf = Demand(), InadmissibleClass("", frozenset())
     turns = [turn(number) for number in range(5_000)]
     for at in reversed(turns) if back else turns:
         demand.put(at, 1, shelf)

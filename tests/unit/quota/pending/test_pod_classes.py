@@ -15,7 +15,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.gang import Gang
-from cardquota.quota.pending.pending_queue import WaitingLine
+from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.pod_record import PodRecord
 
 from ..open_books import next_opening, with_nothing_noted
@@ -115,16 +115,16 @@ class Lines:
 @pytest.fixture(autouse=True)
 def lanes_of_one_gang(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pod never joins a lane whose pods have another gang than it has, or none."""
-    join = WaitingLine.join
+    join = PendingQueue.join
 
     def checked(
-        line: WaitingLine, record: PodRecord, key: Hashable, gang: Gang | None = None
+        line: PendingQueue, record: PodRecord, key: Hashable, gang: Gang | None = None
     ) -> None:
         if key in line.lanes and line.lanes[key].gang is not gang:
             raise LookupError(f"{record.facts.name} joins a lane of another gang")
         join(line, record, key, gang)
 
-    monkeypatch.setattr(WaitingLine, "join", checked)
+    monkeypatch.setattr(PendingQueue, "join", checked)
 
 
 def first_difference(seed: int) -> str:

@@ -19,7 +19,7 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_request import Objection, objection
+from cardquota.quota.pods.pod_request import InvalidRequest, objection
 from cardquota.quota.vocabulary import Reason
 
 PRODUCT = f"{GPU}.product"
@@ -34,7 +34,7 @@ def cards_of(pod: PodBody, ledger: Ledger | None = None) -> tuple[str, ...]:
     return (ledger or a_cluster()).request_of(pod.facts(), "queue").cards
 
 
-def objection_to(pod: PodBody, ledger: Ledger | None = None) -> Objection | None:
+def objection_to(pod: PodBody, ledger: Ledger | None = None) -> InvalidRequest | None:
     ledger = ledger or a_cluster()
     account = ledger.account("queue")
     assert account is not None

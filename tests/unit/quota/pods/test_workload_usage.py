@@ -19,7 +19,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods import workload_usage as own_pods
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.pods.workload_usage import OwnPods
+from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.steps import to_its_end
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
@@ -46,8 +46,8 @@ def names(ledger: Ledger, queue: str = "red", namespace: str = "team", kind: str
     return " ".join(record.facts.name for record in found)
 
 
-def own(ledger: Ledger, template: PodBody | None = None) -> OwnPods:
-    found = OwnPods(template.facts() if template else None)
+def own(ledger: Ledger, template: PodBody | None = None) -> WorkloadUsage:
+    found = WorkloadUsage(template.facts() if template else None)
     named = lambda name: name == JOB  # noqa: E731
     to_its_end(ledger.made_pods.each("red", "team", "Job", named, found.add))
     return found

@@ -9,9 +9,9 @@ import pytest
 from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.candidate import Candidate, Shelf
+from cardquota.quota.pending.candidate import Candidate, InadmissibleClass
 from cardquota.quota.pending.demand import Demand
-from cardquota.quota.pending.inadmissible_classes import Shelves
+from cardquota.quota.pending.inadmissible_classes import InadmissibleClasses
 from cardquota.quota.pending.kinds import Kinds
 from cardquota.quota.release import release_pass as module
 from cardquota.quota.release.release_judge import ReleaseJudge, Wait
@@ -101,9 +101,9 @@ def test_a_step_judges_one_candidate_and_touches_few(
     release(ledger)
     see(ledger, a_queue("blue").with_quota({"NVIDIA-A1": 1}))
     counted(ReleaseJudge, "judge")
-    counted(Shelves, "put")
-    counted(Shelves, "take")
-    counted(Shelves, "note")
+    counted(InadmissibleClasses, "put")
+    counted(InadmissibleClasses, "take")
+    counted(InadmissibleClasses, "note")
     steps = 0
     for _ in ReleasePass(ledger, red(ledger)):
         assert len(work) <= 2 * 64
@@ -252,14 +252,14 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(300), *unlike(2, H800, "h"))
     assert release(ledger)[0] == [["h000"], ["h001"]]
-    looked: list[Shelf] = []
-    plain = Shelf.may_fit
+    looked: list[InadmissibleClass] = []
+    plain = InadmissibleClass.may_fit
 
-    def noted(self: Shelf, free: Callable[[str], int]) -> bool:
+    def noted(self: InadmissibleClass, free: Callable[[str], int]) -> bool:
         looked.append(self)
         return plain(self, free)
 
-    monkeypatch.setattr(Shelf, "may_fit", noted)
+    monkeypatch.setattr(InadmissibleClass, "may_fit", noted)
     assert release(ledger) == ([], [])
     assert len(looked) == 1
 
@@ -312,7 +312,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     counted(Kinds, "first_of")
     counted(Kinds, "first_in")
-    counted(Shelf, "may_fit")
+    counted(InadmissibleClass, "may_fit")
     return found
 
 
