@@ -45,7 +45,7 @@ def _compare(
         _decide(ledger)
     for turn in range(ROUNDS):
         for number, ledger in enumerate(worlds):
-            ledger.news.stir(queue)
+            ledger.dirty.mark_pending(queue)
             idle[number].append(_timed(ledger))
             freed[number].append(_release(ledger, queue, turn))
     least, most = sizes[0], sizes[-1]
@@ -73,7 +73,7 @@ def _timed(ledger: Ledger) -> float:
 
 def _decide(ledger: Ledger) -> None:
     """As the release door does, without the patches."""
-    for queue in queue_order(ledger, ledger.news.take_stirred()):
+    for queue in queue_order(ledger, ledger.dirty.take_pending()):
         for found in openings(ledger, queue):
             if isinstance(found, Refusal):
                 continue
@@ -81,7 +81,7 @@ def _decide(ledger: Ledger) -> None:
                 ledger.reserve(found.gang.key, found.queue, "term", found.asked)
             for record, cards in found.pods:
                 ledger.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
 
 
 def _world(waiting: list[Body], *, queues: int = 1) -> Ledger:

@@ -68,14 +68,14 @@ class World(Replica):
         pod = gated("q0000").in_group(group or None)
         facts = pod.facts()
         for index in range(number):
-            self._lay(replace(facts, uid=f"crowd-{index}", name=f"crowd-{index}"))
+            self._charge(replace(facts, uid=f"crowd-{index}", name=f"crowd-{index}"))
         self.settle()
 
     def loose(self, number: int) -> None:
         """So many that run in the first queue and namespace, and that passed no gate of ours."""
         facts = gated("q0000").on_node("node-0000").facts()
         for index in range(number):
-            self._lay(replace(facts, uid=f"loose-{index}", name=f"loose-{index}"))
+            self._charge(replace(facts, uid=f"loose-{index}", name=f"loose-{index}"))
         self.settle()
 
     def settle(self) -> None:
@@ -89,7 +89,7 @@ class World(Replica):
             queue = f"q{index % queues:04}"
             name = f"{facts.state.name.lower()}-{index}"
             stamp = facts.stamp._replace(queue=queue) if facts.stamp else None
-            self._lay(
+            self._charge(
                 replace(
                     facts,
                     uid=f"u-{name}",
@@ -101,7 +101,7 @@ class World(Replica):
                 )
             )
 
-    def _lay(self, facts: PodFacts) -> None:
+    def _charge(self, facts: PodFacts) -> None:
         self.ledger.pod_seen(facts)
         self.deliveries["pods"].known.put(facts.namespace, facts.name, facts.uid)
 

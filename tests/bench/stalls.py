@@ -17,7 +17,7 @@ from prometheus_client import generate_latest
 from builders import H200, Body, a_namespace, a_node, a_queue
 from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control.queues.queue_metrics import measure_drift, refresh
-from cardquota.control.reports.audit import report_strangers
+from cardquota.control.reports.audit import report_unadmitted
 from cardquota.control.reports.unadmitted import UnadmittedReports
 from cardquota.loop.stretch import BOUND
 from cardquota.loop.turns import Turns
@@ -179,9 +179,9 @@ async def _one_queue(figures: _Figures) -> None:
     )
     await figures.take("80,000 got past in one queue", lambda: unadmitted.look(["q0000"]))
     for uid in world.ledger.pods:
-        world.ledger.news.meet(uid)
+        world.ledger.dirty.mark_unadmitted(uid)
     await figures.take(
-        "100,000 strangers are looked at", lambda: report_strangers(world.ledger, world.events)
+        "100,000 strangers are looked at", lambda: report_unadmitted(world.ledger, world.events)
     )
     for kind, body in (
         ("podgroups", stall_world.group(10_000)),

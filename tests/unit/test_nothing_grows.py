@@ -59,7 +59,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._loose._by_device"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
-        lambda: ledger.news._strangers.add("uid"),
+        lambda: ledger.dirty._unadmitted.add("uid"),
         lambda: ledger._account("red").waiting.lanes.setdefault("lane", None),  # type: ignore[arg-type]
         lambda: ledger._group("team/gang").succeeded.add("uid"),
     ]
@@ -75,11 +75,11 @@ def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
     feed.pulse.listen(ledger.rest)
-    before = containers(ledger.news, ledger.nodes)
+    before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
     bits = {f"NodeCache._pins.{name}" for name in ("_behind", "_free_bits")}
-    assert_nothing_grew(before, containers(ledger.news, ledger.nodes), but=bits)
+    assert_nothing_grew(before, containers(ledger.dirty, ledger.nodes), but=bits)
 
 
 # --- what the leader has beside the ledger --------------------------------------------------
@@ -170,8 +170,8 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
         await until(lambda: not door._tasks and not door._wake.is_set() and not door._pods, 30)
-        ledger.news.take_changed()  # as the hand-over to the status writer does
-        ledger.news.take_strangers()
+        ledger.dirty.take_changed()  # as the hand-over to the status writer does
+        ledger.dirty.take_unadmitted()
         ledger.nodes.forget_reports()
 
     calls = count()

@@ -27,7 +27,7 @@ from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
 from .release.groups import GroupKeeper
 from .release.stamp_keeper import StampKeeper
-from .reports.audit import report_strangers
+from .reports.audit import report_unadmitted
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
 from .reports.unadmitted import UnadmittedReports
@@ -212,11 +212,11 @@ class Leadership:
         self._flush, self._flushed_at = None, self._clock()
         if self._reports is None:
             return
-        strangers_left = report_strangers(self._ledger, self._events)
-        told = not strangers_left and report_nodes(self._ledger, self._events)
+        unadmitted_left = report_unadmitted(self._ledger, self._events)
+        told = not unadmitted_left and report_nodes(self._ledger, self._events)
         if not (told and self._namespaces.look()):
             self._flush_later()
-        changed = self._ledger.news.take_changed()
+        changed = self._ledger.dirty.take_changed()
         self._unadmitted.look(changed)
         self._reports.changed(changed)
 

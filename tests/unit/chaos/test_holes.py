@@ -41,8 +41,8 @@ def undecided_blind() -> bool:
     """Whether a member goes for whom two are reserved, where seven are held of two (Q7)."""
     quota = a_queue("red").with_quota({H200: 2, H800: 1})
     group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
-    past_us = a_pod("x").in_queue("red").naming(EITHER).asking_for(5)
-    ledger = a_ledger(*CARDS, quota, group, past_us, waits("a", 1).in_group("gang"))
+    unadmitted = a_pod("x").in_queue("red").naming(EITHER).asking_for(5)
+    ledger = a_ledger(*CARDS, quota, group, unadmitted, waits("a", 1).in_group("gang"))
     return judge_release(ledger, ledger.pods["uid-a"]).fits
 
 

@@ -82,7 +82,7 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> Plain:
             continue
         group = record.facts.group if record.facts.group in left else ""
         choice = record.request is not None and len(record.request.cards) > 1
-        if choice and record.claim is not None and record.bucket is not ChargeState.ALLOCATED:
+        if choice and record.claim is not None and record.charge_state is not ChargeState.ALLOCATED:
             # Of one that got past us the card that it is shown with counts for the reservation.
             found.claims.append((record.claim[0], "" if record.held else group))
             if record.held and group:
@@ -102,7 +102,7 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> Plain:
 
 def _could_go(ledger: Ledger, record: PodRecord) -> bool:
     """Whether the gate of a gated Deny pod would open now, were it the only one."""
-    if record.bucket is not ChargeState.GATED_DENY or not record.releasable:
+    if record.charge_state is not ChargeState.GATED_DENY or not record.releasable:
         return False
     if ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
         return True
@@ -113,7 +113,7 @@ def a_gang_is_on_the_way(ledger: Ledger, account: Account) -> bool:
     """Whether members of one wait under policy Deny that goes whole, or not at all."""
     return any(
         record.queue == account.name
-        and record.bucket is ChargeState.GATED_DENY
+        and record.charge_state is ChargeState.GATED_DENY
         and record.facts.group != ""
         and not ledger.groups[record.facts.group].started
         for record in ledger.pods.values()

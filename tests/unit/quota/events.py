@@ -95,10 +95,10 @@ def books(ledger: Ledger) -> dict[str, Any]:
     return {
         "rows": {
             (account.name, dimension): (
-                row.by_bucket[ChargeState.ALLOCATED],
-                row.by_bucket[ChargeState.OPEN],
-                row.by_bucket[ChargeState.GATED_DENY],
-                row.by_bucket[ChargeState.GATED_GATE],
+                row.by_charge_state[ChargeState.ALLOCATED],
+                row.by_charge_state[ChargeState.RELEASED],
+                row.by_charge_state[ChargeState.GATED_DENY],
+                row.by_charge_state[ChargeState.GATED_GATE],
                 row.reserved,
                 row.elastic,
                 row.offline,
@@ -109,7 +109,7 @@ def books(ledger: Ledger) -> dict[str, Any]:
         "pods": {
             uid: (
                 record.queue,
-                record.bucket,
+                record.charge_state,
                 record.charge,
                 record.request,
                 record.turn if record.releasable else None,

@@ -19,7 +19,7 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
             row.inqueue,
             row.allocated,
             row.elastic,
-            row.by_bucket[ChargeState.GATED_DENY],
+            row.by_charge_state[ChargeState.GATED_DENY],
         )
         for account in ledger.accounts()
         for dimension, row in account.rows.items()

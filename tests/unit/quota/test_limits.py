@@ -326,7 +326,7 @@ def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:
 # --- what came past us is charged ------------------------------------------------------------
 
 
-def past_us() -> Iterator[tuple[str, PodBody, int]]:
+def unadmitted() -> Iterator[tuple[str, PodBody, int]]:
     gpu = {"limits": {"nvidia.com/gpu": "1"}}
     many = [{"name": f"c{n}", "resources": gpu} for n in range(300)]
     yield "containers", STOCK.with_spec(containers=many), 300
@@ -341,7 +341,7 @@ def past_us() -> Iterator[tuple[str, PodBody, int]]:
 
 
 @pytest.mark.parametrize(
-    ("pod", "cards"), [case[1:] for case in past_us()], ids=[case[0] for case in past_us()]
+    ("pod", "cards"), [case[1:] for case in unadmitted()], ids=[case[0] for case in unadmitted()]
 )
 def test_i3_a_pod_beyond_a_limit_that_came_past_us_is_never_free(pod: PodBody, cards: int) -> None:
     bound = a_ledger(*CARDS, RED, pod.on_node("h200-a"))

@@ -190,7 +190,7 @@ class Simulation:
 
     def _release(self) -> None:
         """Open gates until none can be opened, as the leader does after every event."""
-        while stirred := self.ledger.news.take_stirred():
+        while stirred := self.ledger.dirty.take_pending():
             opened = [
                 uid
                 for queue in queue_order(self.ledger, stirred)

@@ -39,7 +39,7 @@ async def refresh(ledger: Ledger, metrics: Metrics) -> None:
             if exists:
                 _resources(account, rows)
             rows["gated_pods"][queue,] += len(account.waiting)
-            rows["unadmitted_pods"][queue,] += len(account.past_us)
+            rows["unadmitted_pods"][queue,] += len(account.unadmitted)
     await _cluster(ledger, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
 

@@ -188,13 +188,13 @@ class GateReleaser:
         slice_ = TimeSlice(self._clock)
         self._upkeep.go_on()
         left = self._put_back(slice_)
-        self._order.add(self._ledger.news.take_stirred())
+        self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
         self._decide(slice_, since)
         if not self._order:
             more = self._slots.hand_out(others_wait=False)
         more = self._refusals.go_on(slice_) or more
-        self._order.add(self._ledger.news.take_stirred())
+        self._order.add(self._ledger.dirty.take_pending())
         if more or left or (self._order and self._slots.free):
             self._wake.set()
 
@@ -257,7 +257,7 @@ class GateReleaser:
         """Charge, then send. Everything that is awaited happens after the charge."""
         if not self._ledger.read_first(record.facts.uid for record, _ in opening.pods):
             # What they were judged by has changed since they were read: in another pass.
-            self._ledger.news.stir(opening.queue)
+            self._ledger.dirty.mark_pending(opening.queue)
             self.wake()
             return
         reservation = None

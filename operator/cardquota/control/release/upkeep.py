@@ -58,7 +58,7 @@ class Upkeep:
 
     def go_on(self) -> None:
         """Begin with some of what is to be done. Costs by those, and by what is new."""
-        for key in self._ledger.news.take_groups():
+        for key in self._ledger.dirty.take_groups():
             if key in self._kept:
                 self._kept[key] = True
             else:
@@ -67,7 +67,7 @@ class Upkeep:
             key, _ = self._to_keep.popitem(last=False)
             self._kept[key] = False
             self._start(self._keep(key))
-        for uid in self._ledger.news.take_to_correct():
+        for uid in self._ledger.dirty.take_incorrect():
             self._to_correct[uid] = None
             if uid in self._ledger.misplaced:
                 self._to_correct.move_to_end(uid, last=False)  # of audit mode it may be all pods
@@ -97,7 +97,7 @@ class Upkeep:
 
     def look_again(self, key: str) -> None:
         """Have a group brought up to date, though nothing was heard of it."""
-        self._ledger.news.stir_group(key)
+        self._ledger.dirty.mark_group(key)
         self._wake()
 
     async def _correct(self, uid: str) -> None:

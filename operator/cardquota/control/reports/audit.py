@@ -14,12 +14,12 @@ _AT_A_TIME: Final = 1_000
 """Pods that are looked at in one call."""
 
 
-def report_strangers(ledger: Ledger, events: EventRecorder) -> bool:
+def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
     """An event on each pod that came ungated, in audit mode, while its queue is over quota.
 
     Of many at once some; whether there are more, for another call.
     """
-    for uid in ledger.news.take_strangers(_AT_A_TIME):
+    for uid in ledger.dirty.take_unadmitted(_AT_A_TIME):
         record = ledger.pods.get(uid)
         if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
             continue
@@ -34,7 +34,7 @@ def report_strangers(ledger: Ledger, events: EventRecorder) -> bool:
                 reason=_reason(ledger, record, shorts[0].dimension),
                 message=messages.audited(text),
             )
-    return ledger.news.strangers > 0
+    return ledger.dirty.unadmitted > 0
 
 
 def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:

@@ -49,7 +49,7 @@ class UnadmittedReports:
             if queue == OUTSIDE or account is None or account.facts is None:
                 self._note(queue, 0)
             elif queue not in self._timers:
-                count = len(account.past_us)
+                count = len(account.unadmitted)
                 if count > self._known.get(queue, 0):
                     self._timers[queue] = self._later(_GATHER, partial(self._tell, queue))
                 else:
@@ -73,15 +73,15 @@ class UnadmittedReports:
         account = self._ledger.account(queue)
         if account is None or account.facts is None:
             return
-        past_us = account.past_us
-        more = len(past_us) > self._known.get(queue, 0)
-        self._note(queue, len(past_us))
+        unadmitted = account.unadmitted
+        more = len(unadmitted) > self._known.get(queue, 0)
+        self._note(queue, len(unadmitted))
         if not more:
             return
         # The reason is the same as the last time; that there are more is news.
         self._events.forget(account.facts.uid)
-        text = messages.unadmitted(queue, len(past_us), _amounts(past_us.held))
-        first = self._ledger.pods[next(iter(past_us))].facts
+        text = messages.unadmitted(queue, len(unadmitted), _amounts(unadmitted.held))
+        first = self._ledger.pods[next(iter(unadmitted))].facts
         _LOG.warning("%s (the first is %s)", text, logged(first.namespace, first.name))
         reference = queue_reference(account.facts)
         self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)

@@ -13,11 +13,11 @@ from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
 from ..vocabulary import CPU, MEMORY
 from .queue_facts import QueueFacts
-from .unadmitted_pods import PastUs
+from .unadmitted_pods import UnadmittedPods
 
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
 _ALLOCATED: Final = ChargeState.ALLOCATED
-_OPEN: Final = ChargeState.OPEN
+_OPEN: Final = ChargeState.RELEASED
 
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
@@ -26,10 +26,10 @@ OUTSIDE: Final = ""
 class Row:
     """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
-    __slots__ = ("by_bucket", "elastic", "offline", "reserved")
+    __slots__ = ("by_charge_state", "elastic", "offline", "reserved")
 
     def __init__(self) -> None:
-        self.by_bucket = [0, 0, 0, 0]
+        self.by_charge_state = [0, 0, 0, 0]
         self.reserved = 0
         self.elastic = 0
         self.offline = 0
@@ -38,35 +38,37 @@ class Row:
     @property
     def allocated(self) -> int:
         """Bound and not finished."""
-        return self.by_bucket[_ALLOCATED]
+        return self.by_charge_state[_ALLOCATED]
 
     @property
     def inqueue(self) -> int:
         """Let through but not bound, and what groups still reserve."""
-        return self.by_bucket[_OPEN] + self.reserved
+        return self.by_charge_state[_OPEN] + self.reserved
 
     @property
     def charged(self) -> int:
         """Allocated and inqueue: what counts against the quota (E2)."""
-        buckets = self.by_bucket
+        buckets = self.by_charge_state
         return buckets[_ALLOCATED] + buckets[_OPEN] + self.reserved
 
     @property
     def requested(self) -> int:
         """All that are not finished, gated ones included."""
-        return sum(self.by_bucket)
+        return sum(self.by_charge_state)
 
     @property
     def empty(self) -> bool:
         """Whether nothing is counted here."""
-        return not (any(self.by_bucket) or self.reserved or self.elastic or self.offline)
+        return not (any(self.by_charge_state) or self.reserved or self.elastic or self.offline)
 
 
 def sum_of(rows: Sequence[Row]) -> Row:
     """One row that counts what all of these count. A fraction of a microsecond for each."""
     total = Row()
     if rows:
-        total.by_bucket = [sum(column) for column in zip(*(r.by_bucket for r in rows), strict=True)]
+        total.by_charge_state = [
+            sum(column) for column in zip(*(r.by_charge_state for r in rows), strict=True)
+        ]
     total.reserved = sum(row.reserved for row in rows)
     total.elastic = sum(row.elastic for row in rows)
     total.offline = sum(row.offline for row in rows)
@@ -89,9 +91,9 @@ class Account:
         "facts",
         "loose",
         "name",
-        "past_us",
         "quota_mark",
         "rows",
+        "unadmitted",
         "undecided",
         "waiting",
     )
@@ -109,7 +111,7 @@ class Account:
         """Different whenever a row has changed."""
         self.loose: set[str] = set()
         """Pods whose charge may still change."""
-        self.past_us = PastUs()
+        self.unadmitted = UnadmittedPods()
         """Those of them that are let through or bound, though we opened no gate of theirs (I3).
 
         Pods that audit mode let by passed by design and are not among them, also later.
@@ -141,10 +143,10 @@ class Account:
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
 
-    def move(self, dimension: str, bucket: ChargeState, amount: int) -> None:
-        """Add to one bucket; a row that comes to nothing is dropped."""
+    def move(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
+        """Add to what has one charge state; a row that comes to nothing is dropped."""
         row = self._writable(dimension)
-        row.by_bucket[bucket] += amount
+        row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
     def claim(self, claim: Claim, shown: str, sign: int) -> None:

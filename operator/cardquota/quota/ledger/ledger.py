@@ -51,26 +51,26 @@ class Ledger(LedgerDecisions):
             self._succeed(facts.uid, "")  # if somebody has set its phase back
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
-                self.news.meet(facts.uid)
+                self.dirty.mark_unadmitted(facts.uid)
         else:
             news = facts.revision > record.facts.revision and record.held_back
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
                 return
-            self._lift(record)
+            self._uncharge(record)
             record.facts = facts
             record.held_back = record.held_back and not news
             if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
                 record.assumed = None
-        self._lay(record)
+        self._charge(record)
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
         self._kept_text.forget(uid)
         record = self.pods.pop(uid, None)
-        self.news.part(uid)
+        self.dirty.forget(uid)
         if record is not None:
-            self._lift(record)
+            self._uncharge(record)
             self._hold(record, ())
         self._succeed(uid, "")
 
@@ -124,7 +124,7 @@ class Ledger(LedgerDecisions):
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reassess(account.loose)
-        self.news.touch(facts.name)
+        self.dirty.mark_changed(facts.name)
 
     def queue_gone(self, name: str) -> None:
         """A queue was deleted; what is charged to its name stays visible."""
@@ -134,7 +134,7 @@ class Ledger(LedgerDecisions):
         account.facts = None
         self._set_quota(account, {})
         self._reassess(account.loose)
-        self.news.touch(name)
+        self.dirty.mark_changed(name)
         self._forget_unused(account)
 
     def group_seen(self, facts: GroupFacts) -> None:
@@ -149,7 +149,7 @@ class Ledger(LedgerDecisions):
             if facts == book.facts and book.assumed is None:
                 if facts.revision > book.facts.revision:
                     # What we wrote under the older version was in vain: look again.
-                    self.news.stir_group(book.key)
+                    self.dirty.mark_group(book.key)
                 book.facts.revision = facts.revision
                 return
         if facts.revision >= book.settled_revision > 0 or (
@@ -226,14 +226,14 @@ class Ledger(LedgerDecisions):
         """Costs in proportion to the members only where something that they are read by changed:
         not for a phase or a count, which we write ourselves while a gang binds.
         """
-        self.news.stir_group(book.key)
+        self.dirty.mark_group(book.key)
         before, gang = _as_read(book), book.gang
         start = book.minimum, book.reservation
         self._settle(book.see(facts, self._account) | book.repost(self._account))
         if _as_read(book) == before and start == (book.minimum, book.reservation):
             return
         self._stir(book)
-        self.news.touch(*{record.queue for record in book.members.values()})
+        self.dirty.mark_changed(*{record.queue for record in book.members.values()})
         if _as_read(book) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(book.members, stamped=gang != book.gang)
@@ -268,9 +268,9 @@ class Ledger(LedgerDecisions):
         for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
             left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
             if left != record.node_cards:
-                self._lift(record)
+                self._uncharge(record)
                 record.node_cards, record.compared = left, False
-                self._lay(record)
+                self._charge(record)
         for node in sorted(nodes):
             self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
         if nodes:
@@ -285,7 +285,7 @@ class Ledger(LedgerDecisions):
         named = self.catalog.take_named()
         if named:
             self._learn_anew()
-            self.news.show(
+            self.dirty.mark_visible(
                 account.name
                 for account in self._accounts.values()
                 if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
@@ -298,14 +298,14 @@ class Ledger(LedgerDecisions):
         quotas together exceed the cluster, or did.
         """
         if most_quotas > least_total:
-            self.news.show(self._quotas.queues(card))
+            self.dirty.mark_visible(self._quotas.queues(card))
 
     def _learn_anew(self) -> None:
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
         for account in self._accounts.values():
             if self._may_let_pass(account) or account.waiting.puzzled:
-                self.news.stir(account.name)
+                self.dirty.mark_pending(account.name)
 
 
 def _as_read(book: PodGroupState) -> Hashable:

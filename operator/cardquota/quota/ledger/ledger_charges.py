@@ -1,6 +1,6 @@
 """How one pod is read, charged and filed, and which pods something else's news can change.
 
-`_lay` and `_lift` are inverse: whatever changes of a pod is changed between the two.
+`_charge` and `_uncharge` are inverse: whatever changes of a pod is changed between the two.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -34,18 +34,20 @@ class LedgerCharges(LedgerView):
 
     # --- one pod's charge -----------------------------------------------------------------
 
-    def _lay(self, record: PodRecord) -> None:
+    def _charge(self, record: PodRecord) -> None:
         """Work out a pod's charge and put it, and the pod, where they belong."""
         facts, stamp = record.facts, record.stamp
         bound = facts.state is State.BOUND
         if stamp is not None:
             record.queue, record.request, record.claim = stamp.queue, None, None
             record.elsewhere = False
-            record.charge = self._charge(facts, stamp.queue, self._stamped_cards(record, stamp))
+            record.charge = self._with_cpu_memory(
+                facts, stamp.queue, self._stamped_cards(record, stamp)
+            )
         else:
             record.queue = self.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
-        record.bucket = self._bucket(record, bound=bound)
+        record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and self.policy_by_controller(facts) is Policy.GATE
         record.priority = self._priority(facts)
         self._index(record)
@@ -54,8 +56,8 @@ class LedgerCharges(LedgerView):
         if record.releasable:
             self._account(record.queue).waiting.join(record, *self._lane(record))
 
-    def _lift(self, record: PodRecord) -> None:
-        """The inverse of `_lay`."""
+    def _uncharge(self, record: PodRecord) -> None:
+        """The inverse of `_charge`."""
         account = self._accounts.get(record.queue)
         if account is not None:
             account.waiting.leave(record)
@@ -64,30 +66,30 @@ class LedgerCharges(LedgerView):
 
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
-        bucket, queue = record.bucket, record.queue
+        charge_state, queue = record.charge_state, record.queue
         account = self._account(queue)
         book = self.groups.get(record.facts.group) if record.facts.group else None
-        if sign < 0 and book is not None and bucket is ChargeState.ALLOCATED:
+        if sign < 0 and book is not None and charge_state is ChargeState.ALLOCATED:
             book.unbind(record, self._account)
         for dimension, amount in record.charge:
-            account.move(dimension, bucket, sign * amount)
+            account.move(dimension, charge_state, sign * amount)
         if record.offline:
             for dimension, amount in record.charge:
                 account.set_apart(dimension, sign * amount)
-        if record.claim is not None and bucket is ChargeState.OPEN and queue != OUTSIDE:
+        if record.claim is not None and charge_state is ChargeState.RELEASED and queue != OUTSIDE:
             account.claim(*record.claim, sign)
-        if bucket is ChargeState.OPEN and record.facts.devices:
+        if charge_state is ChargeState.RELEASED and record.facts.devices:
             for dimension, amount in record.charge:
                 if dimension not in (CPU, MEMORY):
                     self.nodes.free.await_node(dimension, amount, sign)
         if book is not None:
             self._post_to_group(book, record, sign)
-        self.news.touch(queue)
+        self.dirty.mark_changed(queue)
         self._forget_unused(account)
 
     def _post_to_group(self, book: PodGroupState, record: PodRecord, sign: int) -> None:
         self._stir(book)
-        if sign > 0 and record.bucket is ChargeState.ALLOCATED:
+        if sign > 0 and record.charge_state is ChargeState.ALLOCATED:
             book.bind(record, self._account)
         if record.held:
             book.hold(record.queue, record.charge, sign)
@@ -118,9 +120,9 @@ class LedgerCharges(LedgerView):
             for account in self._accounts.values():
                 if cards.isdisjoint(account.quota):
                     continue
-                if self._may_let_pass(account) or account.waiting.parked:
-                    account.waiting.look_at_parked()
-                    self.news.stir(account.name)
+                if self._may_let_pass(account) or account.waiting.blocked:
+                    account.waiting.look_at_blocked()
+                    self.dirty.mark_pending(account.name)
 
     def _may_let_pass(self, account: Account) -> bool:
         """What is known of cards changed: in a fifo queue one who waits for room, and holds up
@@ -148,7 +150,7 @@ class LedgerCharges(LedgerView):
                 self.nodes.wait_for(facts.node, facts.uid)
             if record.node_cards and canonical(record.on_node) != canonical(dict(stamp.cards)):
                 self.misplaced.add(facts.uid)
-                self.news.correct(facts.uid)
+                self.dirty.mark_incorrect(facts.uid)
             return
         account = self._account(record.queue)
         account.loose.add(facts.uid)
@@ -156,10 +158,10 @@ class LedgerCharges(LedgerView):
             in_audit = self.mode_in(facts.namespace) is Mode.AUDIT
             record.audited = record.audited or facts.let_by or in_audit
             if not record.audited:
-                account.past_us.add(facts.uid, record.charge)
+                account.unadmitted.add(facts.uid, record.charge)
             elif not (facts.let_by or facts.mirror) and self._may_be_charged(record):
                 self.unnoted.add(facts.uid)
-                self.news.correct(facts.uid)
+                self.dirty.mark_incorrect(facts.uid)
         self._loose.add(facts)
         self.nodes.pin(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
@@ -175,7 +177,7 @@ class LedgerCharges(LedgerView):
         account = self._accounts.get(record.queue)
         if account is not None:
             account.loose.discard(facts.uid)
-            account.past_us.discard(facts.uid)
+            account.unadmitted.discard(facts.uid)
             self._forget_unused(account)
         self._undone.pop(facts.uid, None)
         self.misplaced.discard(facts.uid)
@@ -241,8 +243,8 @@ class LedgerCharges(LedgerView):
         record = self.pods.get(uid)
         if record is None or not (stamped or record.stamp is None):
             return 1
-        self._lift(record)
-        self._lay(record)
+        self._uncharge(record)
+        self._charge(record)
         return _weight(record.facts)
 
     def _reassess_class(self, name: str) -> None:
@@ -318,7 +320,7 @@ class LedgerCharges(LedgerView):
             record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
             record.request = None
-            return self._charge(facts, record.queue, record.on_node)
+            return self._with_cpu_memory(facts, record.queue, record.on_node)
         cards: dict[str, int] = {}
         account = self._accounts.get(record.queue)
         quota = account.quota if account else {}
@@ -328,14 +330,14 @@ class LedgerCharges(LedgerView):
             record.elsewhere = True
             card = _first_in(quota, reading.elsewhere)
             cards = {card: record.request.amount} if card else cards
-            return self._charge(facts, record.queue, cards)
+            return self._with_cpu_memory(facts, record.queue, cards)
         for request in self._one_by_one(facts, record.queue, record.request):
             card = _first_in(quota, request.cards)
             if card:
                 cards[card] = cards.get(card, 0) + request.amount
             if len(request.cards) > 1 and request.amount and request is record.request:
                 record.claim = (claim_of(request.cards, request.amount), card)
-        return self._charge(facts, record.queue, cards)
+        return self._with_cpu_memory(facts, record.queue, cards)
 
     def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:
         """With two card resources a pod is refused; one that came past us is counted by each."""
@@ -344,11 +346,11 @@ class LedgerCharges(LedgerView):
             return [whole]
         return [self.request_of(replace(facts, devices=(one,)), queue) for one in devices]
 
-    def _bucket(self, record: PodRecord, *, bound: bool) -> ChargeState:
+    def _charge_state(self, record: PodRecord, *, bound: bool) -> ChargeState:
         if bound:
             return ChargeState.ALLOCATED
         if not record.gated:
-            return ChargeState.OPEN
+            return ChargeState.RELEASED
         policy = self.policy_of(record.facts, record.queue)
         waits = policy is Policy.GATE or record.elsewhere
         return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
@@ -384,19 +386,19 @@ class LedgerCharges(LedgerView):
 
     def _stir(self, book: PodGroupState) -> None:
         """Members, minimum or reservation of a group changed: those who wait are looked at."""
-        self.news.stir_group(book.key)
+        self.dirty.mark_group(book.key)
         for line in book.lines:
             line.regroup(book)
-            self.news.stir(line.queue)
+            self.dirty.mark_pending(line.queue)
 
     def _written(self, book: PodGroupState, reservation: Reservation) -> None:
         """A reservation stands: members that waited for that are looked at."""
         self._stir(book)
-        self.news.stir(reservation.queue)
+        self.dirty.mark_pending(reservation.queue)
 
     def _settle(self, queues: Iterable[str]) -> None:
         """A group changed what it has in these queues: tell, and drop what came to nothing."""
-        self.news.touch(*queues)
+        self.dirty.mark_changed(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))
 

@@ -13,9 +13,9 @@ class LedgerDecisions(LedgerCharges):
     def assume(self, uid: str, stamp: Stamp) -> None:
         """Charge a gated pod before its gate is opened."""
         record = self.pods[uid]
-        self._lift(record)
+        self._uncharge(record)
         record.assumed = stamp
-        self._lay(record)
+        self._charge(record)
 
     def confirm(self, uid: str, stamp: Stamp, revision: int) -> None:
         """The patch landed at `revision`: what is older is no news any more.
@@ -34,26 +34,26 @@ class LedgerDecisions(LedgerCharges):
         """
         record = self.pods.get(uid)
         if record is not None and record.assumed is stamp:
-            self._lift(record)
+            self._uncharge(record)
             record.assumed, record.settled_revision = None, 0
             record.held_back = hold_back
-            self._lay(record)
+            self._charge(record)
 
     def hold_back(self, uid: str) -> None:
         """A gated pod is not to be tried before it changes or is `put_back`."""
         record = self.pods.get(uid)
         if record is not None and record.gated and not record.held_back:
-            self._lift(record)
+            self._uncharge(record)
             record.held_back = True
-            self._lay(record)
+            self._charge(record)
 
     def put_back(self, uid: str) -> None:
         """A pod that was held back may be tried again."""
         record = self.pods.get(uid)
         if record is not None and record.held_back:
-            self._lift(record)
+            self._uncharge(record)
             record.held_back = False
-            self._lay(record)
+            self._charge(record)
 
     def hold_back_gang(self, key: str) -> None:
         """A gang that has not started is not to be tried before it is put back."""
@@ -68,7 +68,7 @@ class LedgerDecisions(LedgerCharges):
         if book is not None and book.held_back:
             book.held_back = False
             self._stir(book)
-            self.news.stir(queue)
+            self.dirty.mark_pending(queue)
 
     def end_term(self) -> None:
         """We decide no longer: from here on only what is seen counts."""
@@ -101,7 +101,7 @@ class LedgerDecisions(LedgerCharges):
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
-        self.news.begin(self._accounts, self.groups, self.misplaced | self.unnoted)
+        self.dirty.begin(self._accounts, self.groups, self.misplaced | self.unnoted)
         self.nodes.report_all()
 
     def decisions_seen(self) -> Callable[[], bool]:
@@ -162,7 +162,7 @@ class LedgerDecisions(LedgerCharges):
 
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
-        self.news.clear()
+        self.dirty.clear()
         self.nodes.forget_reports()
 
     def _posted_anew(self, book: PodGroupState) -> None:

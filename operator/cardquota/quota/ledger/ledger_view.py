@@ -88,7 +88,7 @@ class LedgerView:
         """Different whenever a kind of card is known that was not, or otherwise; or has a row in
         some quota that had none, or none any more.
         """
-        self.news = DirtySet()
+        self.dirty = DirtySet()
         self.vendors = vendors
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory
@@ -189,7 +189,7 @@ class LedgerView:
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""
-        return self._charge(record.facts, record.queue, dict(cards))
+        return self._with_cpu_memory(record.facts, record.queue, dict(cards))
 
     def known_card(self, name: str, resource: str) -> Card:
         """The card's definition: as a node showed it, or else as its vendor's rule has it."""
@@ -203,7 +203,7 @@ class LedgerView:
         """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
         return self.vendors.owner(resource) or vendor_behind(resource)
 
-    def _charge(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
+    def _with_cpu_memory(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
         amounts = dict(cards)
         free = self.free_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..stamp import Charge
 
 
-class PastUs:
+class UnadmittedPods:
     """Their uids, and what they hold together: however many there are, to tell it costs nothing."""
 
     __slots__ = ("_charges", "held")

@@ -1,8 +1,8 @@
 """Who waits at a queue's gate, so that a decision costs by what can be released.
 
 Pods stand in lanes; a lane, or the lanes of a gang that starts whole, is a candidate. One that is
-*awake* is to be tried: something about it changed. One that was tried and lacks room is on a
-shelf until there is as much as it needs. One that waits for anything else is *parked* until that
+*active* is to be tried: something about it changed. One that was tried and lacks room is on a
+shelf until there is as much as it needs. One that waits for anything else is *blocked* until that
 changes, which wakes it.
 """
 
@@ -48,14 +48,14 @@ class PendingQueue:
     """The line of one queue."""
 
     __slots__ = (
-        "_awake",
+        "_active",
+        "_blocked",
         "_by_gang",
         "_count",
         "_entries",
         "_epoch",
         "_noted_in_vain",
         "_order",
-        "_parked",
         "_puzzled",
         "_refreshing",
         "_roused",
@@ -76,14 +76,14 @@ class PendingQueue:
         """Keys of the lanes in which pods with policy Deny wait, and how many do."""
         self.shelves = InadmissibleClasses()
         self._count = 0
-        self._awake: dict[Candidate, int] = {}
+        self._active: dict[Candidate, int] = {}
         """Whom to try whatever room there is, with the number of the entry in `_order`."""
         self._unordered: dict[Candidate, None] = {}
         """Those of them that have no entry yet: where nobody decides, nobody is put in order."""
         self._order: list[tuple[SortKey, int, Candidate]] = []
-        """A heap; entries of those that are not awake any more, or again, are passed over."""
+        """A heap; entries of those that are not active any more, or again, are passed over."""
         self._entries = 0
-        self._parked: dict[Candidate, None] = {}
+        self._blocked: dict[Candidate, None] = {}
         self._puzzled: dict[Candidate, None] = {}
         """Those that are to be tried when another card is known."""
         self._roused: dict[Candidate, None] = {}
@@ -97,15 +97,15 @@ class PendingQueue:
         self._noted_in_vain = False
         self._refreshing: Iterator[None] | None = None
         self.untold = Untold()
-        """Of those who are on a shelf, or parked."""
+        """Of those who are on a shelf, or blocked."""
 
     def __len__(self) -> int:
         return self._count
 
     @property
-    def parked(self) -> bool:
+    def blocked(self) -> bool:
         """Whether somebody waits for something else than room."""
-        return bool(self._parked) or self.puzzled
+        return bool(self._blocked) or self.puzzled
 
     @property
     def puzzled(self) -> bool:
@@ -135,7 +135,7 @@ class PendingQueue:
         record.lane = lane.key
         lane.join(record.turn)
         self._count += 1
-        if record.bucket is _DENY:
+        if record.charge_state is _DENY:
             self.deny_lanes[key] = self.deny_lanes.get(key, 0) + 1
         if gang is None:
             self._wake(lane.candidate or Candidate([lane]))
@@ -156,7 +156,7 @@ class PendingQueue:
         lane = self.lanes[key]
         lane.leave(record.turn)
         self._count -= 1
-        if record.bucket is _DENY:
+        if record.charge_state is _DENY:
             self.deny_lanes[key] -= 1
             if not self.deny_lanes[key]:
                 del self.deny_lanes[key]
@@ -182,7 +182,7 @@ class PendingQueue:
         """Wake those that may stand otherwise now, and put in order whom to try; some in each call.
 
         Whether there are more: then nobody is to be tried yet, for one of them may come before the
-        first who is awake. `epoch` differs from the last one if what is known of cards changed.
+        first who is active. `epoch` differs from the last one if what is known of cards changed.
         """
         if epoch != self._epoch:
             self._epoch = epoch
@@ -245,11 +245,11 @@ class PendingQueue:
         if left:
             self._wake(Candidate(left, gang))
 
-    def next_awake(self) -> Candidate | None:
+    def next_active(self) -> Candidate | None:
         """The first of those to be tried whatever room there is."""
         while self._order:
             _, number, candidate = self._order[0]
-            if self._awake.get(candidate) == number:
+            if self._active.get(candidate) == number:
                 return candidate
             heapq.heappop(self._order)
         return None
@@ -268,10 +268,10 @@ class PendingQueue:
         if reason in _OF_KNOWLEDGE:
             self._puzzled[candidate] = None  # another card that is known may be room as well
 
-    def park(self, candidate: Candidate, reason: Reason | None) -> None:
+    def block(self, candidate: Candidate, reason: Reason | None) -> None:
         """It was tried, and waits for something else than room."""
         self._drop(candidate)
-        (self._puzzled if reason in _OF_KNOWLEDGE else self._parked)[candidate] = None
+        (self._puzzled if reason in _OF_KNOWLEDGE else self._blocked)[candidate] = None
 
     def try_again(self, candidate: Candidate) -> None:
         """It may not have to wait any more, or for another reason."""
@@ -287,9 +287,9 @@ class PendingQueue:
         """
         self._noted_in_vain = True
 
-    def look_at_parked(self) -> None:
+    def look_at_blocked(self) -> None:
         """Have those tried that wait for something else than room, or may do so."""
-        for book in (self._parked, self._puzzled):
+        for book in (self._blocked, self._puzzled):
             self._roused.update(book)
             book.clear()
 
@@ -322,22 +322,22 @@ class PendingQueue:
         self._drop(candidate)
         for lane in candidate.lanes:
             self.untold.discard(lane)
-        self._awake[candidate] = 0
+        self._active[candidate] = 0
         self._unordered[candidate] = None
 
     def _put_in_order(self, candidate: Candidate) -> None:
         self._entries += 1
         candidate.place = candidate.turn
-        self._awake[candidate] = self._entries
+        self._active[candidate] = self._entries
         heapq.heappush(self._order, (candidate.place, self._entries, candidate))
-        if len(self._order) > 2 * len(self._awake) + _SLACK:
+        if len(self._order) > 2 * len(self._active) + _SLACK:
             # Too few passes come to their end, so too few of the old entries are taken away.
-            self._order, self._unordered = [], dict.fromkeys(self._awake)
+            self._order, self._unordered = [], dict.fromkeys(self._active)
 
     def _drop(self, candidate: Candidate) -> None:
         self.shelves.take(candidate)
-        if self._awake.pop(candidate, None) is not None:
+        if self._active.pop(candidate, None) is not None:
             self._unordered.pop(candidate, None)
         else:
-            for book in (self._parked, self._puzzled, self._roused):
+            for book in (self._blocked, self._puzzled, self._roused):
                 book.pop(candidate, None)

@@ -4,10 +4,10 @@ from enum import IntEnum
 
 
 class ChargeState(IntEnum):
-    """Where a pod's charge stands. A pod is in one bucket only."""
+    """Where a pod's charge stands. A pod has one of these."""
 
     ALLOCATED = 0
-    OPEN = 1
+    RELEASED = 1
     """Let through, not bound."""
     GATED_DENY = 2
     """Gated, policy Deny: judged at create, on its way."""

@@ -15,8 +15,8 @@ class PodRecord:
     __slots__ = (
         "assumed",
         "audited",
-        "bucket",
         "charge",
+        "charge_state",
         "claim",
         "compared",
         "elsewhere",
@@ -36,7 +36,7 @@ class PodRecord:
     def __init__(self, facts: PodFacts) -> None:
         self.facts = facts
         self.queue = ""
-        self.bucket: ChargeState
+        self.charge_state: ChargeState
         """Where it is charged; set with the charge, before anybody reads it."""
         self.charge: Charge = ()
         self.claim: tuple[Claim, str] | None = None
@@ -97,7 +97,7 @@ class PodRecord:
     @property
     def held(self) -> bool:
         """Whether it is let through or bound: whether it counts against the quota."""
-        return self.bucket in (ChargeState.ALLOCATED, ChargeState.OPEN)
+        return self.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
 
     @property
     def releasable(self) -> bool:

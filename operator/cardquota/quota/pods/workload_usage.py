@@ -37,7 +37,7 @@ class WorkloadUsage:
     def add(self, record: PodRecord) -> None:
         """One more of them."""
         if not record.held:
-            if record.bucket is ChargeState.GATED_DENY:
+            if record.charge_state is ChargeState.GATED_DENY:
                 self.waiting[record.lane] += 1
             return
         charge = record.charge

@@ -94,7 +94,7 @@ class ReleasePass:
             if self._line.refresh(self._ledger.epoch):
                 yield None
                 continue
-            candidate, shelf = self._line.next_awake(), self._next_shelf()
+            candidate, shelf = self._line.next_active(), self._next_shelf()
             if self._moved >= _MOVED_AT_A_TIME:
                 yield None
                 self._begin_step()
@@ -111,7 +111,7 @@ class ReleasePass:
                     continue
                 found = self._try_shelf(shelf)
             elif candidate is not None and not self._ends_before(candidate):
-                found = self._try_awake(candidate)
+                found = self._try_active(candidate)
             else:
                 return
             yield found
@@ -197,7 +197,7 @@ class ReleasePass:
 
     # --- one candidate ------------------------------------------------------------------------
 
-    def _try_awake(self, candidate: Candidate) -> Opening | None:
+    def _try_active(self, candidate: Candidate) -> Opening | None:
         cards = self._cards(candidate)
         behind = self._behind(cards)
         if behind is not None:
@@ -211,7 +211,7 @@ class ReleasePass:
             return found
         reason = found.verdict.reason
         if found.needs is None:
-            self._line.park(candidate, reason)
+            self._line.block(candidate, reason)
         else:
             self._line.shelve(candidate, found.signature, found.needs, reason, cards)
             self._block(candidate, found.verdict)
@@ -356,7 +356,7 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
     found = ReleaseJudge(ledger, account).judge(candidate)
     if isinstance(found, Opening) or found.verdict.reason is not candidate.lanes[0].reason:
         account.waiting.try_again(candidate)
-        ledger.news.stir(account.name)
+        ledger.dirty.mark_pending(account.name)
     else:
         account.waiting.untold.keep(candidate, Words(found.verdict, found.gang))
 

@@ -102,7 +102,7 @@ def _counted(ledger: Ledger, record: PodRecord) -> CountedPod:
     return CountedPod(
         facts.uid,
         record.queue,
-        record.bucket,
+        record.charge_state,
         record.charge,
         facts.group,
         (facts.scheduled, facts.created, facts.uid),

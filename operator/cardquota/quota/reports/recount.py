@@ -36,7 +36,7 @@ class CountedPod:
 
     uid: str
     queue: str
-    bucket: ChargeState
+    charge_state: ChargeState
     charge: Charge
     group: str
     bound_order: tuple[str, str, str]
@@ -77,9 +77,11 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps
         for dimension, amount in pod.charge:
             totals = found[pod.queue, dimension]
             totals.requested += amount
-            totals.allocated += amount if pod.bucket is ChargeState.ALLOCATED else 0
-            totals.offline += amount if pod.waits and pod.bucket is ChargeState.ALLOCATED else 0
-            totals.inqueue += amount if pod.bucket is ChargeState.OPEN else 0
+            totals.allocated += amount if pod.charge_state is ChargeState.ALLOCATED else 0
+            totals.offline += (
+                amount if pod.waits and pod.charge_state is ChargeState.ALLOCATED else 0
+            )
+            totals.inqueue += amount if pod.charge_state is ChargeState.RELEASED else 0
     for group in groups:
         _count_group(found, group, members.pop(group.key, []))
         yield
@@ -96,7 +98,7 @@ def _count_group(
         held = sum(
             amount
             for pod in members
-            if pod.bucket in (ChargeState.ALLOCATED, ChargeState.OPEN)
+            if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
             and pod.queue == group.reservation_queue
             for name, amount in pod.charge
             if name == dimension
@@ -105,7 +107,8 @@ def _count_group(
     if group.minimum is None:
         return
     bound = sorted(
-        (pod for pod in members if pod.bucket is ChargeState.ALLOCATED), key=lambda p: p.bound_order
+        (pod for pod in members if pod.charge_state is ChargeState.ALLOCATED),
+        key=lambda p: p.bound_order,
     )
     for pod in bound[group.minimum :]:
         for dimension, amount in pod.charge:

@@ -5,7 +5,7 @@ import pytest
 from builders import H200, H800, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.queues.queue_metrics import UNKNOWN, measure_drift, refresh
-from cardquota.control.reports.audit import report_strangers
+from cardquota.control.reports.audit import report_unadmitted
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards.card import can_exist
@@ -24,7 +24,7 @@ def passed(name: str, cards: int, card: str = H200) -> PodBody:
 
 def told(ledger: Ledger) -> list[tuple[str, str, str]]:
     events = Told()
-    report_strangers(ledger, events)  # type: ignore[arg-type]
+    report_unadmitted(ledger, events)  # type: ignore[arg-type]
     return events.events
 
 

@@ -24,7 +24,7 @@ def past(name: str, cards: int = 1) -> PodBody:
 def names(ledger: Ledger) -> set[str]:
     account = ledger.account("queue")
     assert account is not None
-    return {ledger.pods[uid].facts.name for uid in account.past_us}
+    return {ledger.pods[uid].facts.name for uid in account.unadmitted}
 
 
 class Reports:
@@ -38,7 +38,7 @@ class Reports:
 
     def look(self) -> list[tuple[str, str, str]]:
         """Look at what changed; all that was said by the time it was gathered."""
-        self.reports.look(self.ledger.news.take_changed())
+        self.reports.look(self.ledger.dirty.take_changed())
         self.pass_time()
         return self.told.events
 

@@ -35,7 +35,7 @@ def on_its_way(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
     return a_request(name, cards, names).gated()
 
 
-def past_us(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
+def unadmitted(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
     """Open, though no gate of it was ours; no node has it yet."""
     return a_request(name, cards, names)
 
@@ -84,29 +84,29 @@ def test_e2_who_waits_its_turn_claims_nothing() -> None:
 def test_e2_when_a_gate_opens_only_those_let_through_count() -> None:
     ledger = a_cluster(on_its_way("a"), on_its_way("b"), on_its_way("c", 1, H200))
     assert judge_release(ledger, ledger.pods["uid-c"]).fits
-    see(ledger, past_us("x"), past_us("y"))
+    see(ledger, unadmitted("x"), unadmitted("y"))
     verdict = judge_release(ledger, ledger.pods["uid-c"])
     assert verdict.shortfalls == (Shortfall(H200, 1, 2, 1),)
 
 
 def test_e10_whose_gate_is_open_has_one_card() -> None:
-    ledger = a_cluster(past_us("x"), on_its_way("a").stamped("red", {H800: 1}))
+    ledger = a_cluster(unadmitted("x"), on_its_way("a").stamped("red", {H800: 1}))
     assert not create(ledger, H200).fits
-    ledger = a_cluster(past_us("x"), on_its_way("a", 1, H200))
+    ledger = a_cluster(unadmitted("x"), on_its_way("a", 1, H200))
     assert release(ledger)[0] == [["a"]]
     assert not create(ledger, H800).fits
 
 
 def test_a_pod_that_ends_up_on_another_of_its_cards_is_charged_where_it_is() -> None:
-    ledger = a_cluster(past_us("x"))
+    ledger = a_cluster(unadmitted("x"))
     assert create(ledger, H200).fits
-    see(ledger, past_us("x").on_node("h800-a").at_revision(2))
+    see(ledger, unadmitted("x").on_node("h800-a").at_revision(2))
     assert create(ledger, H200).fits
     assert create(ledger, H800).shortfalls == (Shortfall(H800, 1, 2, 1),)
 
 
 def test_what_is_gone_claims_nothing() -> None:
-    ledger = a_cluster(past_us("x"), past_us("y"))
+    ledger = a_cluster(unadmitted("x"), unadmitted("y"))
     assert not create(ledger, EITHER).fits
     ledger.pod_gone("uid-x")
     assert create(ledger, EITHER).fits
@@ -120,7 +120,7 @@ def test_e2_what_its_group_has_reserved_is_a_members_own() -> None:
     """Those with a choice are assigned to what the reservation leaves."""
     group = a_group().in_queue("red").of(2).reserving("red", {H200: 1})
     member = on_its_way("a", 1, H200).in_group("gang")
-    ledger = a_cluster(group, past_us("x"), member)
+    ledger = a_cluster(group, unadmitted("x"), member)
     assert judge_release(ledger, ledger.pods["uid-a"]).fits
     assert not create(ledger, EITHER).fits
 
@@ -135,39 +135,39 @@ def test_e2_what_is_asked_for_beside_it_counts_first() -> None:
 
 
 def test_e2_what_is_asked_for_beside_it_may_be_more_than_there_is() -> None:
-    ledger = a_cluster(past_us("x"))
+    ledger = a_cluster(unadmitted("x"))
     assert create(ledger, H200, 1, **{H200: 5}).shortfalls == (Shortfall(H200, 1, 6, 1),)
     assert create(ledger, H800, 1, **{H200: 5}).shortfalls == (Shortfall(H800, 1, 2, 1),)
 
 
 def test_q7_who_can_be_assigned_is_not_over_the_quota() -> None:
     """The totals count both with the first card; one of them can use the other."""
-    ledger = a_cluster(past_us("x"), past_us("y"))
+    ledger = a_cluster(unadmitted("x"), unadmitted("y"))
     account = ledger.account("red")
     assert account is not None
     assert account.row(H200).charged == 2
     assert list(account.over()) == []
-    see(ledger, past_us("z"))
+    see(ledger, unadmitted("z"))
     assert list(account.over()) == [(H200, 3, 1)]
 
 
 def test_q7_a_card_is_over_its_quota_that_those_with_no_choice_fill() -> None:
     holder = a_request("held", 2, H200).stamped("red", {H200: 2}).on_node("h200-a")
-    account = a_cluster(holder, past_us("x")).account("red")
+    account = a_cluster(holder, unadmitted("x")).account("red")
     assert account is not None
     assert list(account.over()) == [(H200, 3, 1)]
 
 
 def test_q7_who_is_over_by_one_card_lets_others_be_used() -> None:
     quota = QUEUE.with_quota({H200: 1, H800: 1, R4090: 1})
-    ledger = a_cluster(quota, past_us("x"), past_us("y"), past_us("z"))
+    ledger = a_cluster(quota, unadmitted("x"), unadmitted("y"), unadmitted("z"))
     assert create(ledger, R4090).fits
     assert create(ledger, f"{H200}|{R4090}").cards == ((R4090, 1),)
     assert not create(ledger, H200).fits
 
 
 def test_a_pod_of_two_card_resources_that_came_past_us_is_counted_by_each() -> None:
-    pod = past_us("x").naming(None).asking_for(1, "nvidia.com/mig-1g.18gb")
+    pod = unadmitted("x").naming(None).asking_for(1, "nvidia.com/mig-1g.18gb")
     ledger = a_cluster(pod)
     account = ledger.account("red")
     assert account is not None
@@ -175,7 +175,7 @@ def test_a_pod_of_two_card_resources_that_came_past_us_is_counted_by_each() -> N
 
 
 def test_a_raised_quota_lets_them_all_go() -> None:
-    ledger = a_cluster(past_us("x"), past_us("y"), on_its_way("a"))
+    ledger = a_cluster(unadmitted("x"), unadmitted("y"), on_its_way("a"))
     assert release(ledger)[0] == []
     see(ledger, QUEUE.with_quota({H200: 1, H800: 2}))
     assert release(ledger)[0] == [["a"]]
@@ -184,7 +184,7 @@ def test_a_raised_quota_lets_them_all_go() -> None:
 def test_room_on_a_card_it_does_not_name_lets_one_go() -> None:
     """`x` moves to the card that became free, and leaves its own to who waits for that."""
     holder = a_request("held", 1, H800).stamped("red", {H800: 1})
-    ledger = a_cluster(holder, past_us("x"), on_its_way("a", 1, H200))
+    ledger = a_cluster(holder, unadmitted("x"), on_its_way("a", 1, H200))
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a"]]
@@ -195,7 +195,7 @@ def test_one_that_comes_past_the_gate_later_lets_them_be_looked_at_again() -> No
     holder = a_request("held", 1, H200).stamped("red", {H200: 1}).on_node("h200-a")
     ledger = a_cluster(holder, on_its_way("a", 1, H200))
     assert release(ledger)[0] == []
-    see(ledger, past_us("x"))
+    see(ledger, unadmitted("x"))
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a"]]
@@ -205,7 +205,7 @@ def test_room_on_a_card_that_somebody_is_short_of_lets_others_go() -> None:
     """`x` needs two of one card, and finds them on H800: then H200 is for `a`."""
     holder = a_request("held", 1, H800).stamped("red", {H800: 1}).on_node("h800-a")
     quota = QUEUE.with_quota({H200: 1, H800: 2})
-    ledger = a_cluster(quota, holder, past_us("x", 2), on_its_way("a", 1, H200))
+    ledger = a_cluster(quota, holder, unadmitted("x", 2), on_its_way("a", 1, H200))
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a"]]
@@ -225,12 +225,12 @@ def test_i5_one_request_too_many_counts_with_the_card_that_it_is_shown_with(
 ) -> None:
     assigned(monkeypatch, kinds, cards)
     quota = QUEUE.with_quota({H200: 3, H800: 3})
-    ledger = a_cluster(quota, past_us("x", 1), past_us("y", 2))
+    ledger = a_cluster(quota, unadmitted("x", 1), unadmitted("y", 2))
     assert create(ledger, H800, 3).fits
     verdict = create(ledger, H200, 2)
     assert verdict.shortfalls == (Shortfall(H200, 2, 5, 3),)
     assert create(ledger, H200, 1).fits
-    see(ledger, past_us("z", 2), past_us("z2", 1))
+    see(ledger, unadmitted("z", 2), unadmitted("z2", 1))
     assert create(ledger, H800, 2).outcome is Outcome.WAITS
 
 
@@ -239,7 +239,7 @@ def test_i5_it_is_assigned_as_soon_as_another_request_is_gone(
 ) -> None:
     assigned(monkeypatch, 1)
     quota = QUEUE.with_quota({H200: 2, H800: 2})
-    ledger = a_cluster(quota, past_us("x", 1), past_us("y", 2), past_us("z", 2))
+    ledger = a_cluster(quota, unadmitted("x", 1), unadmitted("y", 2), unadmitted("z", 2))
     assert not create(ledger, H800).fits
     ledger.pod_gone("uid-z")
     assert not create(ledger, H200, 1).fits
@@ -259,7 +259,7 @@ def test_q7_what_counts_with_a_card_over_its_quota_leaves_its_others_to_nobody(
     assigned(monkeypatch, 0)
     quota = QUEUE.with_quota({H200: 2, H800: 2, R4090: 1})
     holder = a_request("held", 1, H200).stamped("red", {H200: 1}).on_node("h200-a")
-    ledger = a_cluster(quota, past_us("y", 2), holder, on_its_way("a", 1, H800))
+    ledger = a_cluster(quota, unadmitted("y", 2), holder, on_its_way("a", 1, H800))
     assert create(ledger, R4090).fits
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
@@ -280,7 +280,7 @@ def test_i1_whoever_fits_beside_those_that_are_not_assigned_fits_beside_all(
             bounded.pod_gone(live.pop(dice.randrange(len(live))).uid)
         else:
             names = "|".join(dice.sample(cards, dice.randint(1, 3)))
-            live.append(past_us(f"p{step}", dice.choice((1, 1, 2, 3)), names))
+            live.append(unadmitted(f"p{step}", dice.choice((1, 1, 2, 3)), names))
             see(bounded, live[-1])
         account = bounded.account("red")
         assert account is not None
@@ -292,7 +292,7 @@ def test_i1_whoever_fits_beside_those_that_are_not_assigned_fits_beside_all(
 
 
 def test_i5_of_very_many_unlike_ones_some_are_assigned() -> None:
-    pods = [past_us(f"x{n}", n + 1) for n in range(3 * UNDECIDED_KINDS.most)]
+    pods = [unadmitted(f"x{n}", n + 1) for n in range(3 * UNDECIDED_KINDS.most)]
     ledger = a_cluster(*pods)
     account = ledger.account("red")
     assert account is not None
@@ -318,7 +318,7 @@ def test_q7_what_is_reserved_does_not_fit_either_once_the_card_is_over_its_quota
     """The same question, whether or not somebody has a choice: 7 are held or reserved."""
     group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
     member = on_its_way("a", 1, H200).in_group("gang")
-    cluster = QUEUE.with_quota({H200: quota}), group, past_us("x", 5, names), member
+    cluster = QUEUE.with_quota({H200: quota}), group, unadmitted("x", 5, names), member
     verdict = judge_release(a_cluster(*cluster), a_cluster(*cluster).pods["uid-a"])
     assert verdict.shortfalls == (Shortfall(H200, 1, 7, quota),)
     enough = a_cluster(*cluster, QUEUE.with_quota({H200: 7}))

@@ -531,11 +531,11 @@ def test_a_gang_waits_until_its_minimum_exists() -> None:
 def test_judging_charges_nothing() -> None:
     pods = members(2)
     ledger = a_cluster(GANG, *pods)
-    ledger.news.take_changed()
+    ledger.dirty.take_changed()
     gang(ledger, *pods)
     create(ledger, a_request("new"))
     release(ledger, pods[0])
-    assert ledger.news.take_changed() == set()
+    assert ledger.dirty.take_changed() == set()
     assert GPU not in {name for account in ledger.accounts() for name in account.rows}
 
 

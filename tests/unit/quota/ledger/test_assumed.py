@@ -120,7 +120,7 @@ def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     assert totals(ledger) == (2, 3, 0, 0)
     ledger.end_term()
     assert totals(ledger) == (2, 0, 0, 0)
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     ledger.begin_term()
-    assert ledger.news.take_stirred() == {"red"}
-    assert ledger.news.take_groups() == {"team/gang"}
+    assert ledger.dirty.take_pending() == {"red"}
+    assert ledger.dirty.take_groups() == {"team/gang"}

@@ -180,7 +180,7 @@ def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> N
     events.insert(place, Event(pod))
     ledger = told([Event(FIXED["h200-1"]), Event(FIXED["h800-1"]), *events])
     assert totals(ledger) == {("red", H800): Totals(requested=2)}
-    assert ledger.pods[pod.uid].bucket is ChargeState.GATED_DENY
+    assert ledger.pods[pod.uid].charge_state is ChargeState.GATED_DENY
     assert not ledger.in_any_quota(H200)
 
 
@@ -304,15 +304,15 @@ def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_aga
     ledger = a_ledger_of(a_queue("red").with_quota({"KK": 3}), SECOND, FIRST, waits)
     assert [facts.name for facts, _ in iter(ledger.nodes.take_report, None)] == ["zz-1"]
     assert releases(ledger)[0] == []
-    ledger.news.take_changed()
-    ledger.news.take_stirred()
+    ledger.dirty.take_changed()
+    ledger.dirty.take_pending()
     see(ledger, RECORDED)
     told_now = {
         facts.name: bool(problems) for facts, problems in iter(ledger.nodes.take_report, None)
     }
     assert told_now == {"zz-1": False, "aa-1": True}
-    assert "red" in ledger.news.take_changed()
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_changed()
+    assert "red" in ledger.dirty.take_pending()
     assert releases(ledger)[0] == [("red", [(waits.uid, (("KK", 1),))], ())]
 
 

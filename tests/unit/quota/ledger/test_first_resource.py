@@ -95,9 +95,9 @@ def test_before_a_status_keeps_it_it_ends_with_the_last_who_holds_the_card() -> 
     see(ledger, let_through("a").in_phase("Succeeded"))
     assert release(ledger, "blue")[0] == []
     see(ledger, let_through("b").on_node("b300-a"))
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     ledger.pod_gone("uid-b")
-    assert "blue" in ledger.news.take_stirred()
+    assert "blue" in ledger.dirty.take_pending()
     assert release(ledger, "blue")[0] == [["w"]]
 
 

@@ -70,21 +70,21 @@ def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
 def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
     ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
     assert totals(ledger, H800) == (1, 0, 1, 0)
-    assert ledger.news.take_strangers() == {"uid-pod"}
-    assert ledger.news.take_strangers() == set()
+    assert ledger.dirty.take_unadmitted() == {"uid-pod"}
+    assert ledger.dirty.take_unadmitted() == set()
 
 
 def test_strangers_may_be_taken_some_at_a_time() -> None:
     ledger = a_cluster(*(a_pod(f"p{n}").asking_for(1).in_queue("red") for n in range(5)))
-    news = ledger.news
-    taken = [news.take_strangers(2), news.take_strangers(2), news.take_strangers(2)]
+    news = ledger.dirty
+    taken = [news.take_unadmitted(2), news.take_unadmitted(2), news.take_unadmitted(2)]
     assert [len(uids) for uids in taken] == [2, 2, 1]
-    assert (len(set().union(*taken)), news.strangers) == (5, 0)
+    assert (len(set().union(*taken)), news.unadmitted) == (5, 0)
 
 
 def test_i3_pods_we_let_through_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
-    assert ledger.news.take_strangers() == set()
+    assert ledger.dirty.take_unadmitted() == set()
 
 
 def test_p3_a_pod_that_names_no_card_is_charged_for_the_first_with_quota() -> None:
@@ -196,8 +196,8 @@ def test_e3_a_pod_that_runs_when_it_is_seen_bound_is_charged_by_its_node() -> No
     see(ledger, RUNNING)
     assert totals(ledger, H800) == (2, 0, 2, 0)
     assert ledger.misplaced == {POD.uid}
-    assert ledger.news.take_to_correct() == {POD.uid}
-    assert ledger.news.take_to_correct() == set()
+    assert ledger.dirty.take_incorrect() == {POD.uid}
+    assert ledger.dirty.take_incorrect() == set()
 
 
 def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_anew() -> None:
@@ -270,10 +270,10 @@ def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> 
 
 def test_a_repeated_event_changes_nothing() -> None:
     ledger = a_cluster(POD)
-    ledger.news.take_changed()
+    ledger.dirty.take_changed()
     see(ledger, POD, POD.at_revision(5), RED, a_node("h200-a").with_cards(H200, 8))
     assert totals(ledger) == (2, 2, 0, 0)
-    assert ledger.news.take_changed() == set()
+    assert ledger.dirty.take_changed() == set()
     assert ledger.pods[POD.uid].facts.revision == 5
 
 
@@ -389,13 +389,13 @@ def test_q7_what_stands_over_its_limit_is_told() -> None:
 
 def test_who_is_told_of_a_change() -> None:
     ledger = a_cluster(POD)
-    assert ledger.news.take_changed() == {"red"}
-    assert ledger.news.take_stirred() == {"red"}
-    assert ledger.news.take_stirred() == set()
-    ledger.news.stir("red")
-    ledger.news.stir_group("team/gang")
-    assert ledger.news.take_stirred() == {"red"}
-    assert ledger.news.take_groups() == {"team/gang"}
+    assert ledger.dirty.take_changed() == {"red"}
+    assert ledger.dirty.take_pending() == {"red"}
+    assert ledger.dirty.take_pending() == set()
+    ledger.dirty.mark_pending("red")
+    ledger.dirty.mark_group("team/gang")
+    assert ledger.dirty.take_pending() == {"red"}
+    assert ledger.dirty.take_groups() == {"team/gang"}
 
 
 def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
@@ -421,7 +421,7 @@ def test_a_drift_would_be_told() -> None:
     ledger = a_cluster(POD)
     account = ledger.account("red")
     assert account is not None
-    account.move(H200, ChargeState.OPEN, 1)
+    account.move(H200, ChargeState.RELEASED, 1)
     assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
 
 
@@ -434,8 +434,8 @@ def test_outside_every_queue_nothing_is_limited() -> None:
 def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
     ledger.rest()
-    assert (ledger.news.take_changed(), ledger.news.take_stirred()) == (set(), set())
-    assert (ledger.news.take_groups(), ledger.news.take_strangers()) == (set(), set())
+    assert (ledger.dirty.take_changed(), ledger.dirty.take_pending()) == (set(), set())
+    assert (ledger.dirty.take_groups(), ledger.dirty.take_unadmitted()) == (set(), set())
 
 
 def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_for_that() -> None:

@@ -16,8 +16,8 @@ LESS = a_queue("less").with_quota({H800: 3})
 @pytest.fixture
 def ledger() -> Ledger:
     ledger = a_ledger(*CARDS, SOLD, TOO, LESS)
-    ledger.news.take_changed()
-    ledger.news.take_stirred()
+    ledger.dirty.take_changed()
+    ledger.dirty.take_pending()
     return ledger
 
 
@@ -25,7 +25,7 @@ def changed_by(ledger: Ledger, *nodes: object) -> set[str]:
     """The queues that are told of it; what is shown of the others is as it was."""
     before = {name: report(ledger, name) for name in ("sold", "too", "less")}
     see(ledger, *nodes)  # type: ignore[arg-type]
-    told = ledger.news.take_changed()
+    told = ledger.dirty.take_changed()
     for name, found in before.items():
         assert name in told or report(ledger, name) == found
     return told
@@ -43,7 +43,7 @@ def test_those_who_have_the_card_do_when_there_is_enough_from_now_on(ledger: Led
     assert changed_by(ledger, a_node("more").with_cards(H200, 50)) == {"sold", "too"}
     assert changed_by(ledger, a_node("more").with_cards(H200, 51)) == set()
     ledger.node_gone("more")
-    assert ledger.news.take_changed() == {"sold", "too"}
+    assert ledger.dirty.take_changed() == {"sold", "too"}
 
 
 def test_nobody_does_of_what_says_nothing_about_cards(ledger: Ledger) -> None:
@@ -56,11 +56,11 @@ def test_nobody_is_tried_again_for_another_number_of_cards(ledger: Ledger) -> No
         amount = 50 if name == "never" else 1
         see(ledger, a_pod(name).in_queue("sold").naming(card).asking_for(amount).gated())
     list(openings(ledger, "sold"))
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     epoch = ledger.epoch
     see(ledger, a_node("more").with_cards(H200, 8))
     ledger.node_gone("more")
-    assert (ledger.news.take_stirred(), ledger.epoch) == (set(), epoch)
+    assert (ledger.dirty.take_pending(), ledger.epoch) == (set(), epoch)
 
 
 def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Ledger) -> None:
@@ -68,17 +68,17 @@ def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Led
     see(ledger, a_pod("never").in_queue("less").naming(H800).asking_for(50).gated())
     list(openings(ledger, "sold"))
     list(openings(ledger, "less"))
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     see(ledger, a_node("new").with_cards("XPU-1", 8, "example.com/xpu"))
-    assert ledger.news.take_stirred() == {"sold"}
+    assert ledger.dirty.take_pending() == {"sold"}
 
 
 def test_a_kind_of_card_that_gets_a_resource_name_is_news_to_those_who_have_it() -> None:
     quota = {"NVIDIA-A100": 1}
     ledger = a_ledger(*CARDS, SOLD, a_queue("early").with_quota(quota))
-    ledger.news.take_changed()
+    ledger.dirty.take_changed()
     see(ledger, a_node("new").with_cards("NVIDIA-A100", 8))
-    assert ledger.news.take_changed() == {"early"}
+    assert ledger.dirty.take_changed() == {"early"}
     found = report(ledger, "early")
     assert found is not None
     assert found.cards[0].resource == "nvidia.com/gpu"
@@ -90,8 +90,8 @@ def test_an_event_looks_at_no_queue_that_it_does_not_concern(
     """Whatever number of them there is."""
     others = [a_queue(f"q{n}").with_quota({H800: 1, f"other-{n}": 1}) for n in range(300)]
     ledger = a_ledger(*CARDS, SOLD, *others, a_node("more").with_cards(H200, 8))
-    ledger.news.take_changed()
+    ledger.dirty.take_changed()
     monkeypatch.setattr(ledger, "_accounts", None)  # any look at all of them would fail
     see(ledger, a_node("more").with_cards(H200, 7))
     ledger.node_gone("more")
-    assert ledger.news.take_changed() == {"sold"}
+    assert ledger.dirty.take_changed() == {"sold"}

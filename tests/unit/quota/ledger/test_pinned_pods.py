@@ -37,8 +37,8 @@ NAMED = on_node_named("small")
 def test_p3_a_waiting_pod_follows_the_nodes_that_are_there(pod: PodBody) -> None:
     # At zero: labels of a pool say nothing, while a node that is named is the only one. At the
     # gate what is asked for is shown all the same.
-    past_us = "schedulingGates" not in pod.body["spec"]
-    none = {} if past_us and "affinity" in pod.body["spec"] else {H200: 1}
+    unadmitted = "schedulingGates" not in pod.body["spec"]
+    none = {} if unadmitted and "affinity" in pod.body["spec"] else {H200: 1}
     ledger = a_ledger(BIG, SPARE, QUEUE, pod)
     assert dict(ledger.pods[pod.uid].charge) == none
     see(ledger, SMALL)
@@ -123,9 +123,11 @@ def test_what_waits_for_a_node_with_its_card_is_requested(
     ledger = a_ledger(BIG, SMALL, l4, a_node("bare"), QUEUE, pod)
     record = ledger.pods[pod.uid]
     assert dict(record.charge) == {**requested, "cpu": 2000}
-    assert record.bucket is ChargeState.GATED_GATE  # in nobody's way, though its policy is Deny
+    assert (
+        record.charge_state is ChargeState.GATED_GATE
+    )  # in nobody's way, though its policy is Deny
     see(ledger, a_node("bare").with_cards(H800, 8))
-    assert record.bucket is (
+    assert record.charge_state is (
         ChargeState.GATED_GATE if cards == "NVIDIA-L4" else ChargeState.GATED_DENY
     )
 
@@ -149,7 +151,7 @@ def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_sam
     pod = on_node_named("bare").with_cpu("2").gated()
     ledger = a_ledger(BIG, a_node("bare"), QUEUE.with_quota({}), pod)
     record = ledger.pods[pod.uid]
-    assert (dict(record.charge), record.bucket) == ({"cpu": 2000}, ChargeState.GATED_GATE)
+    assert (dict(record.charge), record.charge_state) == ({"cpu": 2000}, ChargeState.GATED_GATE)
     assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
 
 
@@ -193,9 +195,9 @@ def test_of_very_many_that_a_node_moves_some_are_read_anew_at_once_others_by_and
 def test_so_are_those_that_may_use_a_card_that_no_node_had_before() -> None:
     stock = a_pod().in_queue("red").asking_for(1)
     waiting = [stock.gated().with_uid(f"p{n}") for n in range(300)]
-    past_us = stock.with_uid("past-us")
+    unadmitted = stock.with_uid("past-us")
     queue = a_queue("red").with_quota({H800: 2})
-    ledger = a_ledger(queue, *waiting, past_us, at_once=100)
+    ledger = a_ledger(queue, *waiting, unadmitted, at_once=100)
     account = ledger.account("red")
     assert account is not None
     see(ledger, SMALL)

@@ -89,13 +89,13 @@ def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
     members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
     ledger = a_cluster(GANG.at_revision(2), *members)
     read: list[str] = []
-    lay = Ledger._lay
+    lay = Ledger._charge
 
     def counted(self: Ledger, record: PodRecord) -> None:
         read.append(record.facts.name)
         lay(self, record)
 
-    monkeypatch.setattr(Ledger, "_lay", counted)
+    monkeypatch.setattr(Ledger, "_charge", counted)
     see(ledger, change(GANG.at_revision(3)))
     assert len(read) == reads
 

@@ -91,14 +91,14 @@ def test_section_2_the_queue_says_the_policy_else_the_controller(
     ledger = a_cluster(*things)
     assert ledger.policy_of(pod.facts(), "red") is policy
     see(ledger, pod.gated())
-    bucket = ChargeState.GATED_GATE if policy is Policy.GATE else ChargeState.GATED_DENY
-    assert ledger.pods[pod.uid].bucket is bucket
+    charge_state = ChargeState.GATED_GATE if policy is Policy.GATE else ChargeState.GATED_DENY
+    assert ledger.pods[pod.uid].charge_state is charge_state
 
 
 def test_a_change_of_policy_moves_who_is_gated() -> None:
     ledger = a_cluster(POD.gated())
     see(ledger, RED.with_policy("Gate"))
-    assert ledger.pods[POD.uid].bucket is ChargeState.GATED_GATE
+    assert ledger.pods[POD.uid].charge_state is ChargeState.GATED_GATE
 
 
 def test_the_mode_of_a_namespace() -> None:

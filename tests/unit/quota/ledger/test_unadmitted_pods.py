@@ -1,11 +1,11 @@
 """Pods that got past admission, and what they hold together."""
 
 from builders import H200, H800
-from cardquota.quota.ledger.unadmitted_pods import PastUs
+from cardquota.quota.ledger.unadmitted_pods import UnadmittedPods
 
 
 def test_what_they_hold_goes_with_them() -> None:
-    past = PastUs()
+    past = UnadmittedPods()
     past.add("a", ((H200, 2), ("cpu", 100)))
     past.add("b", ((H200, 1), (H800, 1)))
     assert (list(past), len(past)) == (["a", "b"], 2)

@@ -10,7 +10,7 @@ from cardquota.quota.vocabulary import Reason
 
 def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:
     found = PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
-    found.bucket = ChargeState.GATED_DENY
+    found.charge_state = ChargeState.GATED_DENY
     return found
 
 
@@ -85,7 +85,7 @@ def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
         for pod in pods:
             line.join(pod, pod.facts.name)
         assert not line.refresh(0)
-        candidate = line.next_awake()
+        candidate = line.next_active()
         assert candidate is not None
         assert candidate.turn == first.turn
         for pod in pods:
@@ -102,6 +102,6 @@ def test_nobody_is_tried_before_all_who_were_woken_are_in_order() -> None:
     while line.refresh(0):
         calls += 1
     assert calls == 5
-    first = line.next_awake()
+    first = line.next_active()
     assert first is not None
     assert first.turn[-1] == "uid-p000"

@@ -153,7 +153,7 @@ def what_is_left(lines: Lines) -> str:
         account = lines.ledger.account(queue)
         assert account is not None
         line = account.waiting
-        if line.lanes or line.deny_lanes or line._by_gang or line._parked or list(line.shelves):
+        if line.lanes or line.deny_lanes or line._by_gang or line._blocked or list(line.shelves):
             return f"{queue} remembers who is gone"
     return ""
 

@@ -150,7 +150,7 @@ class History:
     # --- what is decided ----------------------------------------------------------------------
 
     def a_pass_is_left(self, queue: str, steps: int) -> None:
-        self.stirred |= self.ledger.news.take_stirred() | {queue}
+        self.stirred |= self.ledger.dirty.take_pending() | {queue}
         account = self.ledger.account(queue)
         for found in ReleasePass(self.ledger, account) if account else ():
             if found is not None and account is not None:
@@ -187,7 +187,7 @@ class History:
 
     def all_is_looked_at(self) -> None:
         for _ in range(1_000):
-            self.stirred |= self.ledger.news.take_stirred()
+            self.stirred |= self.ledger.dirty.take_pending()
             if not self.stirred:
                 break
             self.a_pass_is_left(min(self.stirred), 1_000)

@@ -206,5 +206,5 @@ def test_p4_fifo_is_not_held_up_any_more_by_who_asks_for_a_card_that_nobody_know
     )
     assert release(ledger)[0] == []
     see(ledger, other.with_quota({H200: 1}))
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["b"]]

@@ -63,16 +63,16 @@ def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written(
     """Else a member could be the only one that runs, and nothing be reserved for the others."""
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     ledger.confirm_reservation("team/gang", reserving(ledger), 5)
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["c"]]
 
 
 def test_t2_or_until_the_reservation_is_seen() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     reservation = reserving(ledger)
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     see(ledger, GANG.reserving("red", dict(reservation.amounts), "t").at_revision(5))
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["c"]]
 
 
@@ -291,9 +291,9 @@ def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() ->
     blue = a_queue("blue").with_quota({H200: 1})
     ledger = a_cluster(blue, GANG, runs("r", 1), member("w", 1, f"{H200}|XPU-9"))
     assert release(ledger)[0] == []
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     see(ledger, blue.with_quota({H200: 1, "XPU-9": 1}).at_revision(5))
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["w"]]
 
 
@@ -335,10 +335,10 @@ def test_e2_a_gang_that_has_begun_starts_whole_again_once_its_succeeded_members_
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(held, GANG, *done, member("a"), member("b"))
     assert release(ledger)[0] == []
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     ledger.pod_gone("uid-s0")
     ledger.pod_gone("uid-s1")
-    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.dirty.take_pending() == {"red"}
     see(ledger, held.stamped("red", {H200: 2}).at_revision(2))
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
@@ -367,12 +367,12 @@ def test_those_who_wait_are_looked_at_when_a_member_is_first_seen_as_one_that_ha
 ):
     ledger = a_cluster(GANG, member("a"))
     assert release(ledger)[0] == []
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     done = member("b").stamped("red", {H200: 1}).in_phase("Succeeded")
     see(ledger, done)
-    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.dirty.take_pending() == {"red"}
     see(ledger, done.at_revision(2))
-    assert ledger.news.take_stirred() == set()
+    assert ledger.dirty.take_pending() == set()
 
 
 def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
@@ -409,9 +409,9 @@ def test_t3_a_gang_waits_on_if_the_card_that_is_free_is_no_help() -> None:
 def test_t3_a_gang_goes_when_somebody_who_has_a_choice_may_move() -> None:
     """What became free is a card that the gang cannot use."""
     held = waiting("held").stamped("red", {H800: 1})
-    past_us = waiting("past", 1, f"{H200}|{H800}").ungated()
+    unadmitted = waiting("past", 1, f"{H200}|{H800}").ungated()
     gang = [member("a", 1, f"{H200}|{R4090}"), member("b", 2, H200)]
-    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 1}), GANG, held, past_us, *gang)
+    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 1}), GANG, held, unadmitted, *gang)
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["a", "b"]]
@@ -437,9 +437,9 @@ def test_t2_a_member_for_whom_nothing_is_reserved_takes_what_is_free() -> None:
 
 def test_t3_a_gang_is_assigned_beside_others_who_have_a_choice() -> None:
     """Somebody let a pod through that may use either card: it leaves what the gang needs."""
-    past_us = waiting("past", 3, f"{H200}|{H800}").ungated()
+    unadmitted = waiting("past", 3, f"{H200}|{H800}").ungated()
     gang = [member("a", 2, f"{H800}|{H200}"), member("b", 1, H200)]
-    ledger = a_cluster(GANG, past_us, *gang)
+    ledger = a_cluster(GANG, unadmitted, *gang)
     assert release(ledger)[0] == [["a", "b"]]
     assert cards_of(ledger, "a", "b") == [{H200: 2}, {H200: 1}]
 
@@ -639,9 +639,9 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     for uid, stamp in stamps.items():
         ledger.retract(uid, stamp)
     assert release(ledger, queue="blue")[0] == []
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     ledger.retract_reservation("team/gang", reservation)
-    assert "blue" in ledger.news.take_stirred()
+    assert "blue" in ledger.dirty.take_pending()
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
 
 
@@ -701,9 +701,9 @@ def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
     assert release(ledger) == ([], [])
     see(ledger, waiting("other"))
     assert release(ledger)[0] == [["other"]]
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     ledger.put_back_gang("team/gang", "red")
-    assert "red" in ledger.news.take_stirred()
+    assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["a", "b"]]
 
 
@@ -735,7 +735,7 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     assert account is not None
     while account.waiting.refresh(ledger.epoch):
         pass
-    candidate = account.waiting.next_awake()
+    candidate = account.waiting.next_active()
     assert candidate is not None
     reservation = ledger.reserve("team/gang", "red", "term-1", ((H200, 2),))
     ledger.confirm_reservation("team/gang", reservation, 9)

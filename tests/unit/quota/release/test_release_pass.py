@@ -155,9 +155,9 @@ def test_e6_the_higher_of_a_pods_and_its_groups_priority_counts() -> None:
 def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
     ledger = a_cluster(a_namespace().in_mode("enforced"), waiting("a", 9))
     assert release(ledger)[0] == []
-    ledger.news.take_stirred()
+    ledger.dirty.take_pending()
     see(ledger, a_namespace().in_mode("audit").at_revision(2))
-    assert ledger.news.take_stirred() == {"red"}
+    assert ledger.dirty.take_pending() == {"red"}
     assert release(ledger)[0] == [["a"]]
 
 

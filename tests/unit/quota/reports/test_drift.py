@@ -59,7 +59,7 @@ def test_whenever_something_changes_nothing_is_found_that_is_not_so(ledger: Ledg
 def test_what_is_wrong_is_found_beside_what_moves(ledger: Ledger) -> None:
     blue = ledger.account("blue")
     assert blue is not None
-    blue.rows[H200].by_bucket[0] += 1
+    blue.rows[H200].by_charge_state[0] += 1
     for at in range(3, steps_of(ledger) - 2):
         found = compared(ledger, at, running("red", 3 + at))
         assert {key for key, _ in found.drift} == {"blue"}

@@ -141,8 +141,8 @@ def test_what_a_queue_deserves_is_news_to_those_who_share_its_cards() -> None:
     """And to nobody else: a thousand other queues are not looked at for it."""
     quotas = {"a": {H200: 5}, "b": {H200: 8}, "c": {H800: 5}}
     ledger = a_ledger(*CARDS, *(a_queue(name).with_quota(rows) for name, rows in quotas.items()))
-    ledger.news.take_changed()
+    ledger.dirty.take_changed()
     see(ledger, a_queue("b").with_quota({H200: 9}))
-    assert ledger.news.take_changed() == {"a", "b"}
+    assert ledger.dirty.take_changed() == {"a", "b"}
     ledger.queue_gone("b")
-    assert "a" in ledger.news.take_changed()
+    assert "a" in ledger.dirty.take_changed()
