@@ -60,7 +60,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
         lambda: ledger.dirty._unadmitted.add("uid"),
-        lambda: ledger._account("red").waiting.lanes.setdefault("lane", None),  # type: ignore[arg-type]
+        lambda: ledger._account("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
         lambda: ledger._group("team/gang").succeeded.add("uid"),
     ]
     for leave_behind in places:

@@ -74,10 +74,10 @@ def told(events: Iterable[Event], **options: Any) -> Ledger:
     return ledger
 
 
-def merged(histories: Sequence[History], turns: Sequence[int]) -> list[Event]:
-    """All events, each history in its own order; `turns` says whose next one comes."""
+def merged(histories: Sequence[History], order: Sequence[int]) -> list[Event]:
+    """All events, each history in its own order; `order` says whose next one comes."""
     rest = [iter(history) for history in histories]
-    return [next(rest[turn]) for turn in turns]
+    return [next(rest[number]) for number in order]
 
 
 def one_after_the_other(histories: Sequence[History]) -> list[Event]:
@@ -112,7 +112,7 @@ def books(ledger: Ledger) -> dict[str, Any]:
                 record.charge_state,
                 record.charge,
                 record.request,
-                record.turn if record.releasable else None,
+                record.sort_key if record.releasable else None,
             )
             for uid, record in ledger.pods.items()
         },
@@ -130,7 +130,7 @@ def books(ledger: Ledger) -> dict[str, Any]:
             for key, book in ledger.groups.items()
         },
         "queues": {a.name: (dict(a.quota), a.facts, sorted(a.loose)) for a in ledger.accounts()},
-        "waiting": {a.name: sorted(a.waiting.uids()) for a in ledger.accounts()},
+        "waiting": {a.name: sorted(a.pending.uids()) for a in ledger.accounts()},
         "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
         "nodes": ledger.nodes.totals(),
         "namespaces": ledger.namespaces,

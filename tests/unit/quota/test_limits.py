@@ -141,7 +141,7 @@ def test_stored_all_the_same_it_waits_is_told_and_is_let_go_once_it_is_corrected
     gates = [] if limit in (limits.GATES, limits.GATE_TEXT) else [v.GATE]
     body = pod(limit.most + 1)
     ledger = a_ledger(*CARDS, RED, body.gated() if gates else body)
-    queues = [account.name for account in ledger.accounts() if account.waiting]
+    queues = [account.name for account in ledger.accounts() if account.pending]
     (refusal,) = [found for queue in queues for found in openings(ledger, queue)]
     assert isinstance(refusal, Refusal)
     assert refusal.verdict.reason is Reason.INVALID_CARD

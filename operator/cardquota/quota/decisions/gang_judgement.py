@@ -62,18 +62,18 @@ class Kind(NamedTuple):
 def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     """Members by kind, in the order of the first of each; not all where there are more kinds.
 
-    Who waits in one lane is alike, but for the nodes that one with a choice of cards may use.
+    Pods of one class are alike, but for the nodes that one with a choice of cards may use.
     """
     found: dict[tuple[object, bytes, int], Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations, one object for all that are equal."""
     for place, record in enumerate(members):
         request, facts = record.request, record.facts
-        lane = id(record if record.lane is None else record.lane)
+        pod_class = id(record if record.class_key is None else record.class_key)
         if request is not None and len(request.cards) > 1:
-            key = lane, facts.selector, same.setdefault(facts.tolerations, len(same))
+            key = pod_class, facts.selector, same.setdefault(facts.tolerations, len(same))
         else:
-            key = lane, b"", 0
+            key = pod_class, b"", 0
         kind = found.get(key)
         if kind is None:
             kind = found[key] = Kind(record, [])

@@ -91,11 +91,11 @@ class Account:
         "facts",
         "loose",
         "name",
+        "pending",
         "quota_mark",
         "rows",
         "unadmitted",
         "undecided",
-        "waiting",
     )
 
     def __init__(self, name: str) -> None:
@@ -116,7 +116,7 @@ class Account:
 
         Pods that audit mode let by passed by design and are not among them, also later.
         """
-        self.waiting = PendingQueue(name)
+        self.pending = PendingQueue(name)
         self.undecided: FlexibleClaims | None = None
         """What pods that are let through hold of one card or another (T3); None where each has its
         card. One that waits claims nothing."""
@@ -154,7 +154,7 @@ class Account:
         `move` counts with `shown`.
         """
         # What those who wait need was worked out without it, or with it.
-        self.waiting.look_again()
+        self.pending.invalidate_needs()
         undecided = self.undecided or self.nobody_undecided()
         if sign > 0:
             undecided.add(claim, shown)

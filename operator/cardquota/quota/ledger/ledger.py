@@ -304,12 +304,12 @@ class Ledger(LedgerDecisions):
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
         for account in self._accounts.values():
-            if self._may_let_pass(account) or account.waiting.puzzled:
+            if self._may_let_pass(account) or account.pending.blocked_on_cards:
                 self.dirty.mark_pending(account.name)
 
 
 def _as_read(book: PodGroupState) -> Hashable:
-    """What of a group its members are read by: queue, policy, priority, lane."""
+    """What of a group its members are read by: queue, policy, priority, class."""
     facts = book.facts
     if facts is None:
         return None

@@ -54,13 +54,13 @@ class LedgerCharges(LedgerView):
         self._post(record, 1)
         self._hold(record, self._unshown(record))
         if record.releasable:
-            self._account(record.queue).waiting.join(record, *self._lane(record))
+            self._account(record.queue).pending.join(record, *self._class_key(record))
 
     def _uncharge(self, record: PodRecord) -> None:
         """The inverse of `_charge`."""
         account = self._accounts.get(record.queue)
         if account is not None:
-            account.waiting.leave(record)
+            account.pending.leave(record)
         self._post(record, -1)
         self._unindex(record)
 
@@ -120,17 +120,17 @@ class LedgerCharges(LedgerView):
             for account in self._accounts.values():
                 if cards.isdisjoint(account.quota):
                     continue
-                if self._may_let_pass(account) or account.waiting.blocked:
-                    account.waiting.look_at_blocked()
+                if self._may_let_pass(account) or account.pending.blocked:
+                    account.pending.activate_blocked()
                     self.dirty.mark_pending(account.name)
 
     def _may_let_pass(self, account: Account) -> bool:
         """What is known of cards changed: in a fifo queue one who waits for room, and holds up
         others, may have to be corrected now, and then is in nobody's way. All are looked at.
         """
-        fifo = account.facts is not None and account.facts.fifo and bool(account.waiting)
+        fifo = account.facts is not None and account.facts.fifo and bool(account.pending)
         if fifo:
-            account.waiting.look_again()
+            account.pending.invalidate_needs()
         return fifo
 
     # --- which pods an event can change -----------------------------------------------------
@@ -258,10 +258,10 @@ class LedgerCharges(LedgerView):
 
     # --- how a pod is read -------------------------------------------
 
-    def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
-        """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
+    def _class_key(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
+        """The key of its class: pods have the same if they are alike in all that `judgement` reads.
 
-        Beside it the books of its gang, or of a group that has a reservation, if it is in one.
+        Beside it its gang, or its group that has a reservation, if it is in one.
         """
         facts, request = record.facts, record.request
         book = self.groups.get(facts.group) if facts.group else None
@@ -387,9 +387,9 @@ class LedgerCharges(LedgerView):
     def _stir(self, book: PodGroupState) -> None:
         """Members, minimum or reservation of a group changed: those who wait are looked at."""
         self.dirty.mark_group(book.key)
-        for line in book.lines:
-            line.regroup(book)
-            self.dirty.mark_pending(line.queue)
+        for queue in book.queues:
+            queue.gang_changed(book)
+            self.dirty.mark_pending(queue.queue)
 
     def _written(self, book: PodGroupState, reservation: Reservation) -> None:
         """A reservation stands: members that waited for that are looked at."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import cast
 
 from ..assignment.claim import Claim
-from ..pending.gang import Line
+from ..pending.gang import GangQueue
 from ..pods.pod_record import PodRecord
 from ..quantity import LARGEST
 from ..stamp import Charge, Reservation, canonical
@@ -33,9 +33,9 @@ class PodGroupState:
         "facts",
         "held_back",
         "key",
-        "lines",
         "lost_place",
         "members",
+        "queues",
         "settled_revision",
         "succeeded",
         "waiting",
@@ -50,7 +50,7 @@ class PodGroupState:
         """Uids of members that have succeeded and still exist: they did start."""
         self.waiting: dict[Claim, int] = {}
         """What its members at the gate ask for, and how many ask for it."""
-        self.lines: dict[Line, None] = {}
+        self.queues: dict[GangQueue, None] = {}
         """Where members of it wait, if it is a gang."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8)."""

@@ -66,7 +66,7 @@ class ReleaseJudge:
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens now."""
-        first = self._ledger.pods[candidate.turn[-1]]
+        first = self._ledger.pods[candidate.sort_key[-1]]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
             return Opening(first.queue, ((first, _cards_charged(first)),))
@@ -88,7 +88,7 @@ class ReleaseJudge:
         if missing is not None:
             return Wait(missing, book)
         if book.started:
-            # Its members go one by one now, and its line has yet to make them do so.
+            # Its members go one by one now; the pending queue has yet to take that in.
             return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
         not_ready = _judge_readiness(self._account, book)
         if not_ready is not None:
@@ -111,8 +111,8 @@ class ReleaseJudge:
         return Wait(verdict, book, self.signature(candidate), needs)
 
     def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
-        turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
-        return [self._ledger.pods[turn[-1]] for turn in islice(turns, number)]
+        sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
+        return [self._ledger.pods[sort_key[-1]] for sort_key in islice(sort_keys, number)]
 
     def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
         """For a minimum that lost members while it ran: any that fit, the smallest first.
@@ -126,7 +126,7 @@ class ReleaseJudge:
         Nor are they looked for a second time where they have very many alternatives.
         """
         chosen, short = self._smallest(candidate, need, "")
-        if sum(map(self._alternatives, candidate.lanes)) > _MOST_ALTERNATIVES:
+        if sum(map(self._alternatives, candidate.classes)) > _MOST_ALTERNATIVES:
             short = ()
         for dimension in (CPU, MEMORY):
             if len(chosen) < need and dimension in short:
@@ -135,8 +135,8 @@ class ReleaseJudge:
             return []
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
 
-    def _alternatives(self, lane: PodClass) -> int:
-        request = self._ledger.pods[lane.turns[0][-1]].request
+    def _alternatives(self, pod_class: PodClass) -> int:
+        request = self._ledger.pods[pod_class.sort_keys[0][-1]].request
         return len(request.cards) if request else 0
 
     def _smallest(
@@ -146,14 +146,17 @@ class ReleaseJudge:
         memory, and the fewest cards; and what of the two was short.
         """
         pods = self._ledger.pods
-        firsts = ((pods[lane.turns[0][-1]], lane.turns) for lane in candidate.lanes)
-        sized = ((*_size(first, dimension), turns) for first, turns in firsts)
+        firsts = (
+            (pods[pod_class.sort_keys[0][-1]], pod_class.sort_keys)
+            for pod_class in candidate.classes
+        )
+        sized = ((*_size(first, dimension), sort_keys) for first, sort_keys in firsts)
         chosen: list[PodRecord] = []
         with room_together(self._ledger, self._account) as room:
-            for _, _, turns in nsmallest(GANG_KINDS.most, sized):
-                most = min(len(turns), need - len(chosen))
-                fit = room.take(pods[turns[0][-1]], most)
-                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+            for _, _, sort_keys in nsmallest(GANG_KINDS.most, sized):
+                most = min(len(sort_keys), need - len(chosen))
+                fit = room.take(pods[sort_keys[0][-1]], most)
+                chosen += [pods[sort_key[-1]] for sort_key in sort_keys[:fit]]
             return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
@@ -161,7 +164,7 @@ class ReleaseJudge:
         total: dict[str, int] = {}
         alike: dict[tuple[int, Charge], Charge] = {}
         for record, cards in chosen:
-            key = id(record if record.lane is None else record.lane), cards
+            key = id(record if record.class_key is None else record.class_key), cards
             charge = alike.get(key)
             if charge is None:
                 charge = alike[key] = self._ledger.charge_of(record, cards)
@@ -174,7 +177,7 @@ class ReleaseJudge:
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for those that fit or not together."""
         if candidate.whole is None:
-            record = self._ledger.pods[candidate.turn[-1]]
+            record = self._ledger.pods[candidate.sort_key[-1]]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
             return (record.request, record.facts.group if covered else "")
@@ -231,7 +234,7 @@ def _judge_readiness(account: Account, book: PodGroupState) -> Verdict | None:
 
     No word of those whose gates could not be opened just now: they are told that, and tried again.
     """
-    ready = account.waiting.number_of(book)
+    ready = account.pending.number_of(book)
     if ready >= book.missing:
         return None
     members = book.members.values()

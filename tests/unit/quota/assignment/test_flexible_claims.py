@@ -15,7 +15,7 @@ from cardquota.quota.limits import UNDECIDED_KINDS, Limit
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 
 from ..brute_force import plainly
-from ..open_books import next_opening, with_nothing_noted
+from ..plain_totals import next_opening, with_nothing_noted
 from ..releasing import release
 
 EITHER = f"{H200}|{H800}"

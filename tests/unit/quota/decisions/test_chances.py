@@ -75,7 +75,7 @@ def test_the_nodes_are_walked_over_once_however_many_tolerate_differently(
     if picks:
         members = [pod.on_nodes_labelled({POOL: "x"}) for pod in members]
     ledger = of_gang(*nodes, *members, number=len(members))
-    records = sorted(ledger.pods.values(), key=lambda record: record.turn)
+    records = sorted(ledger.pods.values(), key=lambda record: record.sort_key)
     verdict, cards = judge_gang(ledger, records)
     assert verdict.fits
     assert cards == [((H200, 1),)] * len(members)

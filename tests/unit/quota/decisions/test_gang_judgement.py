@@ -37,7 +37,7 @@ def a_gang(*members: Body) -> list[Body]:
 
 def members_of(ledger: Ledger) -> list[PodRecord]:
     records = (r for r in ledger.pods.values() if r.gated and r.facts.group)
-    return sorted(records, key=lambda record: record.turn)
+    return sorted(records, key=lambda record: record.sort_key)
 
 
 def one_by_one(ledger: Ledger, members: list[PodRecord]) -> list[Charge] | None:

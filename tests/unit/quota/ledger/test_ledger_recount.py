@@ -51,7 +51,7 @@ from ..any_cluster import (
     shapes,
 )
 from ..brute_force import a_gang_is_on_the_way, fits, plainly
-from ..open_books import left_over, next_opening, sums_of, with_nothing_noted
+from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
 
 class Histories(RuleBasedStateMachine):
@@ -486,7 +486,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def exactly_the_gated_pods_wait(self) -> None:
-        found = {a.name: set(a.waiting.uids()) for a in self.ledger.accounts() if len(a.waiting)}
+        found = {a.name: set(a.pending.uids()) for a in self.ledger.accounts() if len(a.pending)}
         assert found == self.plain.waiting()
 
     @invariant()
