@@ -56,7 +56,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
-    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._loose._by_device"} <= before.keys()
+    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._unstamped._by_device"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
         lambda: ledger.dirty._unadmitted.add("uid"),

@@ -89,7 +89,7 @@ def totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
     return ledger_totals(ledger)
 
 
-def books(ledger: Ledger) -> dict[str, Any]:
+def state_of(ledger: Ledger) -> dict[str, Any]:
     """Everything that anybody is told of a ledger, comparable."""
     assert drift(ledger) == {}
     return {
@@ -118,18 +118,20 @@ def books(ledger: Ledger) -> dict[str, Any]:
         },
         "groups": {
             key: (
-                book.facts,
-                book.reservation,
-                book.missing,
-                book.there,
-                book.bound,
-                sorted(book.members),
-                sorted(book.succeeded),
-                {d: (book.held("red", d), book.outstanding(d)) for d in (*CARDS, "cpu")},
+                group.facts,
+                group.reservation,
+                group.missing,
+                group.there,
+                group.bound,
+                sorted(group.members),
+                sorted(group.succeeded),
+                {d: (group.held("red", d), group.outstanding(d)) for d in (*CARDS, "cpu")},
             )
-            for key, book in ledger.groups.items()
+            for key, group in ledger.groups.items()
         },
-        "queues": {a.name: (dict(a.quota), a.facts, sorted(a.loose)) for a in ledger.accounts()},
+        "queues": {
+            a.name: (dict(a.quota), a.facts, sorted(a.unstamped)) for a in ledger.accounts()
+        },
         "waiting": {a.name: sorted(a.pending.uids()) for a in ledger.accounts()},
         "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
         "nodes": ledger.nodes.totals(),

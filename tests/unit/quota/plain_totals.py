@@ -47,17 +47,17 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     found = next_opening(ledger, account.name)
     for record, key in keys.items():
         record.class_key = key
-    for book in ledger.groups.values():
-        book.queues.pop(account.pending, None)
+    for group in ledger.groups.values():
+        group.queues.pop(account.pending, None)
     account.pending = noted
     return found
 
 
 def _gang_of(ledger: Ledger, uid: str) -> PodGroupState | None:
     """Section 2: the members of a group with minMember > 1 start together."""
-    book = ledger.groups.get(ledger.pods[uid].facts.group)
-    of_many = book is not None and book.facts is not None and book.facts.min_member > 1
-    return book if of_many else None
+    group = ledger.groups.get(ledger.pods[uid].facts.group)
+    of_many = group is not None and group.facts is not None and group.facts.min_member > 1
+    return group if of_many else None
 
 
 def left_over(ledger: Ledger) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def left_over(ledger: Ledger) -> dict[str, Any]:
     The catalog is left out: knowledge of cards outlives everything (D8).
     """
     found = {}
-    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger._loose):
+    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger._unstamped):
         for name, value in vars(owner).items():
             if isinstance(value, dict | set | list) and value:
                 found[f"{type(owner).__name__}.{name}"] = value

@@ -96,7 +96,7 @@ class _Asked:
         elif request.cards:
             self.amounts[request.cards[0]] += request.amount * number
 
-    def add_beyond(self, book: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
+    def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
         """What members of a group ask for beyond its reservation.
 
         Those with a choice of cards may use what the others leave of that as if it were another
@@ -104,15 +104,15 @@ class _Asked:
         for a little more.
         """
         for dimension, amount in asked.amounts.items():
-            self.amounts[dimension] += amount - book.covers(queue, dimension, amount)
+            self.amounts[dimension] += amount - group.covers(queue, dimension, amount)
         amounts = {claim.amount for claim in asked.claims}
         spare: dict[str, int] = {}
         for claim, number in asked.claims.items():
             names = []
             for card in claim.cards:
-                left = book.outstanding(card) - asked.amounts[card]
+                left = group.outstanding(card) - asked.amounts[card]
                 if left > 0:
-                    names.append(name := f"{card}\0{book.key}")
+                    names.append(name := f"{card}\0{group.key}")
                     most = max(amounts)
                     spare[name] = -(-left // most) * most if len(amounts) == 1 else left + most - 1
             self.claims[Claim((*claim.cards, *names), claim.amount)] += number
@@ -121,9 +121,9 @@ class _Asked:
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
     """The key of a pod's group if that has a reservation in the pod's queue, else empty."""
-    book = ledger.groups.get(record.facts.group) if record.facts.group else None
-    reservation = book.reservation if book is not None else None
-    return book.key if book and reservation and reservation.queue == record.queue else ""
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    reservation = group.reservation if group is not None else None
+    return group.key if group and reservation and reservation.queue == record.queue else ""
 
 
 def _that_could_go(

@@ -126,12 +126,12 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
     those nobody's card is kept.
     """
     facts, request = record.facts, record.request
-    book = ledger.groups.get(facts.group) if facts.group else None
-    if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
+    group = ledger.groups.get(facts.group) if facts.group else None
+    if group is None or request is None or len(request.cards) < 2 or group.reservation is None:
         return
-    rest, own = Assignment(book.outstanding), claim_of(request.cards, request.amount)
-    others = max(0, book.missing - 1)
-    waiting = list(islice(book.waiting.items(), _MOST_KINDS))
+    rest, own = Assignment(group.outstanding), claim_of(request.cards, request.amount)
+    others = max(0, group.missing - 1)
+    waiting = list(islice(group.waiting.items(), _MOST_KINDS))
     with rest.one_question():
         for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
             most = min(others, number - (claim == own))
@@ -139,7 +139,7 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
                 rest.place_many(claim, most)
             others -= most
         yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
-    yield from (card for card in request.cards if not book.outstanding(card))
+    yield from (card for card in request.cards if not group.outstanding(card))
 
 
 def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
@@ -147,28 +147,28 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     facts = record.facts
     if not facts.group or facts.oversized:
         return None
-    book = ledger.groups[facts.group]
-    if book.facts is None:
+    group = ledger.groups[facts.group]
+    if group.facts is None:
         return _group_not_seen(facts, record.queue)
-    if book.being_reserved:
+    if group.being_reserved:
         # Those that start are let through once it is written; whoever else comes, after that.
         return Verdict(Outcome.UNSEEN, record.queue)
-    if not book.gang or book.started or book.there >= book.minimum:
+    if not group.gang or group.started or group.there >= group.minimum:
         return None
-    text = messages.gang_incomplete(book.key, book.there, book.minimum)
+    text = messages.gang_incomplete(group.key, group.there, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
 def _goes_with_others(ledger: Ledger, facts: PodFacts) -> bool:
     """Whether a pod starts together with others or not at all (E2)."""
-    book = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
-    return book is not None and not book.started
+    group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
+    return group is not None and not group.started
 
 
 def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:
     """Whether the pod's group has not been seen: a stale view never refuses."""
-    book = ledger.groups.get(facts.group)
-    return book is None or book.facts is None
+    group = ledger.groups.get(facts.group)
+    return group is None or group.facts is None
 
 
 def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
@@ -224,8 +224,8 @@ def judge(
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
         return _objected(ledger, facts, queue, wrong.reason, wrong.text)
-    book = ledger.groups.get(facts.group) if facts.group else None
-    asking = QuotaCheck(account, book, beside, on_the_way=on_the_way)
+    group = ledger.groups.get(facts.group) if facts.group else None
+    asking = QuotaCheck(account, group, beside, on_the_way=on_the_way)
     cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
     other_shorts = asking.cpu_memory(request)
     if not card_shorts and not other_shorts:

@@ -35,27 +35,27 @@ class QuotaCheck:
 
     Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
     `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as
-    let through, at create. `book`: the pod's group, if it has one.
+    let through, at create. `group`: the pod's group, if it has one.
     """
 
-    __slots__ = ("_account", "_before", "_beside", "_book", "_together", "_way")
+    __slots__ = ("_account", "_before", "_beside", "_group", "_together", "_way")
 
     def __init__(
         self,
         account: Account,
-        book: PodGroupState | None,
+        group: PodGroupState | None,
         beside: Mapping[str, int],
         *,
         on_the_way: OnTheWay = NOBODY,
     ) -> None:
         self._account = account
-        reserved = book.reservation if book is not None else None
-        self._book = book if reserved is not None and reserved.queue == account.name else None
+        reserved = group.reservation if group is not None else None
+        self._group = group if reserved is not None and reserved.queue == account.name else None
         self._together = beside
         self._beside = on_the_way.beside(beside)
         """`beside`, and what they will hold."""
         self._way = on_the_way
-        self._before = on_the_way.covered.get(book.key, _NOTHING) if book else _NOTHING
+        self._before = on_the_way.covered.get(group.key, _NOTHING) if group else _NOTHING
         """What others of its group ask for that are on the way."""
 
     def cards(
@@ -110,7 +110,7 @@ class QuotaCheck:
         It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
         of those can indeed be assigned beside it.
         """
-        needed = amount if self._book is None else amount - self._covered(card, amount)
+        needed = amount if self._group is None else amount - self._covered(card, amount)
         if self._decided(card) + needed > self._account.quota.get(card, 0):
             return False
         return others is None or others.leave_room(card, needed)
@@ -146,9 +146,9 @@ class QuotaCheck:
 
     def _covered(self, dimension: str, amount: int) -> int:
         """What of it the pod's group has reserved: it takes the place of that (E2)."""
-        if self._book is None:
+        if self._group is None:
             return 0
         before, queue = self._before.get(dimension, 0), self._account.name
         together = amount + self._together.get(dimension, 0) + before
-        covered = self._book.covers(queue, dimension, together)
-        return covered - self._book.covers(queue, dimension, before) if before else covered
+        covered = self._group.covers(queue, dimension, together)
+        return covered - self._group.covers(queue, dimension, before) if before else covered

@@ -93,8 +93,8 @@ def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, a
     """What the queue is charged beside this pod."""
     record = ledger.pods.get(facts.uid)
     own = _charged(record, account, dimension)
-    book = ledger.groups.get(facts.group) if facts.group else None
-    covered = book.covers(account.name, dimension, asked - own) if book else 0
+    group = ledger.groups.get(facts.group) if facts.group else None
+    covered = group.covers(account.name, dimension, asked - own) if group else 0
     return account.row(dimension).charged - own - covered
 
 

@@ -34,7 +34,7 @@ class NodeCache:
         self._remembered: dict[str, dict[str, str]] = {}
         """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
         counted because other nodes disagree (D7)."""
-        self._turned: tuple[set[str], set[str]] = set(), set()
+        self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._pins = SelectorIndex()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
@@ -55,9 +55,9 @@ class NodeCache:
             return []
         if old is not None and old.uid != facts.uid:
             self._remembered.pop(facts.name, None)
-        learned, turned = self._take(facts)
-        for name in turned:
-            self._turned[0].add(name)
+        learned, changed = self._take(facts)
+        for name in changed:
+            self._resource_changes[0].add(name)
             self._look_anew(name)
         return learned + self._find_again()
 
@@ -68,15 +68,15 @@ class NodeCache:
             return []
         if before is None:
             return [resource]
-        self._turned[0].add(name)
+        self._resource_changes[0].add(name)
         self._look_anew(name)
         return [before, resource, *self._find_again()]
 
-    def take_turned(self) -> tuple[set[str], set[str]]:
+    def take_resource_changes(self) -> tuple[set[str], set[str]]:
         """Cards that are counted by another resource name than at the last call (D7), and the
         nodes that were read anew, for that or for other labels by which a card is known now.
         """
-        taken, self._turned = self._turned, (set(), set())
+        taken, self._resource_changes = self._resource_changes, (set(), set())
         return taken
 
     def _look_anew(self, card: str) -> None:
@@ -84,7 +84,7 @@ class NodeCache:
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
             if name in apart or card in self._remembered.get(name, {}).values():
-                self._turned[1].add(name)
+                self._resource_changes[1].add(name)
                 self._take(facts)
 
     def _find_again(self) -> list[str]:
@@ -113,7 +113,7 @@ class NodeCache:
     def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
         """What `see` returns, and the cards that are counted by another resource name now."""
         counted: list[tuple[Card, int]] = []
-        problems, learned, turned = list[str](), list[str](), list[str]()
+        problems, learned, changed = list[str](), list[str](), list[str]()
         remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
         self._put_together(facts.name)
         for card, amount in facts.cards:
@@ -126,7 +126,7 @@ class NodeCache:
             if new:
                 learned += {card.resource, before or card.resource}
                 if shown is not None:
-                    turned.append(card.name)
+                    changed.append(card.name)
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
                     f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
@@ -146,7 +146,7 @@ class NodeCache:
         self._problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
         self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
-        return learned, turned
+        return learned, changed
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which others show a card of this node, and this node does not (P5)."""

@@ -80,35 +80,35 @@ class ReleaseJudge:
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
 
     def _judge_gang(
-        self, candidate: Candidate, first: PodRecord, book: PodGroupState
+        self, candidate: Candidate, first: PodRecord, group: PodGroupState
     ) -> Opening | Wait:
-        if book.held_back:
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        if group.held_back:
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
         missing = judge_presence(self._ledger, first)
         if missing is not None:
-            return Wait(missing, book)
-        if book.started:
+            return Wait(missing, group)
+        if group.started:
             # Its members go one by one now; the pending queue has yet to take that in.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
-        not_ready = _judge_readiness(self._account, book)
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+        not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
-            return Wait(not_ready, book)
-        members = self._members(candidate, book.missing)
+            return Wait(not_ready, group)
+        members = self._members(candidate, group.missing)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
-        runs_already = book.missing < book.minimum
+        runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
-            chosen = self._others(candidate, book.missing)
-        if len(chosen) == book.missing:
-            return Opening(first.queue, tuple(chosen), book, self._asked(chosen))
+            chosen = self._others(candidate, group.missing)
+        if len(chosen) == group.missing:
+            return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
             # Whatever the first of them lacks, others may fit once anything is free.
-            needs = self._more(self._members(candidate, len(book.members)))
+            needs = self._more(self._members(candidate, len(group.members)))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
-            return Wait(verdict, book)
-        return Wait(verdict, book, self.signature(candidate), needs)
+            return Wait(verdict, group)
+        return Wait(verdict, group, self.signature(candidate), needs)
 
     def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
         sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
@@ -181,11 +181,11 @@ class ReleaseJudge:
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
             return (record.request, record.facts.group if covered else "")
-        book = self._ledger.groups[candidate.whole.key]
-        if book.missing != book.minimum:
-            return book.key
+        group = self._ledger.groups[candidate.whole.key]
+        if group.missing != group.minimum:
+            return group.key
         # By identity: pods that are written alike have one request, and there may be thousands.
-        requests = [record.request for record in self._members(candidate, book.missing)]
+        requests = [record.request for record in self._members(candidate, group.missing)]
         numbers = Counter(map(id, requests))
         kinds = {id(request): request for request in requests}
         return tuple((request, numbers[key]) for key, request in kinds.items())
@@ -221,27 +221,27 @@ def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
     Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
     """
     verdict = judge_release(ledger, record)
-    account, book = ledger.account(record.queue), ledger.groups.get(record.facts.group)
+    account, group = ledger.account(record.queue), ledger.groups.get(record.facts.group)
     if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
         return verdict
-    if account is None or book is None or book.started or book.being_reserved or book.held_back:
+    if account is None or group is None or group.started or group.being_reserved or group.held_back:
         return verdict
-    return _judge_readiness(account, book) or verdict
+    return _judge_readiness(account, group) or verdict
 
 
-def _judge_readiness(account: Account, book: PodGroupState) -> Verdict | None:
+def _judge_readiness(account: Account, group: PodGroupState) -> Verdict | None:
     """What a gang waits for whose members are all there, if not enough of them can be tried here.
 
     No word of those whose gates could not be opened just now: they are told that, and tried again.
     """
-    ready = account.pending.number_of(book)
-    if ready >= book.missing:
+    ready = account.pending.number_of(group)
+    if ready >= group.missing:
         return None
-    members = book.members.values()
+    members = group.members.values()
     ready += sum(record.held_back and record.queue == account.name for record in members)
-    if ready >= book.missing:
+    if ready >= group.missing:
         return Verdict(Outcome.UNSEEN, account.name)
-    text = messages.gang_not_ready(book.key, account.name, book.minimum, book.missing, ready)
+    text = messages.gang_not_ready(group.key, account.name, group.minimum, group.missing, ready)
     return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
 
 

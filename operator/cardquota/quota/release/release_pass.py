@@ -245,14 +245,14 @@ class ReleasePass:
         """
         uids = [pod_class.sort_keys[0][-1] for pod_class in candidate.classes]
         if candidate.whole is not None:
-            book = self._ledger.groups[candidate.whole.key]
+            group = self._ledger.groups[candidate.whole.key]
             if (
-                book.missing
-                == book.minimum
+                group.missing
+                == group.minimum
                 < sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
             ):
                 sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
-                uids = [sort_key[-1] for sort_key in islice(sort_keys, book.minimum)]
+                uids = [sort_key[-1] for sort_key in islice(sort_keys, group.minimum)]
         requests = {id(request): request for uid in uids if (request := self._request(uid))}
         return frozenset(card for request in requests.values() for card in request.cards)
 

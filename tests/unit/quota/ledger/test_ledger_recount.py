@@ -55,7 +55,7 @@ from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
 
 class Histories(RuleBasedStateMachine):
-    """Random histories of a small cluster, told to the ledger as watches and doors would."""
+    """Random histories of a small cluster, told to the ledger as watches and the leader would."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -402,10 +402,10 @@ class Histories(RuleBasedStateMachine):
     @rule(name=st.sampled_from(GROUPS))
     def the_reservation_of_a_gang_is_refused(self, name: str) -> None:
         key = f"team/{name}"
-        group, book = self.plain.groups.get(key), self.ledger.groups.get(key)
-        if group is not None and book is not None and book.assumed is not None:
+        group, state = self.plain.groups.get(key), self.ledger.groups.get(key)
+        if group is not None and state is not None and state.assumed is not None:
             group.assumed = None
-            self.ledger.retract_reservation(key, book.assumed)
+            self.ledger.retract_reservation(key, state.assumed)
 
     def confirm(self, key: str, revision: int) -> None:
         reservation = self.ledger.groups[key].assumed
@@ -594,7 +594,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def accounts_exist_for_a_reason(self) -> None:
         assert not [account.name for account in self.ledger.accounts() if account.unused]
-        assert not [key for key, book in self.ledger.groups.items() if book.unused]
+        assert not [key for key, group in self.ledger.groups.items() if group.unused]
 
     def teardown(self) -> None:
         for uid in [*self.plain.pods, *self.finished]:

@@ -202,7 +202,7 @@ def test_a_gang_has_more_than_one_member() -> None:
 
 
 def test_a_gang_has_started_when_its_minimum_is_reserved_or_held() -> None:
-    book = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
-    assert (book.bound, book.missing, book.started) == (1, 1, False)
+    group = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
+    assert (group.bound, group.missing, group.started) == (1, 1, False)
     assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
     assert a_cluster(GANG.reserving("red", {H200: 2})).groups[KEY].started

@@ -211,11 +211,11 @@ def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_mor
 def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     assert release(ledger)[0] == [["a", "b"]]
-    book = ledger.groups["team/gang"]
-    assert book.assumed is not None
-    more = book.assumed._replace(amounts=((H200, 9),))
-    book._judged, book.assumed = (more, book.assumed.amounts), more
-    book.repost(ledger._account)
+    group = ledger.groups["team/gang"]
+    assert group.assumed is not None
+    more = group.assumed._replace(amounts=((H200, 9),))
+    group._judged, group.assumed = (more, group.assumed.amounts), more
+    group.repost(ledger._account)
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
