@@ -78,7 +78,7 @@ def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
     before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
-    bits = {f"NodeCache._pins.{name}" for name in ("_behind", "_free_bits")}
+    bits = {f"NodeCache._selectors.{name}" for name in ("_node_of_bit", "_free_bits")}
     assert_nothing_grew(before, containers(ledger.dirty, ledger.nodes), but=bits)
 
 

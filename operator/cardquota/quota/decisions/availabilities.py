@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Final
 
 from ..ledger.ledger_view import LedgerView
-from ..nodes.free_cards import Alike, ByTaints, FreeOn, Rows
+from ..nodes.free_cards import ByTaints, FreeOn, Rows, TaintGroup
 from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -39,7 +39,9 @@ class _Reach:
 
     __slots__ = ("choice", "free", "largest", "selector", "tolerated")
 
-    def __init__(self, selector: bytes, choice: Choice | None, tolerated: frozenset[Alike]) -> None:
+    def __init__(
+        self, selector: bytes, choice: Choice | None, tolerated: frozenset[TaintGroup]
+    ) -> None:
         self.selector = selector
         """Empty if they pick all."""
         self.choice = choice
@@ -66,10 +68,10 @@ class Availabilities:
         self._walks = 0
         self._steps = MOST_STEPS
         """That are left."""
-        self._tolerated: dict[Tolerations, frozenset[Alike] | None] = {}
+        self._tolerated: dict[Tolerations, frozenset[TaintGroup] | None] = {}
         self._chosen: dict[tuple[bytes, str], ByTaints] = {}
         """By selector and card: the nodes that are picked."""
-        self._reaches: dict[tuple[bytes, frozenset[Alike]], _Reach] = {}
+        self._reaches: dict[tuple[bytes, frozenset[TaintGroup]], _Reach] = {}
         self._last: tuple[PodFacts, _Reach | None] | None = None
         """Who was asked for last: tolerations are not compared once more for each of its cards."""
         self._asked: dict[str, list[_Reach]] = {}

@@ -165,7 +165,7 @@ class LedgerCharges(LedgerView):
                 self.unnoted.add(facts.uid)
                 self.dirty.mark_incorrect(facts.uid)
         self._unstamped.add(facts)
-        self.nodes.pin(facts)
+        self.nodes.register_pod(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
             self.nodes.wait_for(facts.node, facts.uid)
 
@@ -185,7 +185,7 @@ class LedgerCharges(LedgerView):
         self.misplaced.discard(facts.uid)
         self.unnoted.discard(facts.uid)
         self._unstamped.discard(facts)
-        self.nodes.unpin(facts)
+        self.nodes.unregister_pod(facts)
         self.nodes.forget(facts.node, facts.uid)
 
     def _may_be_charged(self, record: PodRecord) -> bool:

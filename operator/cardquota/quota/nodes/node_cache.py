@@ -36,7 +36,7 @@ class NodeCache:
         counted because other nodes disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
-        self._pins = SelectorIndex()
+        self._selectors = SelectorIndex()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick, as long as no node changes."""
         self._chosen_at = 0
@@ -145,7 +145,7 @@ class NodeCache:
         wrong = *facts.problems, *some_of(problems)
         self._problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
-        self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
+        self._selectors.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, changed
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
@@ -160,10 +160,10 @@ class NodeCache:
         """A node is gone. Its kinds of cards stay known. The same as of `see`."""
         self._recount(name, ())
         self.free.offer(name, ())
-        for book in (self._facts, self._remembered):
-            book.pop(name, None)
+        for some in (self._facts, self._remembered):
+            some.pop(name, None)
         self._problems.drop(name)
-        self._pins.drop(name)
+        self._selectors.drop(name)
         self._put_together(name)
         return self._find_again()
 
@@ -238,7 +238,7 @@ class NodeCache:
 
         Empty where it picks none, and where it asks for products alone.
         """
-        return self._pins.picked(selector) if self._picks_nodes(selector) else ()
+        return self._selectors.picked(selector) if self._picks_nodes(selector) else ()
 
     def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
@@ -248,12 +248,12 @@ class NodeCache:
         """
         if not self._picks_nodes(selector):
             return None
-        if self._chosen_at != self._pins.version:
+        if self._chosen_at != self._selectors.version:
             self._chosen.clear()
-            self._chosen_at = self._pins.version
+            self._chosen_at = self._selectors.version
         found = self._chosen.get(selector)
         if found is None:
-            found = self._pins.nodes_by_card(selector)
+            found = self._selectors.nodes_by_card(selector)
             size = sum(100 + 8 * len(nodes) for nodes in found.values())
             self._chosen.put(selector, found, len(selector) + size)
         return found
@@ -268,36 +268,36 @@ class NodeCache:
             found = _NAMING.put(selector, named, len(selector))
         return found
 
-    def pin(self, facts: PodFacts) -> None:
-        """A pod's reading depends on which nodes its selector picks."""
+    def register_pod(self, facts: PodFacts) -> None:
+        """Index a pod whose reading depends on which nodes its selector picks."""
         depends = facts.card_text is None or self.named_by(facts.selector)
         if depends and facts.devices and self._picks_nodes(facts.selector):
-            self._pins.join(facts.selector, facts.uid)
+            self._selectors.join(facts.selector, facts.uid)
 
-    def unpin(self, facts: PodFacts) -> None:
-        """The inverse of `pin`; may repeat."""
+    def unregister_pod(self, facts: PodFacts) -> None:
+        """The inverse of `register_pod`; may repeat."""
         if facts.selector:
-            self._pins.leave(facts.selector, facts.uid)
+            self._selectors.leave(facts.selector, facts.uid)
 
     @property
     def picks_version(self) -> int:
         """Different whenever a selector may pick other cards."""
-        return self._pins.version
+        return self._selectors.version
 
     def take_moved(self) -> list[str]:
-        """The pinned pods whose selector picks other cards since the last call, sorted: some of
+        """The registered pods whose selector picks other cards since the last call, sorted: some of
         them, where there are very many.
         """
-        return self._pins.take_moved()
+        return self._selectors.take_moved()
 
     @property
     def more_moved(self) -> bool:
         """Whether there may be more of those."""
-        return self._pins.more
+        return self._selectors.more
 
     def look_for_moved(self) -> None:
         """Look for more of those. Costs a few milliseconds at most."""
-        self._pins.go_on()
+        self._selectors.go_on()
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
         """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
@@ -307,7 +307,7 @@ class NodeCache:
         wanted = frozenset(cards)
         return sum(
             1
-            for name in self._pins.names(selector)
+            for name in self._selectors.names(selector)
             if not cards or self._totals.has_any(name, wanted)
         )
 
