@@ -138,13 +138,13 @@ handful: a launcher, workers, a head."""
 OF_GANGS: Final = (GANG_KINDS,)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
-UNDECIDED_KINDS: Final = Limit("different requests without a decided card", 64)
+FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
 """Of a queue's pods that passed no gate of ours, have no node and may use several cards: they are
 assigned together whenever something is judged beside them. A queue in use has a handful."""
-UNDECIDED_CARDS: Final = Limit("alternatives of these requests", 2_048)
+FLEXIBLE_CARDS: Final = Limit("alternatives of these requests", 2_048)
 """Of all of them together."""
 
-OF_UNDECIDED: Final = (UNDECIDED_KINDS, UNDECIDED_CARDS)
+OF_FLEXIBLE: Final = (FLEXIBLE_KINDS, FLEXIBLE_CARDS)
 
 MOST_MEMBERS: Final = 2**31 - 1
 """Of a pod group's `minMember`: what the API server takes. More is read as this."""

@@ -106,9 +106,9 @@ CASES: Final = pytest.mark.parametrize(
 def test_every_limit_is_tested() -> None:
     found = {one for one in vars(limits).values() if isinstance(one, Limit)}
     # How large a reviewed object may be is tested where reviews are answered: `test_large_bodies`.
-    # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_undecided`.
+    # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_flexible_claims`.
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS, *limits.OF_REVIEWS, *limits.OF_GANGS}
-    assert found == tested | {*limits.OF_ALL, *limits.OF_UNDECIDED}
+    assert found == tested | {*limits.OF_ALL, *limits.OF_FLEXIBLE}
     assert {*limits.OF_PODS} == {*OF_PODS}
     assert {*limits.OF_QUEUES} == {*OF_QUEUES}
     assert {*limits.OF_NODES} == {*OF_NODES}

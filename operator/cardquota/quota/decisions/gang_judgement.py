@@ -144,11 +144,11 @@ class GangTrial:
                 free = limit - account.row(dimension).charged - self.beside.get(dimension, 0)
                 number = min(number, free // amount)
         for card, amount in cards:
-            if account.undecided is None:
+            if account.flexible_claims is None:
                 held = account.row(card).charged + self.beside.get(card, 0)
                 number = min(number, (account.quota.get(card, 0) - held) // amount)
             else:
-                with account.undecided.beside(self.beside) as others:
+                with account.flexible_claims.beside(self.beside) as others:
                     one = Claim((card,), amount)
                     number = others.assignment.place_many(one, number)
                     others.assignment.give_back(one, number)
@@ -180,9 +180,9 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
         text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account = ledger.account(queue) or Account(queue)
-    undecided = account.undecided or account.nobody_undecided()
-    with undecided.one_question() as steps_left:
-        verdict, served = _judge_kinds(ledger, kinds, undecided)
+    flexible_claims = account.flexible_claims or account.no_flexible_claims()
+    with flexible_claims.one_question() as steps_left:
+        verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
         if not verdict.fits:
             return _of_gang(account, verdict, kinds, steps_left()), []
     disagreeing = _disagreeing(kinds, served)
@@ -198,7 +198,7 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
 
 
 def _judge_kinds(
-    ledger: Ledger, kinds: Sequence[Kind], undecided: FlexibleClaims
+    ledger: Ledger, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, or that all do, and
     the cards of each.
@@ -213,7 +213,7 @@ def _judge_kinds(
             found = [(verdict.cards, kind.number)]
         if not verdict.fits:
             choice = any(len(kind.cards) > 1 for kind in kinds)
-            assigned = _assigned(ledger, undecided, kinds) if choice else None
+            assigned = _assigned(ledger, flexible_claims, kinds) if choice else None
             if assigned is None or not verdict.shortfalls:
                 return verdict, []
             return Verdict(Outcome.FITS), assigned
@@ -241,10 +241,10 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
 
 
 def _assigned(
-    ledger: Ledger, undecided: FlexibleClaims, kinds: Sequence[Kind]
+    ledger: Ledger, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
 ) -> list[Served] | None:
     """A card for each, found for all at once; None if no way was found to serve them all."""
-    with undecided.beside() as others:
+    with flexible_claims.beside() as others:
         served = _cards_of(ledger, kinds, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
     together = GangTrial(ledger)
@@ -305,8 +305,8 @@ def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_le
     for short in verdict.shortfalls:
         asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
         charged = account.row(short.dimension).charged
-        if account.undecided is not None and short.dimension not in (CPU, MEMORY):
-            charged = account.undecided.held(short.dimension)
+        if account.flexible_claims is not None and short.dimension not in (CPU, MEMORY):
+            charged = account.flexible_claims.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
     return over_quota(

@@ -68,12 +68,12 @@ class QuotaCheck:
         if not amount:
             return (), []
         cards = (only,) if only else request.cards
-        undecided = self._account.undecided
-        if undecided is None and not self._way.claims:
+        flexible_claims = self._account.flexible_claims
+        if flexible_claims is None and not self._way.claims:
             return self._choose(cards, amount, chance_of, None)
-        if undecided is None:
-            undecided = self._account.nobody_undecided()
-        with undecided.beside(self._beside, self._way.claims, self._way.spare) as others:
+        if flexible_claims is None:
+            flexible_claims = self._account.no_flexible_claims()
+        with flexible_claims.beside(self._beside, self._way.claims, self._way.spare) as others:
             return self._choose(cards, amount, chance_of, others)
 
     def _choose(
@@ -111,13 +111,13 @@ class QuotaCheck:
         of those can indeed be assigned beside it.
         """
         needed = amount if self._group is None else amount - self._covered(card, amount)
-        if self._decided(card) + needed > self._account.quota.get(card, 0):
+        if self._inflexible(card) + needed > self._account.quota.get(card, 0):
             return False
         return others is None or others.leave_room(card, needed)
 
     def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
         """What is said of a card of which there is not enough."""
-        held = self._decided(card) if others is None else others.held(card)
+        held = self._inflexible(card) if others is None else others.held(card)
         would_be = held + amount - self._covered(card, amount)
         return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
 
@@ -130,18 +130,18 @@ class QuotaCheck:
         for dimension, amount in request.cpu_memory:
             limit = limits.get(dimension)
             if limit is not None:
-                would_be = self._decided(dimension) + amount - self._covered(dimension, amount)
+                would_be = self._inflexible(dimension) + amount - self._covered(dimension, amount)
                 if would_be > limit:
                     shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _decided(self, dimension: str) -> int:
+    def _inflexible(self, dimension: str) -> int:
         """What is charged whatever others choose, and what is asked for beside it."""
         row, found = self._account.rows.get(dimension), self._beside.get(dimension, 0)
         if row is not None:
             found += row.charged
-            if self._account.undecided is not None:
-                found -= self._account.undecided.shown(dimension)
+            if self._account.flexible_claims is not None:
+                found -= self._account.flexible_claims.shown(dimension)
         return found
 
     def _covered(self, dimension: str, amount: int) -> int:

@@ -89,12 +89,12 @@ class Account:
         "cards",
         "changes",
         "facts",
+        "flexible_claims",
         "name",
         "pending",
         "quota_mark",
         "rows",
         "unadmitted",
-        "undecided",
         "unstamped",
     )
 
@@ -117,7 +117,7 @@ class Account:
         Pods that audit mode let by passed by design and are not among them, also later.
         """
         self.pending = PendingQueue(name)
-        self.undecided: FlexibleClaims | None = None
+        self.flexible_claims: FlexibleClaims | None = None
         """What pods that are let through hold of one card or another (T3); None where each has its
         card. One that waits claims nothing."""
 
@@ -155,15 +155,15 @@ class Account:
         """
         # What those who wait need was worked out without it, or with it.
         self.pending.invalidate_needs()
-        undecided = self.undecided or self.nobody_undecided()
+        flexible_claims = self.flexible_claims or self.no_flexible_claims()
         if sign > 0:
-            undecided.add(claim, shown)
+            flexible_claims.add(claim, shown)
         else:
-            undecided.remove(claim, shown)
-        self.undecided = undecided or None  # as almost always
+            flexible_claims.remove(claim, shown)
+        self.flexible_claims = flexible_claims or None  # as almost always
 
-    def nobody_undecided(self) -> FlexibleClaims:
-        """To be asked what room there is where nobody has a choice so far."""
+    def no_flexible_claims(self) -> FlexibleClaims:
+        """To ask what room there is where nobody has a choice so far."""
         return FlexibleClaims(
             lambda card: self.row(card).charged,
             lambda card: self._quota.get(card, 0),
@@ -197,7 +197,7 @@ class Account:
         # Most rows may be of names that somebody made up, and nothing is charged there.
         charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
         found = []
-        with self.undecided.one_question() if self.undecided else nullcontext():
+        with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
             for dimension, amount in charged:
                 limit = self.limit(dimension)
                 if limit is not None and amount > limit and not self._assignable(dimension, limit):
@@ -211,9 +211,9 @@ class Account:
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether those who may use other cards could do with what there is of this one."""
-        if self.undecided is None or dimension in (CPU, MEMORY):
+        if self.flexible_claims is None or dimension in (CPU, MEMORY):
             return False
-        return self.undecided.fits(dimension, limit)
+        return self.flexible_claims.fits(dimension, limit)
 
     def _writable(self, dimension: str) -> Row:
         self.changes += 1

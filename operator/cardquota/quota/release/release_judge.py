@@ -194,20 +194,20 @@ class ReleaseJudge:
         """How much must be free before it could fit; never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
-        row, undecided = self._account.row, self._account.undecided
+        row, flexible_claims = self._account.row, self._account.flexible_claims
         needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
         cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
-        if cards and undecided is not None:
-            return self._more_of(undecided.reach(tuple(cards)))
+        if cards and flexible_claims is not None:
+            return self._more_of(flexible_claims.reach(tuple(cards)))
         return cards or needs
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
         """Where members have a choice, anything more than is free now may let them fit."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
-        undecided = self._account.undecided
-        if undecided is not None:
-            wanted = undecided.reach(tuple(wanted))
+        flexible_claims = self._account.flexible_claims
+        if flexible_claims is not None:
+            wanted = flexible_claims.reach(tuple(wanted))
         return self._more_of(wanted | {CPU, MEMORY})
 
     def _more_of(self, dimensions: Iterable[str]) -> Needs:

@@ -577,7 +577,7 @@ class Histories(RuleBasedStateMachine):
             account = self.ledger.account(queue)
             limit = self.plain.limit(queue, dimension)
             assert account is not None
-            if account.undecided is None:
+            if account.flexible_claims is None:
                 assert limit is None or charged <= limit, (queue, dimension, charged, limit)
             elif dimension not in ("cpu", "memory"):
                 plain = plainly(self.ledger, account, at_create=False)

@@ -89,11 +89,11 @@ def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
     members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
     ledger = a_cluster(GANG.at_revision(2), *members)
     read: list[str] = []
-    lay = Ledger._charge
+    charge = Ledger._charge
 
     def counted(self: Ledger, record: PodRecord) -> None:
         read.append(record.facts.name)
-        lay(self, record)
+        charge(self, record)
 
     monkeypatch.setattr(Ledger, "_charge", counted)
     see(ledger, change(GANG.at_revision(3)))
