@@ -1,8 +1,8 @@
 """Which card serves which claim, and to which other cards claims could move (T3).
 
-Claims that can use the same are counted, not listed. A claim with few alternatives is indexed by each
-other card it could move to, so a walk over the cards does not depend on how many kinds of claims
-there are; one with many would be indexed too often, and is walked over as it is.
+Claims that can use the same are counted, not listed. A claim with few alternatives is indexed by
+each other card it could move to, so a walk over the cards does not depend on how many kinds of
+claims there are; one with many would be indexed too often, and is walked over as it is.
 """
 
 from collections import deque

@@ -89,7 +89,7 @@ class Availabilities:
             return None
         facts, amount = record.facts, request.amount
 
-        def chance_of(card: str) -> Availability:
+        def availability_of(card: str) -> Availability:
             reach = self._reach(facts)
             most = None if reach is None else self._most_free(reach, card)
             if reach is None or most is None or most >= amount:
@@ -98,7 +98,7 @@ class Availabilities:
                 Availability.LATER if reach.choice and reach.choice.get(card) else Availability.NONE
             )
 
-        return chance_of
+        return availability_of
 
     def go(self, card: str, amount: int, number: int) -> None:
         """So many are let through for so much of a card each."""
@@ -107,7 +107,8 @@ class Availabilities:
             del reach.largest[card]
 
     def as_many(self, record: PodRecord, card: str, amount: int, most: int) -> int:
-        """How many alike, at most so many, have the same chance of a card, one after the other.
+        """To how many alike, at most so many, a card is as available as to the first, one after the
+        other.
 
         Who goes takes nodes, and never gives one back.
         """

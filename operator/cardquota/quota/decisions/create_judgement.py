@@ -63,18 +63,18 @@ def on_the_way(
     """
     if account is None or not account.pending.deny_classes:
         return NOBODY
-    together = _Asked()
+    all_asked = _Asked()
     of_groups: dict[str, _Asked] = {}
     for record, number in _that_could_go(ledger, account, but):
         if number > 0 and record.request is not None:
             key = _reserved_for(ledger, record)
-            (of_groups.setdefault(key, _Asked()) if key else together).add(record.request, number)
+            (of_groups.setdefault(key, _Asked()) if key else all_asked).add(record.request, number)
     spare: dict[str, int] = {}
     for key, asked in of_groups.items():
-        spare.update(together.add_beyond(ledger.groups[key], account.name, asked))
+        spare.update(all_asked.add_beyond(ledger.groups[key], account.name, asked))
     return OnTheWay(
-        together.amounts,
-        tuple(together.claims.items()),
+        all_asked.amounts,
+        tuple(all_asked.claims.items()),
         spare,
         {key: asked.amounts for key, asked in of_groups.items()},
     )

@@ -27,7 +27,7 @@ class Availability(IntEnum):
 
 _NOTHING: Final[Mapping[str, int]] = {}
 Preference = Callable[[str], Availability]
-"""How good a card's chance is."""
+"""When a pod could have a card."""
 
 
 class QuotaCheck:
@@ -38,7 +38,7 @@ class QuotaCheck:
     let through, at create. `group`: the pod's group, if it has one.
     """
 
-    __slots__ = ("_account", "_before", "_beside", "_group", "_together", "_way")
+    __slots__ = ("_account", "_asked_with", "_before", "_beside", "_group", "_way")
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class QuotaCheck:
         self._account = account
         reserved = group.reservation if group is not None else None
         self._group = group if reserved is not None and reserved.queue == account.name else None
-        self._together = beside
+        self._asked_with = beside
         self._beside = on_the_way.beside(beside)
         """`beside`, and what they will hold."""
         self._way = on_the_way
@@ -59,10 +59,10 @@ class QuotaCheck:
         """What others of its group ask for that are on the way."""
 
     def cards(
-        self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
+        self, request: PodRequest, *, only: str = "", availability_of: Preference | None = None
     ) -> tuple[Charge, list[Shortfall]]:
-        """Of the alternatives that fit the first to be had at once, or else the first with the best
-        chance, or what is short of each (E7). `only`: the one alternative that is asked about.
+        """Of the alternatives that fit, the first with the best availability; or what is short of
+        each (E7). `only`: the one alternative that is asked about.
         """
         amount = request.amount
         if not amount:
@@ -70,20 +70,20 @@ class QuotaCheck:
         cards = (only,) if only else request.cards
         flexible_claims = self._account.flexible_claims
         if flexible_claims is None and not self._way.claims:
-            return self._choose(cards, amount, chance_of, None)
+            return self._choose(cards, amount, availability_of, None)
         if flexible_claims is None:
             flexible_claims = self._account.no_flexible_claims()
         with flexible_claims.beside(self._beside, self._way.claims, self._way.spare) as others:
-            return self._choose(cards, amount, chance_of, others)
+            return self._choose(cards, amount, availability_of, others)
 
     def _choose(
         self,
         cards: Sequence[str],
         amount: int,
-        chance_of: Preference | None,
+        availability_of: Preference | None,
         others: Others | None,
     ) -> tuple[Charge, list[Shortfall]]:
-        # Most that ask in vain do so for any of their cards: one question instead of many.
+        # A pod that does not fit mostly fits none of its cards: one check instead of many.
         hopeless = (
             others is not None
             and len(cards) > 1
@@ -94,11 +94,11 @@ class QuotaCheck:
         for card in () if hopeless else cards:
             if not self._fits(card, amount, others):
                 continue
-            chance = Availability.NOW if chance_of is None else chance_of(card)
-            if chance is Availability.NOW:
+            availability = Availability.NOW if availability_of is None else availability_of(card)
+            if availability is Availability.NOW:
                 return ((card, amount),), []
-            if not best or chance > found:
-                best, found = card, chance
+            if not best or availability > found:
+                best, found = card, availability
         if best:
             return ((best, amount),), []
         return (), [self._short_of(card, amount, others) for card in cards]
@@ -149,6 +149,6 @@ class QuotaCheck:
         if self._group is None:
             return 0
         before, queue = self._before.get(dimension, 0), self._account.name
-        together = amount + self._together.get(dimension, 0) + before
-        covered = self._group.covers(queue, dimension, together)
+        total = amount + self._asked_with.get(dimension, 0) + before
+        covered = self._group.covers(queue, dimension, total)
         return covered - self._group.covers(queue, dimension, before) if before else covered

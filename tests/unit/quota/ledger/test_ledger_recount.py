@@ -477,11 +477,11 @@ class Histories(RuleBasedStateMachine):
                 plain = plainly(self.ledger, account, at_create=at_create)
                 if account.name and len(plain.claims) < 7 and plain.fits():
                     way = on_the_way(self.ledger, account) if at_create else NOBODY
-                    asking = QuotaCheck(account, None, {}, on_the_way=way)
+                    check = QuotaCheck(account, None, {}, on_the_way=way)
                     for card, amount in product(account.quota, (1, 2)):
                         one = PodRequest((card,), "", amount, 0, 0)
                         expected = plain.fits(Claim((card,), amount))
-                        found = bool(asking.cards(one)[0])
+                        found = bool(check.cards(one)[0])
                         assert found == expected or (found and not plain.even)
 
     @invariant()
