@@ -43,7 +43,7 @@ CONTAINERS: Final = Limit("containers", 256)
 RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 2_048)
 """Each is a quantity to be read, some two microseconds."""
 RESOURCES: Final = Limit("resource names", 64)
-"""Different ones, cpu and memory among them: a pod is filed by each device that it asks for."""
+"""Different ones, cpu and memory among them: a pod is indexed by each device that it asks for."""
 RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
 """Kubernetes' own bound: a prefix of 253, a slash and 63."""
 TERMS: Final = Limit("node affinity terms", 128)

@@ -93,14 +93,14 @@ class Ledger(LedgerDecisions):
 
     @property
     def behind(self) -> bool:
-        """Whether pods at the gate may be filed by nodes as they were: see `catch_up`."""
+        """Whether pods at the gate may be classed by nodes as they were: see `catch_up`."""
         return self.nodes.more_moved
 
     def catch_up(self) -> None:
         """Read some of the pods anew that a change of nodes moved. Costs some milliseconds.
 
-        An event about a node does as much by itself. What is left is only how such a pod is filed
-        and what it is said to request: it is judged by the nodes as they are.
+        An event about a node does as much by itself. What is left concerns the class of such a pod
+        and what it is said to request alone: it is judged by the nodes as they are.
         """
         self.nodes.look_for_moved()
         self._reassess(self.nodes.take_moved())

@@ -1,4 +1,4 @@
-"""How one pod is read, charged and filed, and which pods something else's news can change.
+"""How one pod is read, charged and indexed, and which pods an event about something else changes.
 
 `_charge` and `_uncharge` are inverse: whatever changes of a pod is changed between the two.
 """
@@ -127,8 +127,8 @@ class LedgerCharges(LedgerView):
                     self.dirty.mark_pending(account.name)
 
     def _may_let_pass(self, account: Account) -> bool:
-        """What is known of cards changed: in a fifo queue one who waits for room, and holds up
-        others, may have to be corrected now, and then is in nobody's way. All are looked at.
+        """What is known of cards changed: in a fifo queue one that waits for room, and holds up
+        others, may be an invalid request now, and then holds up nobody. So all are judged again.
         """
         fifo = account.facts is not None and account.facts.fifo and bool(account.pending)
         if fifo:
@@ -393,9 +393,9 @@ class LedgerCharges(LedgerView):
         members of it wait, as pending.
         """
         self.dirty.mark_group(group.key)
-        for queue in group.queues:
-            queue.gang_changed(group)
-            self.dirty.mark_pending(queue.queue)
+        for pending in group.queues:
+            pending.gang_changed(group)
+            self.dirty.mark_pending(pending.queue)
 
     def _written(self, group: PodGroupState, reservation: Reservation) -> None:
         """A reservation is written: its queue is pending, for members that waited for that."""

@@ -28,7 +28,7 @@ _USUAL: Final = KIB
 _STEPS: Final = 256
 """Of comparisons of numbers, that count as one more answer."""
 _MOST_PLACES: Final = 16
-"""Nodes that a query is filed by; one that names more is asked again at every change of one."""
+"""Nodes that a query is indexed by; one that names more is answered anew when any node changes."""
 _MOVED_AT_ONCE: Final = 128
 """Pods that are told of in one go."""
 

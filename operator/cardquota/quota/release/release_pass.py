@@ -32,7 +32,7 @@ _AT_A_TIME: Final = 32
 """Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
 
 _MOVED_AT_A_TIME: Final = 64
-"""Of those who wait in a fifo queue behind others, how many are put aside in one step."""
+"""In a fifo queue: card sets and classes that are put elsewhere in one step."""
 
 _MOST_CLASSES: Final = 1_000
 """Classes in which it is counted who is before a pod; where there are more, the number that is

@@ -76,7 +76,7 @@ def test_t3_a_chain_of_cards() -> None:
     assert not create(ledger, f"{R4090}|{H800}|{H200}").fits
 
 
-def test_e2_who_waits_its_turn_claims_nothing() -> None:
+def test_e2_who_waits_at_the_gate_claims_nothing() -> None:
     ledger = a_cluster(QUEUE.with_policy("Gate"), on_its_way("a"), on_its_way("b"))
     assert create(ledger, EITHER).fits
 

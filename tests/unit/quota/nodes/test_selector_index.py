@@ -135,7 +135,7 @@ def test_pods_are_told_of_once_when_other_cards_are_picked_for_them() -> None:
     assert cache.take_moved() == ["uid-p"]
 
 
-def test_a_pod_that_is_unpinned_is_told_of_no_more() -> None:
+def test_a_pod_that_is_unregistered_is_told_of_no_more() -> None:
     cache, facts = a_cache(), on_node_named("small").facts()
     cache.register_pod(facts)
     cache.unregister_pod(facts)
@@ -144,7 +144,7 @@ def test_a_pod_that_is_unpinned_is_told_of_no_more() -> None:
     assert cache.take_moved() == []
 
 
-def test_pods_that_depend_on_no_node_are_not_pinned() -> None:
+def test_pods_that_depend_on_no_node_are_not_indexed() -> None:
     cache = a_cache()
     for pod in (
         STOCK,

@@ -550,7 +550,7 @@ def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
     assert release(ledger)[0] == [["g2-a", "g2-b"]]
 
 
-def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
+def test_a_gang_that_leaves_its_inadmissible_class_leaves_the_others_there() -> None:
     ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-g1-a")
