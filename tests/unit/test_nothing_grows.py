@@ -56,11 +56,11 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
-    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._loose._by_device"} <= before.keys()
+    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._unstamped._by_device"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
         lambda: ledger.dirty._unadmitted.add("uid"),
-        lambda: ledger._account("red").waiting.lanes.setdefault("lane", None),  # type: ignore[arg-type]
+        lambda: ledger._account("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
         lambda: ledger._group("team/gang").succeeded.add("uid"),
     ]
     for leave_behind in places:
@@ -78,7 +78,7 @@ def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
     before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
-    bits = {f"NodeCache._pins.{name}" for name in ("_behind", "_free_bits")}
+    bits = {f"NodeCache._selectors.{name}" for name in ("_node_of_bit", "_free_bits")}
     assert_nothing_grew(before, containers(ledger.dirty, ledger.nodes), but=bits)
 
 

@@ -19,7 +19,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="No node offers the card and no quota names it: often a typing error.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [("NVIDIA-H2000", 1)],
             say(m.card_unknown, "NVIDIA-H2000", product_there=False),
@@ -32,7 +32,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="Nodes have the product, and none of them has this slice or share of it.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [("NVIDIA-H200/mig-1g.5gb-mixed", 1)],
             say(m.card_unknown, "NVIDIA-H200/mig-1g.5gb-mixed", product_there=True),
@@ -44,7 +44,9 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The card has a quota, and no node can ever have one of this name.",
-        says=say(m.objected, _QUEUE, [("NVIDIA H200", 1)], say(m.card_impossible, "NVIDIA H200")),
+        says=say(
+            m.invalid_request, _QUEUE, [("NVIDIA H200", 1)], say(m.card_impossible, "NVIDIA H200")
+        ),
         where=POD,
         rule="P4, D9",
         do="Correct the name, in the queue too.",
@@ -53,7 +55,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="`card.name` has an empty alternative, is too long, or is no name at all.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(f"{_H200}||{_H800}", 1)],
             say(m.card_unreadable, f"<{_H200}||{_H800}> has an empty alternative"),
@@ -65,7 +67,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="A card is named, and no container asks for one.",
-        says=say(m.objected, _QUEUE, [], say(m.no_card_asked, _H200)),
+        says=say(m.invalid_request, _QUEUE, [], say(m.no_card_asked, _H200)),
         where=POD,
         rule="P4",
         do="Add the resource to the container's limits.",
@@ -73,7 +75,9 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="A negative or fractional number of cards, or one beyond counting.",
-        says=say(m.objected, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")),
+        says=say(
+            m.invalid_request, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")
+        ),
         where=POD,
         rule="P4",
         do="Correct what the message quotes.",
@@ -83,7 +87,7 @@ BAD_REQUESTS: Final = (
         when="Two annotations that mean the same differ: `card.name` and its alias, or those of a "
         "queue.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [],
             say(
@@ -98,7 +102,9 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The pod's group is written as one of another namespace.",
-        says=say(m.objected, _QUEUE, [], say(m.unreadable, say(m.group_elsewhere, "other/train"))),
+        says=say(
+            m.invalid_request, _QUEUE, [], say(m.unreadable, say(m.group_elsewhere, "other/train"))
+        ),
         where=POD,
         rule="section 2",
         do="Write the group's name alone, and create the group in the pod's namespace.",
@@ -107,7 +113,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="One pod asks for two card resources.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_GPU, 1), ("nvidia.com/mig-1g.18gb", 2)],
             say(m.several_resources, [_GPU, "nvidia.com/mig-1g.18gb"]),
@@ -120,7 +126,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The card is behind another resource name than the one that is asked for.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [("NVIDIA-H200/mig-1g.18gb-mixed", 1)],
             say(m.other_resource, "NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb", _GPU),
@@ -141,7 +147,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The same, of a card that no node has at present.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [("NVIDIA-B300/mig-1g.34gb-mixed", 1)],
             say(m.other_form, "NVIDIA-B300/mig-1g.34gb-mixed", _GPU),
@@ -154,7 +160,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The pod's own node selector excludes all cards that it names.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_H200, 1)],
             say(m.selector_excludes, f"nvidia.com/gpu.product {_H800}", [_H200]),
@@ -168,7 +174,7 @@ BAD_REQUESTS: Final = (
         when="The same by an affinity that says which cards it does not want; of several terms "
         "each is said.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_H200, 1)],
             say(
@@ -184,7 +190,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="There is more of a pod than is read: [the limits](rules.md#limits).",
-        says=say(m.objected, _QUEUE, [(_H200, 1)], say(m.beyond_limit, limits.TERMS, 300)),
+        says=say(m.invalid_request, _QUEUE, [(_H200, 1)], say(m.beyond_limit, limits.TERMS, 300)),
         where=POD,
         rule="P8",
         do="Write fewer of what the message counts.",
@@ -192,7 +198,9 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The same, of a text.",
-        says=say(m.objected, _QUEUE, [(_GPU, 1)], say(m.beyond_limit, limits.CARD_TEXT, 20_000)),
+        says=say(
+            m.invalid_request, _QUEUE, [(_GPU, 1)], say(m.beyond_limit, limits.CARD_TEXT, 20_000)
+        ),
         where=POD,
         rule="P8",
         do="Write less.",
@@ -202,7 +210,7 @@ BAD_REQUESTS: Final = (
         when="The pods that wait have very much text of this kind together: somebody else's, as a "
         "rule.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
             say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS),
@@ -215,7 +223,7 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The same, of one namespace: what waits in others is not held up by it.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
             say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS_OF_ONE),

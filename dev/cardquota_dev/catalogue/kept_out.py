@@ -103,7 +103,7 @@ OTHER: Final = (
     Entry(
         under=Reason.NODE_NAMED,
         when="The pod has a queue, and names its node.",
-        says=say(m.objected, _QUEUE, [(_H200, 1)], say(m.node_named, "hopper-1")),
+        says=say(m.invalid_request, _QUEUE, [(_H200, 1)], say(m.node_named, "hopper-1")),
         where=(Where.REFUSAL,),
         rule="E9",
         do="Leave `spec.nodeName` out.",
@@ -111,7 +111,7 @@ OTHER: Final = (
     Entry(
         under=Reason.DEVICE_CLAIMED,
         when="The pod claims devices (DRA) in a namespace labelled `enforced`.",
-        says=say(m.objected, _QUEUE, [], say(m.device_claimed)),
+        says=say(m.invalid_request, _QUEUE, [], say(m.device_claimed)),
         where=(Where.REFUSAL,),
         rule="P7",
         do="Ask for the card in the container's limits.",

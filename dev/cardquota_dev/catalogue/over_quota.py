@@ -129,7 +129,7 @@ OVER_QUOTA: Final = (
         under=Reason.CARD_NOT_IN_QUOTA,
         when="The pod names no card, and what its node selector allows is not in the quota.",
         says=say(
-            m.objected,
+            m.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
             say(m.no_card_left, _GPU, ["NVIDIA-H200", "NVIDIA-H800"]),

@@ -43,7 +43,7 @@ CONTAINERS: Final = Limit("containers", 256)
 RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 2_048)
 """Each is a quantity to be read, some two microseconds."""
 RESOURCES: Final = Limit("resource names", 64)
-"""Different ones, cpu and memory among them: a pod is filed by each device that it asks for."""
+"""Different ones, cpu and memory among them: a pod is indexed by each device that it asks for."""
 RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
 """Kubernetes' own bound: a prefix of 253, a slash and 63."""
 TERMS: Final = Limit("node affinity terms", 128)
@@ -138,13 +138,13 @@ handful: a launcher, workers, a head."""
 OF_GANGS: Final = (GANG_KINDS,)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
-UNDECIDED_KINDS: Final = Limit("different requests without a decided card", 64)
+FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
 """Of a queue's pods that passed no gate of ours, have no node and may use several cards: they are
 assigned together whenever something is judged beside them. A queue in use has a handful."""
-UNDECIDED_CARDS: Final = Limit("alternatives of these requests", 2_048)
+FLEXIBLE_CARDS: Final = Limit("alternatives of these requests", 2_048)
 """Of all of them together."""
 
-OF_UNDECIDED: Final = (UNDECIDED_KINDS, UNDECIDED_CARDS)
+OF_FLEXIBLE: Final = (FLEXIBLE_KINDS, FLEXIBLE_CARDS)
 
 MOST_MEMBERS: Final = 2**31 - 1
 """Of a pod group's `minMember`: what the API server takes. More is read as this."""

@@ -96,7 +96,7 @@ def no_card_left(resource: str, rows: Sequence[str]) -> str:
     )
 
 
-def objected(queue: str, asked: Asked, text: str) -> str:
+def invalid_request(queue: str, asked: Asked, text: str) -> str:
     """What is wrong with the asking itself, whatever room there is.
 
     `queue` is empty where it is not known.
@@ -407,7 +407,7 @@ def queue_not_named(queue: str, asked: Asked) -> str:
         "own annotations alone: ask an administrator for a row in `vendors`, or name the queue in "
         f"the annotation {v.QUEUE_NAME} of the pod"
     )
-    return objected(queue, asked, text)
+    return invalid_request(queue, asked, text)
 
 
 def card_without_queue(card: str) -> str:

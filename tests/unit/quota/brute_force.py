@@ -73,9 +73,9 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> Plain:
     """All pods and groups of a queue, counted anew."""
     found = Plain(dict(account.quota))
     left: dict[str, Counter[str]] = {}
-    for key, book in ledger.groups.items():
-        if book.reservation is not None and book.reservation.queue == account.name:
-            left[key] = Counter(dict(book.reservation.amounts))
+    for key, state in ledger.groups.items():
+        if state.reservation is not None and state.reservation.queue == account.name:
+            left[key] = Counter(dict(state.reservation.amounts))
     for record in ledger.pods.values():
         counts = record.held or (at_create and _could_go(ledger, record))
         if record.queue != account.name or not counts:

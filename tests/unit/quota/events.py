@@ -74,10 +74,10 @@ def told(events: Iterable[Event], **options: Any) -> Ledger:
     return ledger
 
 
-def merged(histories: Sequence[History], turns: Sequence[int]) -> list[Event]:
-    """All events, each history in its own order; `turns` says whose next one comes."""
+def merged(histories: Sequence[History], order: Sequence[int]) -> list[Event]:
+    """All events, each history in its own order; `order` says whose next one comes."""
     rest = [iter(history) for history in histories]
-    return [next(rest[turn]) for turn in turns]
+    return [next(rest[number]) for number in order]
 
 
 def one_after_the_other(histories: Sequence[History]) -> list[Event]:
@@ -89,7 +89,7 @@ def totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
     return ledger_totals(ledger)
 
 
-def books(ledger: Ledger) -> dict[str, Any]:
+def state_of(ledger: Ledger) -> dict[str, Any]:
     """Everything that anybody is told of a ledger, comparable."""
     assert drift(ledger) == {}
     return {
@@ -112,25 +112,27 @@ def books(ledger: Ledger) -> dict[str, Any]:
                 record.charge_state,
                 record.charge,
                 record.request,
-                record.turn if record.releasable else None,
+                record.sort_key if record.releasable else None,
             )
             for uid, record in ledger.pods.items()
         },
         "groups": {
             key: (
-                book.facts,
-                book.reservation,
-                book.missing,
-                book.there,
-                book.bound,
-                sorted(book.members),
-                sorted(book.succeeded),
-                {d: (book.held("red", d), book.outstanding(d)) for d in (*CARDS, "cpu")},
+                group.facts,
+                group.reservation,
+                group.missing,
+                group.there,
+                group.bound,
+                sorted(group.members),
+                sorted(group.succeeded),
+                {d: (group.held("red", d), group.outstanding(d)) for d in (*CARDS, "cpu")},
             )
-            for key, book in ledger.groups.items()
+            for key, group in ledger.groups.items()
         },
-        "queues": {a.name: (dict(a.quota), a.facts, sorted(a.loose)) for a in ledger.accounts()},
-        "waiting": {a.name: sorted(a.waiting.uids()) for a in ledger.accounts()},
+        "queues": {
+            a.name: (dict(a.quota), a.facts, sorted(a.unstamped)) for a in ledger.accounts()
+        },
+        "waiting": {a.name: sorted(a.pending.uids()) for a in ledger.accounts()},
         "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
         "nodes": ledger.nodes.totals(),
         "namespaces": ledger.namespaces,

@@ -27,4 +27,4 @@ def totals(ledger: Ledger, card: str = H200, queue: str = "red") -> tuple[int, i
 def waiting(ledger: Ledger) -> set[str]:
     account = ledger.account("red")
     assert account is not None
-    return set(account.waiting.uids())
+    return set(account.pending.uids())

@@ -20,7 +20,7 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
 
 
 def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
-    """Charge all that may be opened, as the release door does: the names, and who waits on.
+    """Charge all that may be opened, as the gate releaser does: the names, and who waits on.
 
     Reservations are written at once.
     """

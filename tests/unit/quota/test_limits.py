@@ -106,9 +106,9 @@ CASES: Final = pytest.mark.parametrize(
 def test_every_limit_is_tested() -> None:
     found = {one for one in vars(limits).values() if isinstance(one, Limit)}
     # How large a reviewed object may be is tested where reviews are answered: `test_large_bodies`.
-    # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_undecided`.
+    # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_flexible_claims`.
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS, *limits.OF_REVIEWS, *limits.OF_GANGS}
-    assert found == tested | {*limits.OF_ALL, *limits.OF_UNDECIDED}
+    assert found == tested | {*limits.OF_ALL, *limits.OF_FLEXIBLE}
     assert {*limits.OF_PODS} == {*OF_PODS}
     assert {*limits.OF_QUEUES} == {*OF_QUEUES}
     assert {*limits.OF_NODES} == {*OF_NODES}
@@ -141,7 +141,7 @@ def test_stored_all_the_same_it_waits_is_told_and_is_let_go_once_it_is_corrected
     gates = [] if limit in (limits.GATES, limits.GATE_TEXT) else [v.GATE]
     body = pod(limit.most + 1)
     ledger = a_ledger(*CARDS, RED, body.gated() if gates else body)
-    queues = [account.name for account in ledger.accounts() if account.waiting]
+    queues = [account.name for account in ledger.accounts() if account.pending]
     (refusal,) = [found for queue in queues for found in openings(ledger, queue)]
     assert isinstance(refusal, Refusal)
     assert refusal.verdict.reason is Reason.INVALID_CARD
@@ -312,8 +312,8 @@ def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_kn
     see(ledger, a_node("n").with_cards(H200, 8))
     assert account.row(H200).inqueue == 2
     ledger.pod_gone(pod.uid)
-    assert not ledger._loose._by_device
-    assert not ledger._loose._of_many
+    assert not ledger._unstamped._by_device
+    assert not ledger._unstamped._of_many
 
 
 def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:

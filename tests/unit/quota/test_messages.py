@@ -81,15 +81,17 @@ def test_advice_may_be_left_out() -> None:
 
 
 def test_i4_a_refusal_says_only_the_amounts_that_could_be_read() -> None:
-    assert messages.objected("red", [(H200, 2)], "no") == (
+    assert messages.invalid_request("red", [(H200, 2)], "no") == (
         "Queue <red>, requested <2> of <NVIDIA-H200>: no"
     )
-    assert messages.objected("red", [("a", 2), ("b", 1)], "no") == (
+    assert messages.invalid_request("red", [("a", 2), ("b", 1)], "no") == (
         "Queue <red>, requested <2> of <a> and <1> of <b>: no"
     )
-    assert messages.objected("red", [], "no") == "Queue <red>: no"
-    assert messages.objected("", [(H200, 2)], "no") == ("the pod requests <2> of <NVIDIA-H200>: no")
-    assert messages.objected("", [], "no") == "no"
+    assert messages.invalid_request("red", [], "no") == "Queue <red>: no"
+    assert messages.invalid_request("", [(H200, 2)], "no") == (
+        "the pod requests <2> of <NVIDIA-H200>: no"
+    )
+    assert messages.invalid_request("", [], "no") == "no"
 
 
 SIX_CARDS = [Shortfall(f"card-{n}", 1, 2, 1) for n in range(6)]
@@ -140,7 +142,7 @@ def test_section_9_of_alternatives_five_are_listed_wherever_they_stand() -> None
     names = [f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7)]
     card = "|".join(names)
     for text in (
-        messages.objected("red", [(card, 1)], "no"),
+        messages.invalid_request("red", [(card, 1)], "no"),
         messages.no_card_asked(card),
         messages.card_without_queue(card),
         messages.selector_excludes("zone a", names),

@@ -38,7 +38,7 @@ async def refresh(ledger: Ledger, metrics: Metrics) -> None:
         if account.name != OUTSIDE:
             if exists:
                 _resources(account, rows)
-            rows["gated_pods"][queue,] += len(account.waiting)
+            rows["gated_pods"][queue,] += len(account.pending)
             rows["unadmitted_pods"][queue,] += len(account.unadmitted)
     await _cluster(ledger, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})

@@ -139,11 +139,11 @@ class Refusals:
             record = self._ledger.pods.get(uid)
             if record is None or not record.releasable:
                 continue
-            # Those of a lane are alike in all that is judged.
-            lane = record.queue, record.lane
-            verdict = verdicts.get(lane)
+            # Pods of a class are alike in all that is judged.
+            pod_class = record.queue, record.class_key
+            verdict = verdicts.get(pod_class)
             if verdict is None:
-                verdict = verdicts[lane] = judge_member(self._ledger, record)
+                verdict = verdicts[pod_class] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
                 self._record(verdict, record)
                 book = self._ledger.groups.get(record.facts.group)

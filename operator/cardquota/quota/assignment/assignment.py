@@ -159,7 +159,7 @@ class Assignment:
         for card in claim.cards:
             here = min(number, self._placements.at(card).get(claim, 0))
             if here:
-                self._placements.lift(claim, card, here)
+                self._placements.take(claim, card, here)
                 number -= here
 
     def fix(self, claim: Claim, card: str, most: int) -> int:
@@ -171,9 +171,9 @@ class Assignment:
         """
         one = Claim((card,), claim.amount)
         fixed = min(most, self._placements.at(card).get(claim, 0))
-        self._placements.lay(one, card, fixed)
+        self._placements.put(one, card, fixed)
         if fixed:
-            self._placements.lift(claim, card, fixed)
+            self._placements.take(claim, card, fixed)
         step = most - fixed
         while step and fixed < most and self._exchanges > 0:
             number = min(step, most - fixed)
@@ -201,7 +201,7 @@ class Assignment:
             while self.free(card) < 0 and (claims := self._placements.at(card)):
                 claim = self._placements.last(card)
                 number = min(claims[claim], -(self.free(card) // claim.amount))
-                self._placements.lift(claim, card, number)
+                self._placements.take(claim, card, number)
                 self._set_aside(claim, number)
         self._refill(search=False)
         self._refill(search=True)
@@ -295,23 +295,23 @@ class Assignment:
         Each round gives a place to some, or ends; it costs the same for one and for many.
         """
         starts = [card for card in claim.cards if not barred(card)]
-        taken, together, grows = 0, 1, True
+        taken, batch, grows = 0, 1, True
         while taken < most:
             for card in starts:
                 number = min(most - taken, self._room_for(claim, card))
-                self._placements.lay(claim, card, number)
+                self._placements.put(claim, card, number)
                 taken += number
             if taken == most:
                 break
             moved, unequal = self._move_along(claim, starts, barred, most - taken)
             if not moved and search and unequal:
                 # As many as were found a place at once the last time, and as many again.
-                together = min(together, most - taken)
-                moved = together * self._repack(claim, together, starts, barred)
-                if not moved and together > 1:
-                    together, grows = together // 2, False
+                batch = min(batch, most - taken)
+                moved = batch * self._repack(claim, batch, starts, barred)
+                if not moved and batch > 1:
+                    batch, grows = batch // 2, False
                     continue
-                together *= 1 + grows
+                batch *= 1 + grows
             if not moved:
                 break
             taken += moved
@@ -374,9 +374,9 @@ class Assignment:
             number = (enough + too_many) // 2
         moving = self._moving(claim, enough, cards, path) or ()
         for moved, before, after, number in zip(path, cards, cards[1:], moving, strict=False):
-            self._placements.lift(moved, before, number)
-            self._placements.lay(moved, after, number)
-        self._placements.lay(claim, cards[0], enough)
+            self._placements.take(moved, before, number)
+            self._placements.put(moved, after, number)
+        self._placements.put(claim, cards[0], enough)
         return enough
 
     def _moving(
@@ -422,9 +422,9 @@ class Assignment:
         if found is None:
             return False
         for other, card, many in movable:
-            self._placements.lift(other, card, many)
+            self._placements.take(other, card, many)
         for (other, card), many in found.items():
-            self._placements.lay(other, card, many)
+            self._placements.put(other, card, many)
         return True
 
     def _barred(self, card: str) -> bool:

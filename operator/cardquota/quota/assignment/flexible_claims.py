@@ -4,7 +4,7 @@ A pod without a stamp that may use several cards is counted in the totals with t
 that has a quota. Whether there is room for one more is another question: it may end up on any of
 its cards, so all such claims are assigned together. Whose gate we opened has one card (E10).
 
-Nothing bounds how unlike those pods are that passed no gate of ours. Beyond `UNDECIDED_KINDS` a
+Nothing bounds how unlike those pods are that passed no gate of ours. Beyond `FLEXIBLE_KINDS` a
 claim counts with the card that the totals show it with, until others are gone. So there is room for
 no more than if all were assigned: where they do not fit like that, neither the other cards that
 they could use take anything more, nor those to which somebody may have to move from there.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from ..limits import UNDECIDED_CARDS, UNDECIDED_KINDS
+from ..limits import FLEXIBLE_CARDS, FLEXIBLE_KINDS
 from ..vocabulary import CPU, MEMORY
 from .assignment import Assignment
 from .claim import Claim
@@ -82,7 +82,7 @@ class FlexibleClaims:
         return len(self._kinds)
 
     def add(self, claim: Claim, shown: str) -> None:
-        """A pod without a decided card; the totals count it with `shown`."""
+        """A pod that may use several cards; the totals count it with `shown`."""
         self._number, self._closed_at = self._number + 1, None
         if claim in self._fixed or not (claim in self._kinds or self._has_room_for(claim)):
             self._fixed.add(claim, shown)
@@ -108,7 +108,7 @@ class FlexibleClaims:
     def _has_room_for(self, claim: Claim) -> bool:
         """Whether one more kind may be assigned."""
         cards = self._kinds_cards + len(claim.cards)
-        return len(self._kinds) < UNDECIDED_KINDS.most and cards <= UNDECIDED_CARDS.most
+        return len(self._kinds) < FLEXIBLE_KINDS.most and cards <= FLEXIBLE_CARDS.most
 
     def _assign(self, claim: Claim, shown: str, number: int) -> None:
         if claim not in self._kinds:
@@ -174,11 +174,11 @@ class FlexibleClaims:
         Claims without room count with every card they could use.
         """
         assignment = self._assignment
-        return self._decided(card) + assignment.held(card) + assignment.short(card)
+        return self._inflexible(card) + assignment.held(card) + assignment.short(card)
 
     def fits(self, card: str, limit: int) -> bool:
         """Whether these claims can do with what a limit leaves of a card."""
-        if self._decided(card) > limit:
+        if self._inflexible(card) > limit:
             return False
         self._assignment.settle()
         return self.held(card) <= limit
@@ -218,22 +218,22 @@ class FlexibleClaims:
         return closed
 
     def _room(self, card: str) -> int:
-        return self._quota_of(card) + self._spare.get(card, 0) - self._decided(card)
+        return self._quota_of(card) + self._spare.get(card, 0) - self._inflexible(card)
 
-    def _decided(self, card: str) -> int:
+    def _inflexible(self, card: str) -> int:
         return self._counted(card) - self._shown.get(card, 0)
 
 
 class Others:
     """Everybody with a choice of cards, while something is asked beside them."""
 
-    __slots__ = ("_undecided", "_without", "assignment")
+    __slots__ = ("_flexible_claims", "_without", "assignment")
 
     def __init__(
-        self, undecided: FlexibleClaims, assignment: Assignment, without: Mapping[str, int]
+        self, flexible_claims: FlexibleClaims, assignment: Assignment, without: Mapping[str, int]
     ) -> None:
         """`without`: what is taken beside them and found no place, by card."""
-        self._undecided = undecided
+        self._flexible_claims = flexible_claims
         self._without = without
         self.assignment = assignment
 
@@ -253,4 +253,4 @@ class Others:
 
     def held(self, card: str) -> int:
         """What is held of a card, at least, with what is taken beside them."""
-        return self._undecided.held(card) + self._without.get(card, 0)
+        return self._flexible_claims.held(card) + self._without.get(card, 0)

@@ -1,8 +1,8 @@
 """Which card serves which claim, and to which other cards claims could move (T3).
 
-Claims that can use the same are counted, not listed. A claim with few alternatives is filed by each
-other card it could move to, so a walk over the cards does not depend on how many kinds of claims
-there are; one with many would be filed too often, and is walked over as it is.
+Claims that can use the same are counted, not listed. A claim with few alternatives is indexed by
+each other card it could move to, so a walk over the cards does not depend on how many kinds of
+claims there are; one with many would be indexed too often, and is walked over as it is.
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from .claim import Claim
 
 K = TypeVar("K", bound=Hashable)
 MANY: Final = 8
-"""Alternatives up to which a claim is filed by each other card it could move to."""
+"""Alternatives up to which a claim is indexed by each other card it could move to."""
 _NONE: Final[Mapping[Claim, int]] = {}
 
 
@@ -29,7 +29,7 @@ class Placements:
         self._ways: dict[str, dict[tuple[str, int], dict[Claim, None]]] = {}
         """By card, then by another card and an amount: claims that could move there."""
         self._large: dict[str, dict[Claim, None]] = {}
-        """By card: claims there that are not filed in `_ways`."""
+        """By card: claims there that are not indexed in `_ways`."""
 
     def __iter__(self) -> Iterator[str]:
         """Cards that serve somebody."""
@@ -47,25 +47,25 @@ class Placements:
         """What they hold of it."""
         return self._held.get(card, 0)
 
-    def lay(self, claim: Claim, card: str, number: int = 1) -> None:
-        """Claims are served by a card."""
+    def put(self, claim: Claim, card: str, number: int = 1) -> None:
+        """Have a card serve so many claims of a kind."""
         if not number:
             return
         placed = self._placed.setdefault(card, {})
         if claim not in placed:
-            self._file(claim, card)
+            self._index(claim, card)
         placed[claim] = placed.get(claim, 0) + number
         self._held[card] = self._held.get(card, 0) + claim.amount * number
 
-    def lift(self, claim: Claim, card: str, number: int = 1) -> None:
-        """The inverse of `lay`."""
+    def take(self, claim: Claim, card: str, number: int = 1) -> None:
+        """The inverse of `put`."""
         placed = self._placed[card]
         placed[claim] -= number
         self._held[card] -= claim.amount * number
         if placed[claim]:
             return
         del placed[claim]
-        self._unfile(claim, card)
+        self._unindex(claim, card)
         if not placed:
             del self._placed[card], self._held[card]
 
@@ -77,10 +77,10 @@ class Placements:
         """Everybody is where he was when that copy was made."""
         for card in self:
             for claim, number in list(self.at(card).items()):
-                self.lift(claim, card, number)
+                self.take(claim, card, number)
         for card, placed in before.items():
             for claim, number in placed.items():
-                self.lay(claim, card, number)
+                self.put(claim, card, number)
 
     def moves(self, card: str, seen: set[Claim]) -> Iterator[tuple[str, Claim]]:
         """To which other cards claims of this one could move, and one of those for each.
@@ -134,7 +134,7 @@ class Placements:
                     to_see.append(one)
         return leading
 
-    def _file(self, claim: Claim, card: str) -> None:
+    def _index(self, claim: Claim, card: str) -> None:
         if len(claim.cards) > MANY:
             self._large.setdefault(card, {})[claim] = None
             return
@@ -143,7 +143,7 @@ class Placements:
                 ways = self._ways.setdefault(card, {})
                 ways.setdefault((other, claim.amount), {})[claim] = None
 
-    def _unfile(self, claim: Claim, card: str) -> None:
+    def _unindex(self, claim: Claim, card: str) -> None:
         if len(claim.cards) > MANY:
             _discard(self._large, card, claim)
             return

@@ -55,7 +55,7 @@ class Catalog:
         if known.resource == card.resource:
             return False, None
         self._others.setdefault(card.name, {}).setdefault(card.resource, card)
-        if self._turn(card.name):
+        if self._use_recorded(card.name):
             return True, None
         return False, (
             f"card <{card.name}> is counted as {known.resource} elsewhere, "
@@ -90,7 +90,7 @@ class Catalog:
             return False
         self._recorded[name] = resource
         if known is not None:
-            return self._turn(name)
+            return self._use_recorded(name)
         self.version += 1
         self._named.add(name)
         self._rows[resource] += 1
@@ -131,7 +131,7 @@ class Catalog:
         """The resource name by which pods hold a card that no node has shown."""
         return next(iter(self._held.get(name, ())), None)
 
-    def _turn(self, name: str) -> bool:
+    def _use_recorded(self, name: str) -> bool:
         """Count a card as it is recorded, if a node has shown it so; whether that is news."""
         others = self._others.get(name, {})
         card = others.pop(self._recorded.get(name, ""), None)

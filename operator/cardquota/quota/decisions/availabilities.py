@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Final
 
 from ..ledger.ledger_view import LedgerView
-from ..nodes.free_cards import Alike, ByTaints, FreeOn, Rows
+from ..nodes.free_cards import ByTaints, FreeOn, Rows, TaintGroup
 from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -39,7 +39,9 @@ class _Reach:
 
     __slots__ = ("choice", "free", "largest", "selector", "tolerated")
 
-    def __init__(self, selector: bytes, choice: Choice | None, tolerated: frozenset[Alike]) -> None:
+    def __init__(
+        self, selector: bytes, choice: Choice | None, tolerated: frozenset[TaintGroup]
+    ) -> None:
         self.selector = selector
         """Empty if they pick all."""
         self.choice = choice
@@ -66,10 +68,10 @@ class Availabilities:
         self._walks = 0
         self._steps = MOST_STEPS
         """That are left."""
-        self._tolerated: dict[Tolerations, frozenset[Alike] | None] = {}
+        self._tolerated: dict[Tolerations, frozenset[TaintGroup] | None] = {}
         self._chosen: dict[tuple[bytes, str], ByTaints] = {}
         """By selector and card: the nodes that are picked."""
-        self._reaches: dict[tuple[bytes, frozenset[Alike]], _Reach] = {}
+        self._reaches: dict[tuple[bytes, frozenset[TaintGroup]], _Reach] = {}
         self._last: tuple[PodFacts, _Reach | None] | None = None
         """Who was asked for last: tolerations are not compared once more for each of its cards."""
         self._asked: dict[str, list[_Reach]] = {}
@@ -87,7 +89,7 @@ class Availabilities:
             return None
         facts, amount = record.facts, request.amount
 
-        def chance_of(card: str) -> Availability:
+        def availability_of(card: str) -> Availability:
             reach = self._reach(facts)
             most = None if reach is None else self._most_free(reach, card)
             if reach is None or most is None or most >= amount:
@@ -96,7 +98,7 @@ class Availabilities:
                 Availability.LATER if reach.choice and reach.choice.get(card) else Availability.NONE
             )
 
-        return chance_of
+        return availability_of
 
     def go(self, card: str, amount: int, number: int) -> None:
         """So many are let through for so much of a card each."""
@@ -105,7 +107,8 @@ class Availabilities:
             del reach.largest[card]
 
     def as_many(self, record: PodRecord, card: str, amount: int, most: int) -> int:
-        """How many alike, at most so many, have the same chance of a card, one after the other.
+        """To how many alike, at most so many, a card is as available as to the first, one after the
+        other.
 
         Who goes takes nodes, and never gives one back.
         """

@@ -27,7 +27,7 @@ from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
 from .room_together import room_together
 
-MOST_LANES: Final = 32
+MOST_CLASSES: Final = 32
 """Kinds of waiting pods that are looked at when one more is created. Beyond that a pod is let by
 that might have been refused: it is gated."""
 MOST_KINDS: Final = 32
@@ -56,25 +56,25 @@ def judge_create(
 def on_the_way(
     ledger: Ledger, account: Account | None, *, but: Mapping[Hashable, int] = _NOBODY
 ) -> OnTheWay:
-    """What the gated Deny pods of a queue will hold that could go now, `but` so many of a lane.
+    """What the gated Deny pods of a queue will hold that could go now, `but` so many of a class.
 
     What is reserved for their groups is charged already: they hold only what they ask for beyond
     that (E2). Costs a judgement for each kind of them, with bounds; nothing where there are none.
     """
-    if account is None or not account.waiting.deny_lanes:
+    if account is None or not account.pending.deny_classes:
         return NOBODY
-    together = _Asked()
+    all_asked = _Asked()
     of_groups: dict[str, _Asked] = {}
     for record, number in _that_could_go(ledger, account, but):
         if number > 0 and record.request is not None:
             key = _reserved_for(ledger, record)
-            (of_groups.setdefault(key, _Asked()) if key else together).add(record.request, number)
+            (of_groups.setdefault(key, _Asked()) if key else all_asked).add(record.request, number)
     spare: dict[str, int] = {}
     for key, asked in of_groups.items():
-        spare.update(together.add_beyond(ledger.groups[key], account.name, asked))
+        spare.update(all_asked.add_beyond(ledger.groups[key], account.name, asked))
     return OnTheWay(
-        together.amounts,
-        tuple(together.claims.items()),
+        all_asked.amounts,
+        tuple(all_asked.claims.items()),
         spare,
         {key: asked.amounts for key, asked in of_groups.items()},
     )
@@ -96,7 +96,7 @@ class _Asked:
         elif request.cards:
             self.amounts[request.cards[0]] += request.amount * number
 
-    def add_beyond(self, book: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
+    def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
         """What members of a group ask for beyond its reservation.
 
         Those with a choice of cards may use what the others leave of that as if it were another
@@ -104,15 +104,15 @@ class _Asked:
         for a little more.
         """
         for dimension, amount in asked.amounts.items():
-            self.amounts[dimension] += amount - book.covers(queue, dimension, amount)
+            self.amounts[dimension] += amount - group.covers(queue, dimension, amount)
         amounts = {claim.amount for claim in asked.claims}
         spare: dict[str, int] = {}
         for claim, number in asked.claims.items():
             names = []
             for card in claim.cards:
-                left = book.outstanding(card) - asked.amounts[card]
+                left = group.outstanding(card) - asked.amounts[card]
                 if left > 0:
-                    names.append(name := f"{card}\0{book.key}")
+                    names.append(name := f"{card}\0{group.key}")
                     most = max(amounts)
                     spare[name] = -(-left // most) * most if len(amounts) == 1 else left + most - 1
             self.claims[Claim((*claim.cards, *names), claim.amount)] += number
@@ -121,9 +121,9 @@ class _Asked:
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
     """The key of a pod's group if that has a reservation in the pod's queue, else empty."""
-    book = ledger.groups.get(record.facts.group) if record.facts.group else None
-    reservation = book.reservation if book is not None else None
-    return book.key if book and reservation and reservation.queue == record.queue else ""
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    reservation = group.reservation if group is not None else None
+    return group.key if group and reservation and reservation.queue == record.queue else ""
 
 
 def _that_could_go(
@@ -132,26 +132,26 @@ def _that_could_go(
     """One pod of each kind that could go now, and how many are alike."""
     gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
     held_up = held_up_in(ledger, account)
-    for key, number in islice(account.waiting.deny_lanes.items(), MOST_LANES):
-        lane = account.waiting.lanes[key]
-        if lane.gang is None or lane.gang.started:
-            first = ledger.pods[lane.turns[0][-1]]
-            going = held_up.going(first, lane)
+    for key, number in islice(account.pending.deny_classes.items(), MOST_CLASSES):
+        pod_class = account.pending.classes[key]
+        if pod_class.gang is None or pod_class.gang.started:
+            first = ledger.pods[pod_class.sort_keys[0][-1]]
+            going = held_up.going(first, pod_class)
             if going and _could_go(ledger, first):
                 yield first, min(going, number - left_out.get(key, 0))
-        elif lane.gang.key not in gangs:
-            gangs.add(lane.gang.key)
-            missing = ledger.groups[lane.gang.key].missing
+        elif pod_class.gang.key not in gangs:
+            gangs.add(pod_class.gang.key)
+            missing = ledger.groups[pod_class.gang.key].missing
             if missing > members:
                 continue
             members -= missing
-            starting = _members(ledger, account, lane.gang, missing)
+            starting = _members(ledger, account, pod_class.gang, missing)
             if len(starting) > kinds:
                 continue
             kinds -= len(starting)
             if _could_start(ledger, account, starting):
                 for member, alike in starting:
-                    yield member, 0 if left_out.get(member.lane) else alike
+                    yield member, 0 if left_out.get(member.class_key) else alike
 
 
 def _could_go(ledger: Ledger, record: PodRecord) -> bool:
@@ -168,13 +168,13 @@ def _members(
     """One of each kind of members that a gang would start with now, and how many are alike; none
     if they are too few.
     """
-    turns = islice(account.waiting.turns_of(gang), missing)
-    members = [ledger.pods[turn[-1]] for turn in turns]
+    sort_keys = islice(account.pending.sort_keys_of(gang), missing)
+    members = [ledger.pods[sort_key[-1]] for sort_key in sort_keys]
     if len(members) < missing:
         return []
-    firsts = {id(record.lane): record for record in reversed(members)}
-    numbers = Counter(id(record.lane) for record in members)
-    return [(firsts[lane], number) for lane, number in numbers.items()]
+    firsts = {id(record.class_key): record for record in reversed(members)}
+    numbers = Counter(id(record.class_key) for record in members)
+    return [(firsts[pod_class], number) for pod_class, number in numbers.items()]
 
 
 def _could_start(

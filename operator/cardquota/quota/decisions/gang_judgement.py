@@ -62,18 +62,18 @@ class Kind(NamedTuple):
 def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     """Members by kind, in the order of the first of each; not all where there are more kinds.
 
-    Who waits in one lane is alike, but for the nodes that one with a choice of cards may use.
+    Pods of one class are alike, but for the nodes that one with a choice of cards may use.
     """
     found: dict[tuple[object, bytes, int], Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations, one object for all that are equal."""
     for place, record in enumerate(members):
         request, facts = record.request, record.facts
-        lane = id(record if record.lane is None else record.lane)
+        pod_class = id(record if record.class_key is None else record.class_key)
         if request is not None and len(request.cards) > 1:
-            key = lane, facts.selector, same.setdefault(facts.tolerations, len(same))
+            key = pod_class, facts.selector, same.setdefault(facts.tolerations, len(same))
         else:
-            key = lane, b"", 0
+            key = pod_class, b"", 0
         kind = found.get(key)
         if kind is None:
             kind = found[key] = Kind(record, [])
@@ -90,7 +90,7 @@ class GangTrial:
         self._ledger = ledger
         self.beside: dict[str, int] = {}
         """What all of them ask for, by dimension."""
-        self.chances = Availabilities(ledger)
+        self.availabilities = Availabilities(ledger)
 
     def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
         """The verdict on a kind with a choice of cards, beside these: of the first that does not
@@ -100,10 +100,14 @@ class GangTrial:
         """
         served: Served = []
         record, left = kind.first, kind.number
-        chance_of = self.chances.of(record)
+        availability_of = self.availabilities.of(record)
         while True:
             verdict = judge(
-                self._ledger, record.facts, record.queue, beside=self.beside, chance_of=chance_of
+                self._ledger,
+                record.facts,
+                record.queue,
+                beside=self.beside,
+                availability_of=availability_of,
             )
             if not verdict.fits:
                 return verdict, []
@@ -144,16 +148,16 @@ class GangTrial:
                 free = limit - account.row(dimension).charged - self.beside.get(dimension, 0)
                 number = min(number, free // amount)
         for card, amount in cards:
-            if account.undecided is None:
+            if account.flexible_claims is None:
                 held = account.row(card).charged + self.beside.get(card, 0)
                 number = min(number, (account.quota.get(card, 0) - held) // amount)
             else:
-                with account.undecided.beside(self.beside) as others:
+                with account.flexible_claims.beside(self.beside) as others:
                     one = Claim((card,), amount)
                     number = others.assignment.place_many(one, number)
                     others.assignment.give_back(one, number)
             if number > 1:
-                number = self.chances.as_many(record, card, amount, number)
+                number = self.availabilities.as_many(record, card, amount, number)
         return max(1, number)
 
     def _add(self, record: PodRecord, cards: Charge, number: int) -> None:
@@ -161,7 +165,7 @@ class GangTrial:
         for dimension, amount in (*cards, *others):
             self.beside[dimension] = self.beside.get(dimension, 0) + amount * number
         for card, amount in cards:
-            self.chances.go(card, amount, number)
+            self.availabilities.go(card, amount, number)
 
 
 def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
@@ -180,9 +184,9 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
         text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account = ledger.account(queue) or Account(queue)
-    undecided = account.undecided or account.nobody_undecided()
-    with undecided.one_question() as steps_left:
-        verdict, served = _judge_kinds(ledger, kinds, undecided)
+    flexible_claims = account.flexible_claims or account.no_flexible_claims()
+    with flexible_claims.one_question() as steps_left:
+        verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
         if not verdict.fits:
             return _of_gang(account, verdict, kinds, steps_left()), []
     disagreeing = _disagreeing(kinds, served)
@@ -198,22 +202,22 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
 
 
 def _judge_kinds(
-    ledger: Ledger, kinds: Sequence[Kind], undecided: FlexibleClaims
+    ledger: Ledger, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, or that all do, and
     the cards of each.
     """
-    together, served = GangTrial(ledger), list[Served]()
+    trial, served = GangTrial(ledger), list[Served]()
     verdict = Verdict(Outcome.FITS)
     for kind in kinds:
         if len(kind.cards) > 1:
-            verdict, found = together.judge_each(kind)
+            verdict, found = trial.judge_each(kind)
         else:
-            verdict = together.judge_alike(kind.first, kind.number)
+            verdict = trial.judge_alike(kind.first, kind.number)
             found = [(verdict.cards, kind.number)]
         if not verdict.fits:
             choice = any(len(kind.cards) > 1 for kind in kinds)
-            assigned = _assigned(ledger, undecided, kinds) if choice else None
+            assigned = _assigned(ledger, flexible_claims, kinds) if choice else None
             if assigned is None or not verdict.shortfalls:
                 return verdict, []
             return Verdict(Outcome.FITS), assigned
@@ -235,39 +239,41 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
             if first != asked:
                 queue = kind.first.queue
                 wrong = messages.other_resource(card, first, asked)
-                text = messages.objected(queue, [(card, amount)], wrong)
+                text = messages.invalid_request(queue, [(card, amount)], wrong)
                 return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     return None
 
 
 def _assigned(
-    ledger: Ledger, undecided: FlexibleClaims, kinds: Sequence[Kind]
+    ledger: Ledger, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
 ) -> list[Served] | None:
     """A card for each, found for all at once; None if no way was found to serve them all."""
-    with undecided.beside() as others:
+    with flexible_claims.beside() as others:
         served = _cards_of(ledger, kinds, others.assignment)
     # Whatever else is to be said of them is said with these very cards.
-    together = GangTrial(ledger)
+    trial = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
         for cards, number in found:
             only = cards[0][0] if cards else ""
-            if not together.judge_alike(kind.first, number, only=only).fits:
+            if not trial.judge_alike(kind.first, number, only=only).fits:
                 return None
     return served
 
 
 def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> list[Served] | None:
     """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
-    placed, chances = Counter[Claim](), Availabilities(ledger)
-    asking = [kind for kind in kinds if kind.amount]
+    placed, availabilities = Counter[Claim](), Availabilities(ledger)
+    with_cards = [kind for kind in kinds if kind.amount]
     try:
-        for kind in asking:
+        for kind in with_cards:
             number = assignment.place_many(kind.claim, kind.number)
             placed[kind.claim] += number
             if number < kind.number:
                 return None
         return [
-            [*_fix(kind, assignment, chances, placed)] if kind.amount else [((), kind.number)]
+            [*_fix(kind, assignment, availabilities, placed)]
+            if kind.amount
+            else [((), kind.number)]
             for kind in kinds
         ]
     finally:
@@ -276,15 +282,15 @@ def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> 
 
 
 def _fix(
-    kind: Kind, assignment: Assignment, chances: Availabilities, placed: Counter[Claim]
+    kind: Kind, assignment: Assignment, availabilities: Availabilities, placed: Counter[Claim]
 ) -> Iterator[tuple[Charge, int]]:
     """Give each of a kind that has a place the best of its cards that all others leave it (E7)."""
     cards, amount, left = kind.cards, kind.amount, kind.number
-    chance_of = chances.of(kind.first)
+    availability_of = availabilities.of(kind.first)
     while left:
-        order = sorted(cards, key=lambda card: -chance_of(card)) if chance_of else cards
+        order = sorted(cards, key=lambda card: -availability_of(card)) if availability_of else cards
         for card in order:
-            most = chances.as_many(kind.first, card, amount, left)
+            most = availabilities.as_many(kind.first, card, amount, left)
             number = assignment.fix(kind.claim, card, most)
             if number:
                 break
@@ -292,7 +298,7 @@ def _fix(
             raise AssertionError(f"{left} of {kind.claim} have a place, and none of their cards")
         placed[kind.claim] -= number
         placed[Claim((card,), amount)] += number
-        chances.go(card, amount, number)
+        availabilities.go(card, amount, number)
         yield ((card, amount),), number
         left -= number
 
@@ -305,8 +311,8 @@ def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_le
     for short in verdict.shortfalls:
         asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
         charged = account.row(short.dimension).charged
-        if account.undecided is not None and short.dimension not in (CPU, MEMORY):
-            charged = account.undecided.held(short.dimension)
+        if account.flexible_claims is not None and short.dimension not in (CPU, MEMORY):
+            charged = account.flexible_claims.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
     never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
     return over_quota(
@@ -315,7 +321,7 @@ def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_le
         shorts,
         never=never or _never(account.quota, kinds, steps_left),
         rows=account.cards,
-        together=any(len(kind.cards) > 1 for kind in kinds),
+        several=any(len(kind.cards) > 1 for kind in kinds),
     )
 
 
@@ -324,12 +330,12 @@ def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
 
     By plain sums, or by a search that came to its end: what it left unlooked-at may fit.
     """
-    asking = [kind for kind in kinds if kind.amount]
-    if _asks_too_much(quota, asking):
+    with_cards = [kind for kind in kinds if kind.amount]
+    if _asks_too_much(quota, with_cards):
         return True
     empty = Assignment(lambda card: quota.get(card, 0), steps)
     with empty.one_question():
-        fits = all(empty.place_many(kind.claim, kind.number) == kind.number for kind in asking)
+        fits = all(empty.place_many(kind.claim, kind.number) == kind.number for kind in with_cards)
         return not fits and not empty.cut
 
 

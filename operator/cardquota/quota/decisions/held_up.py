@@ -15,14 +15,14 @@ from ..verdict import Outcome
 from ..vocabulary import Mode
 from .judgement import judge, judge_presence
 
-MOST_LANES: Final = 32
+MOST_CLASSES: Final = 32
 """Kinds of waiting pods, from the first on, of which it is looked at whether they have room."""
 _SORTED: Final = 1_000
 """Kinds of waiting pods; where there are more, nobody is looked at."""
 
 
 class HeldUp:
-    """By card, the turn from which on nobody who asks for it goes."""
+    """By card, the sort key from which on nobody who asks for it goes."""
 
     def __init__(self) -> None:
         self._since: dict[str, SortKey] = {}
@@ -30,13 +30,13 @@ class HeldUp:
     def block(self, record: PodRecord) -> None:
         """Who comes after this one and asks for one of its cards waits."""
         for card in record.request.cards if record.request else ():
-            self._since.setdefault(card, record.turn)
+            self._since.setdefault(card, record.sort_key)
 
-    def going(self, record: PodRecord, lane: PodClass) -> int:
-        """How many of a lane do not have to wait for somebody before them."""
+    def going(self, record: PodRecord, pod_class: PodClass) -> int:
+        """How many of a class do not have to wait for somebody before them."""
         cards = record.request.cards if record.request else ()
-        turns = [self._since[card] for card in cards if card in self._since]
-        return bisect_left(lane.turns, min(turns)) if turns else len(lane.turns)
+        since = [self._since[card] for card in cards if card in self._since]
+        return bisect_left(pod_class.sort_keys, min(since)) if since else len(pod_class.sort_keys)
 
 
 def held_up_in(ledger: Ledger, account: Account) -> HeldUp:
@@ -44,14 +44,14 @@ def held_up_in(ledger: Ledger, account: Account) -> HeldUp:
 
     Who is behind a gang is not known here.
     """
-    found, lanes = HeldUp(), account.waiting.lanes
-    if account.facts is None or not account.facts.fifo or len(lanes) > _SORTED:
+    found, classes = HeldUp(), account.pending.classes
+    if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
         return found
-    for lane in nsmallest(MOST_LANES, lanes.values(), key=lambda lane: lane.turns[0]):
-        first = ledger.pods[lane.turns[0][-1]]
-        alone = lane.gang is None or lane.gang.started
+    for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=lambda one: one.sort_keys[0]):
+        first = ledger.pods[pod_class.sort_keys[0][-1]]
+        alone = pod_class.gang is None or pod_class.gang.started
         enforced = ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
-        if not alone or not enforced or not found.going(first, lane):
+        if not alone or not enforced or not found.going(first, pod_class):
             continue
         if judge_presence(ledger, first) is not None:
             continue

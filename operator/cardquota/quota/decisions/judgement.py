@@ -51,10 +51,10 @@ def judge_new(
     # A group that has not been seen may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _objected(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if facts.node and facts.state is _BOUND:
         text = messages.node_named(facts.node)
-        return _objected(ledger, facts, certain, Reason.NODE_NAMED, text)
+        return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
@@ -80,15 +80,15 @@ def queue_not_named(ledger: Ledger, facts: PodFacts, queue: str) -> Verdict:
 
 def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
-    wrong = ledger.reading_of(facts, None).objection
+    wrong = ledger.reading_of(facts, None).invalid_request
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
-        return _objected(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
+        return _invalid(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
     return _group_not_seen(facts, OUTSIDE)
 
 
-def _objected(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
-    """A refusal for what is wrong with the asking itself, naming what is known of it (I4)."""
-    text = messages.objected(queue, _asked(ledger, facts), text)
+def _invalid(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
+    """A refusal of an invalid request, naming what is known of it (I4)."""
+    text = messages.invalid_request(queue, _asked(ledger, facts), text)
     return Verdict(Outcome.NEVER, queue, reason, text)
 
 
@@ -114,7 +114,9 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(ledger, record.facts, record.queue, chance_of=Availabilities(ledger).of(record))
+    return judge(
+        ledger, record.facts, record.queue, availability_of=Availabilities(ledger).of(record)
+    )
 
 
 def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
@@ -126,12 +128,12 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
     those nobody's card is kept.
     """
     facts, request = record.facts, record.request
-    book = ledger.groups.get(facts.group) if facts.group else None
-    if book is None or request is None or len(request.cards) < 2 or book.reservation is None:
+    group = ledger.groups.get(facts.group) if facts.group else None
+    if group is None or request is None or len(request.cards) < 2 or group.reservation is None:
         return
-    rest, own = Assignment(book.outstanding), claim_of(request.cards, request.amount)
-    others = max(0, book.missing - 1)
-    waiting = list(islice(book.waiting.items(), _MOST_KINDS))
+    rest, own = Assignment(group.outstanding), claim_of(request.cards, request.amount)
+    others = max(0, group.missing - 1)
+    waiting = list(islice(group.waiting.items(), _MOST_KINDS))
     with rest.one_question():
         for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
             most = min(others, number - (claim == own))
@@ -139,7 +141,7 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
                 rest.place_many(claim, most)
             others -= most
         yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
-    yield from (card for card in request.cards if not book.outstanding(card))
+    yield from (card for card in request.cards if not group.outstanding(card))
 
 
 def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
@@ -147,28 +149,28 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     facts = record.facts
     if not facts.group or facts.oversized:
         return None
-    book = ledger.groups[facts.group]
-    if book.facts is None:
+    group = ledger.groups[facts.group]
+    if group.facts is None:
         return _group_not_seen(facts, record.queue)
-    if book.being_reserved:
+    if group.being_reserved:
         # Those that start are let through once it is written; whoever else comes, after that.
         return Verdict(Outcome.UNSEEN, record.queue)
-    if not book.gang or book.started or book.there >= book.minimum:
+    if not group.gang or group.started or group.there >= group.minimum:
         return None
-    text = messages.gang_incomplete(book.key, book.there, book.minimum)
+    text = messages.gang_incomplete(group.key, group.there, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
 def _goes_with_others(ledger: Ledger, facts: PodFacts) -> bool:
     """Whether a pod starts together with others or not at all (E2)."""
-    book = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
-    return book is not None and not book.started
+    group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
+    return group is not None and not group.started
 
 
 def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:
     """Whether the pod's group has not been seen: a stale view never refuses."""
-    book = ledger.groups.get(facts.group)
-    return book is None or book.facts is None
+    group = ledger.groups.get(facts.group)
+    return group is None or group.facts is None
 
 
 def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
@@ -185,7 +187,7 @@ def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> V
     """A pod without a queue: refused where one is demanded, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _objected(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _invalid(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
     if demanded:
@@ -205,7 +207,7 @@ def judge(
     beside: Mapping[str, int] = _NOTHING,
     on_the_way: OnTheWay = NOBODY,
     only: str = "",
-    chance_of: Preference | None = None,
+    availability_of: Preference | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
@@ -223,11 +225,11 @@ def judge(
         text = messages.node_without_card(queue, card, request.amount)
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
-        return _objected(ledger, facts, queue, wrong.reason, wrong.text)
-    book = ledger.groups.get(facts.group) if facts.group else None
-    asking = QuotaCheck(account, book, beside, on_the_way=on_the_way)
-    cards, card_shorts = asking.cards(request, only=only, chance_of=chance_of)
-    other_shorts = asking.cpu_memory(request)
+        return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
+    group = ledger.groups.get(facts.group) if facts.group else None
+    check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
+    cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
+    other_shorts = check.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = _warnings(ledger, request)
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
@@ -243,7 +245,7 @@ def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
     """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
     if facts.oversized:
         # Said of it whatever queue it names: that name may be what is too long.
-        return _objected(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
+        return _invalid(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
     exists = account is not None and account.facts is not None
     if exists and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)

@@ -25,16 +25,16 @@ def over_quota(
     *,
     never: bool,
     rows: Sequence[str] = (),
-    together: bool = False,
+    several: bool = False,
 ) -> Verdict:
     """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards.
 
-    `together`: of several pods with a choice of cards, which no single amount is the most of. The
+    `several`: of several pods with a choice of cards, which no single amount is the most of. The
     same is said where each by itself would fit.
     """
     if reason is Reason.CARD_NOT_IN_QUOTA:
         advice = messages.advice_not_in_quota(rows)
-    elif never and (together or not _hopeless(shorts)):
+    elif never and (several or not _hopeless(shorts)):
         advice = messages.ADVICE_TOGETHER
     elif never:
         advice = messages.advice_never(_hopeless(shorts))

@@ -27,7 +27,7 @@ class Availability(IntEnum):
 
 _NOTHING: Final[Mapping[str, int]] = {}
 Preference = Callable[[str], Availability]
-"""How good a card's chance is."""
+"""When a pod could have a card."""
 
 
 class QuotaCheck:
@@ -35,55 +35,55 @@ class QuotaCheck:
 
     Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
     `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as
-    let through, at create. `book`: the pod's group, if it has one.
+    let through, at create. `group`: the pod's group, if it has one.
     """
 
-    __slots__ = ("_account", "_before", "_beside", "_book", "_together", "_way")
+    __slots__ = ("_account", "_asked_with", "_before", "_beside", "_group", "_way")
 
     def __init__(
         self,
         account: Account,
-        book: PodGroupState | None,
+        group: PodGroupState | None,
         beside: Mapping[str, int],
         *,
         on_the_way: OnTheWay = NOBODY,
     ) -> None:
         self._account = account
-        reserved = book.reservation if book is not None else None
-        self._book = book if reserved is not None and reserved.queue == account.name else None
-        self._together = beside
+        reserved = group.reservation if group is not None else None
+        self._group = group if reserved is not None and reserved.queue == account.name else None
+        self._asked_with = beside
         self._beside = on_the_way.beside(beside)
         """`beside`, and what they will hold."""
         self._way = on_the_way
-        self._before = on_the_way.covered.get(book.key, _NOTHING) if book else _NOTHING
+        self._before = on_the_way.covered.get(group.key, _NOTHING) if group else _NOTHING
         """What others of its group ask for that are on the way."""
 
     def cards(
-        self, request: PodRequest, *, only: str = "", chance_of: Preference | None = None
+        self, request: PodRequest, *, only: str = "", availability_of: Preference | None = None
     ) -> tuple[Charge, list[Shortfall]]:
-        """Of the alternatives that fit the first to be had at once, or else the first with the best
-        chance, or what is short of each (E7). `only`: the one alternative that is asked about.
+        """Of the alternatives that fit, the first with the best availability; or what is short of
+        each (E7). `only`: the one alternative that is asked about.
         """
         amount = request.amount
         if not amount:
             return (), []
         cards = (only,) if only else request.cards
-        undecided = self._account.undecided
-        if undecided is None and not self._way.claims:
-            return self._choose(cards, amount, chance_of, None)
-        if undecided is None:
-            undecided = self._account.nobody_undecided()
-        with undecided.beside(self._beside, self._way.claims, self._way.spare) as others:
-            return self._choose(cards, amount, chance_of, others)
+        flexible_claims = self._account.flexible_claims
+        if flexible_claims is None and not self._way.claims:
+            return self._choose(cards, amount, availability_of, None)
+        if flexible_claims is None:
+            flexible_claims = self._account.no_flexible_claims()
+        with flexible_claims.beside(self._beside, self._way.claims, self._way.spare) as others:
+            return self._choose(cards, amount, availability_of, others)
 
     def _choose(
         self,
         cards: Sequence[str],
         amount: int,
-        chance_of: Preference | None,
+        availability_of: Preference | None,
         others: Others | None,
     ) -> tuple[Charge, list[Shortfall]]:
-        # Most that ask in vain do so for any of their cards: one question instead of many.
+        # A pod that does not fit mostly fits none of its cards: one check instead of many.
         hopeless = (
             others is not None
             and len(cards) > 1
@@ -94,11 +94,11 @@ class QuotaCheck:
         for card in () if hopeless else cards:
             if not self._fits(card, amount, others):
                 continue
-            chance = Availability.NOW if chance_of is None else chance_of(card)
-            if chance is Availability.NOW:
+            availability = Availability.NOW if availability_of is None else availability_of(card)
+            if availability is Availability.NOW:
                 return ((card, amount),), []
-            if not best or chance > found:
-                best, found = card, chance
+            if not best or availability > found:
+                best, found = card, availability
         if best:
             return ((best, amount),), []
         return (), [self._short_of(card, amount, others) for card in cards]
@@ -110,14 +110,14 @@ class QuotaCheck:
         It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
         of those can indeed be assigned beside it.
         """
-        needed = amount if self._book is None else amount - self._covered(card, amount)
-        if self._decided(card) + needed > self._account.quota.get(card, 0):
+        needed = amount if self._group is None else amount - self._covered(card, amount)
+        if self._inflexible(card) + needed > self._account.quota.get(card, 0):
             return False
         return others is None or others.leave_room(card, needed)
 
     def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
         """What is said of a card of which there is not enough."""
-        held = self._decided(card) if others is None else others.held(card)
+        held = self._inflexible(card) if others is None else others.held(card)
         would_be = held + amount - self._covered(card, amount)
         return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
 
@@ -130,25 +130,25 @@ class QuotaCheck:
         for dimension, amount in request.cpu_memory:
             limit = limits.get(dimension)
             if limit is not None:
-                would_be = self._decided(dimension) + amount - self._covered(dimension, amount)
+                would_be = self._inflexible(dimension) + amount - self._covered(dimension, amount)
                 if would_be > limit:
                     shorts.append(Shortfall(dimension, amount, would_be, limit))
         return shorts
 
-    def _decided(self, dimension: str) -> int:
+    def _inflexible(self, dimension: str) -> int:
         """What is charged whatever others choose, and what is asked for beside it."""
         row, found = self._account.rows.get(dimension), self._beside.get(dimension, 0)
         if row is not None:
             found += row.charged
-            if self._account.undecided is not None:
-                found -= self._account.undecided.shown(dimension)
+            if self._account.flexible_claims is not None:
+                found -= self._account.flexible_claims.shown(dimension)
         return found
 
     def _covered(self, dimension: str, amount: int) -> int:
         """What of it the pod's group has reserved: it takes the place of that (E2)."""
-        if self._book is None:
+        if self._group is None:
             return 0
         before, queue = self._before.get(dimension, 0), self._account.name
-        together = amount + self._together.get(dimension, 0) + before
-        covered = self._book.covers(queue, dimension, together)
-        return covered - self._book.covers(queue, dimension, before) if before else covered
+        total = amount + self._asked_with.get(dimension, 0) + before
+        covered = self._group.covers(queue, dimension, total)
+        return covered - self._group.covers(queue, dimension, before) if before else covered

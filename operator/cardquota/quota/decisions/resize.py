@@ -16,8 +16,8 @@ from ..messages import (
     advice_never,
     closed_to_growth,
     gone_for_growth,
+    invalid_request,
     no_growth_admitted,
-    objected,
     shortfalls,
     unreadable,
 )
@@ -40,7 +40,7 @@ def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
     if queue == OUTSIDE:
         return Verdict(Outcome.UNMANAGED, queue)
     if after.problem and after.problem != before.problem:
-        text = objected(queue, [], unreadable(after.problem))
+        text = invalid_request(queue, [], unreadable(after.problem))
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     both = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
     grown = [one for one in both if one[2] > one[1]]
@@ -93,8 +93,8 @@ def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, a
     """What the queue is charged beside this pod."""
     record = ledger.pods.get(facts.uid)
     own = _charged(record, account, dimension)
-    book = ledger.groups.get(facts.group) if facts.group else None
-    covered = book.covers(account.name, dimension, asked - own) if book else 0
+    group = ledger.groups.get(facts.group) if facts.group else None
+    covered = group.covers(account.name, dimension, asked - own) if group else 0
     return account.row(dimension).charged - own - covered
 
 

@@ -43,7 +43,7 @@ def room_for(
     most = min(asked, free(CPU, request.cpu), free(MEMORY, request.memory))
     cards: dict[str, int] = {}
     if request.amount:
-        if freed or (account.undecided is None and not on_the_way.claims):
+        if freed or (account.flexible_claims is None and not on_the_way.claims):
             left = most
             for card in request.cards:
                 here = min(left, free(card, request.amount))
@@ -60,8 +60,8 @@ def _assigned(
     account: Account, request: PodRequest, most: int, on_the_way: OnTheWay
 ) -> dict[str, int]:
     """As many as find a place when others move; by card, how much more is held then."""
-    undecided = account.undecided or account.nobody_undecided()
-    with undecided.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:
+    flexible_claims = account.flexible_claims or account.no_flexible_claims()
+    with flexible_claims.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:
         assignment = others.assignment
         assignment.settle()
         before = {card: assignment.held(card) for card in account.quota}

@@ -63,7 +63,7 @@ class RoomTogether:
 @contextmanager
 def room_together(ledger: Ledger, account: Account) -> Iterator[RoomTogether]:
     """A queue as it is now. Nothing is charged, and nothing of it stays."""
-    with (account.undecided or account.nobody_undecided()).beside() as others:
+    with (account.flexible_claims or account.no_flexible_claims()).beside() as others:
         room = RoomTogether(ledger, account, others.assignment)
         try:
             yield room

@@ -79,7 +79,7 @@ _NOTHING: Final = Row()
 
 
 class Account:
-    """One queue's rows, its limits, and the uids of the pods that no stamp of ours charges.
+    """One queue's rows, its limits, its pending queue, and the pods that no stamp of ours charges.
 
     It exists while the queue does or while anything is charged to its name.
     """
@@ -89,13 +89,13 @@ class Account:
         "cards",
         "changes",
         "facts",
-        "loose",
+        "flexible_claims",
         "name",
+        "pending",
         "quota_mark",
         "rows",
         "unadmitted",
-        "undecided",
-        "waiting",
+        "unstamped",
     )
 
     def __init__(self, name: str) -> None:
@@ -109,15 +109,15 @@ class Account:
         self.rows: dict[str, Row] = {}
         self.changes = 0
         """Different whenever a row has changed."""
-        self.loose: set[str] = set()
-        """Pods whose charge may still change."""
+        self.unstamped: set[str] = set()
+        """Uids of the pods without a stamp of ours: their charge may still change."""
         self.unadmitted = UnadmittedPods()
         """Those of them that are let through or bound, though we opened no gate of theirs (I3).
 
         Pods that audit mode let by passed by design and are not among them, also later.
         """
-        self.waiting = PendingQueue(name)
-        self.undecided: FlexibleClaims | None = None
+        self.pending = PendingQueue(name)
+        self.flexible_claims: FlexibleClaims | None = None
         """What pods that are let through hold of one card or another (T3); None where each has its
         card. One that waits claims nothing."""
 
@@ -143,7 +143,7 @@ class Account:
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
 
-    def move(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
+    def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
         """Add to what has one charge state; a row that comes to nothing is dropped."""
         row = self._writable(dimension)
         row.by_charge_state[charge_state] += amount
@@ -151,38 +151,38 @@ class Account:
 
     def claim(self, claim: Claim, shown: str, sign: int) -> None:
         """Count in or out a let-through pod that may end up on any of several cards (T3), and that
-        `move` counts with `shown`.
+        `add` counts with `shown`.
         """
         # What those who wait need was worked out without it, or with it.
-        self.waiting.look_again()
-        undecided = self.undecided or self.nobody_undecided()
+        self.pending.invalidate_needs()
+        flexible_claims = self.flexible_claims or self.no_flexible_claims()
         if sign > 0:
-            undecided.add(claim, shown)
+            flexible_claims.add(claim, shown)
         else:
-            undecided.remove(claim, shown)
-        self.undecided = undecided or None  # as almost always
+            flexible_claims.remove(claim, shown)
+        self.flexible_claims = flexible_claims or None  # as almost always
 
-    def nobody_undecided(self) -> FlexibleClaims:
-        """To be asked what room there is where nobody has a choice so far."""
+    def no_flexible_claims(self) -> FlexibleClaims:
+        """To ask what room there is where nobody has a choice so far."""
         return FlexibleClaims(
             lambda card: self.row(card).charged,
             lambda card: self._quota.get(card, 0),
             lambda: (self.changes, self.quota_mark),
         )
 
-    def reserve(self, dimension: str, amount: int) -> None:
+    def add_reserved(self, dimension: str, amount: int) -> None:
         """Add to what groups reserve beyond their charged members (T2)."""
         row = self._writable(dimension)
         row.reserved += amount
         self._drop_if_empty(dimension, row)
 
-    def stretch(self, dimension: str, amount: int) -> None:
+    def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""
         row = self._writable(dimension)
         row.elastic += amount
         self._drop_if_empty(dimension, row)
 
-    def set_apart(self, dimension: str, amount: int) -> None:
+    def add_offline(self, dimension: str, amount: int) -> None:
         """Add to what is off-line of its own accord."""
         row = self._writable(dimension)
         row.offline += amount
@@ -197,7 +197,7 @@ class Account:
         # Most rows may be of names that somebody made up, and nothing is charged there.
         charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
         found = []
-        with self.undecided.one_question() if self.undecided else nullcontext():
+        with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
             for dimension, amount in charged:
                 limit = self.limit(dimension)
                 if limit is not None and amount > limit and not self._assignable(dimension, limit):
@@ -207,13 +207,13 @@ class Account:
     @property
     def unused(self) -> bool:
         """Whether neither a queue nor a charge of this name is left."""
-        return self.facts is None and not self.rows and not self.loose
+        return self.facts is None and not self.rows and not self.unstamped
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether those who may use other cards could do with what there is of this one."""
-        if self.undecided is None or dimension in (CPU, MEMORY):
+        if self.flexible_claims is None or dimension in (CPU, MEMORY):
             return False
-        return self.undecided.fits(dimension, limit)
+        return self.flexible_claims.fits(dimension, limit)
 
     def _writable(self, dimension: str) -> Row:
         self.changes += 1

@@ -23,7 +23,7 @@ class DirtySet:
         self._changed.update(queues)
 
     def mark_pending(self, queue: str) -> None:
-        """Have a queue looked at again."""
+        """Have a queue's pending pods judged again."""
         self._pending.add(queue)
 
     def mark_group(self, key: str) -> None:

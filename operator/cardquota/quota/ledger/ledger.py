@@ -81,7 +81,7 @@ class Ledger(LedgerDecisions):
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
-        self._follow_turns()
+        self._follow_resource_changes()
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
@@ -89,18 +89,18 @@ class Ledger(LedgerDecisions):
         self._cards_changed()
         self._reassess(self.nodes.take_moved())
         self._learned(learned)
-        self._follow_turns()
+        self._follow_resource_changes()
 
     @property
     def behind(self) -> bool:
-        """Whether pods at the gate may be filed by nodes as they were: see `catch_up`."""
+        """Whether pods at the gate may be classed by nodes as they were: see `catch_up`."""
         return self.nodes.more_moved
 
     def catch_up(self) -> None:
         """Read some of the pods anew that a change of nodes moved. Costs some milliseconds.
 
-        An event about a node does as much by itself. What is left is only how such a pod is filed
-        and what it is said to request: it is judged by the nodes as they are.
+        An event about a node does as much by itself. What is left concerns the class of such a pod
+        and what it is said to request alone: it is judged by the nodes as they are.
         """
         self.nodes.look_for_moved()
         self._reassess(self.nodes.take_moved())
@@ -117,13 +117,13 @@ class Ledger(LedgerDecisions):
         ]
         self._learned(learned)
         self._cards_changed()
-        self._follow_turns()
+        self._follow_resource_changes()
         if before is not None:
             self._forget(before.recorded.keys() - facts.recorded.keys())
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
-        self._reassess(account.loose)
+        self._reassess(account.unstamped)
         self.dirty.mark_changed(facts.name)
 
     def queue_gone(self, name: str) -> None:
@@ -133,40 +133,40 @@ class Ledger(LedgerDecisions):
             return
         account.facts = None
         self._set_quota(account, {})
-        self._reassess(account.loose)
+        self._reassess(account.unstamped)
         self.dirty.mark_changed(name)
         self._forget_unused(account)
 
     def group_seen(self, facts: GroupFacts) -> None:
         """A pod group was added or changed."""
-        book = self._group(facts.key)
-        if book.facts is not None and book.facts.uid != facts.uid:
+        group = self._group(facts.key)
+        if group.facts is not None and group.facts.uid != facts.uid:
             self.group_gone(facts.key)
-            book = self._group(facts.key)
-        elif book.facts is not None:
-            if facts.revision < max(book.facts.revision, book.settled_revision):
+            group = self._group(facts.key)
+        elif group.facts is not None:
+            if facts.revision < max(group.facts.revision, group.settled_revision):
                 return
-            if facts == book.facts and book.assumed is None:
-                if facts.revision > book.facts.revision:
+            if facts == group.facts and group.assumed is None:
+                if facts.revision > group.facts.revision:
                     # What we wrote under the older version was in vain: look again.
-                    self.dirty.mark_group(book.key)
-                book.facts.revision = facts.revision
+                    self.dirty.mark_group(group.key)
+                group.facts.revision = facts.revision
                 return
-        if facts.revision >= book.settled_revision > 0 or (
-            book.assumed is not None and facts.reservation == book.assumed
+        if facts.revision >= group.settled_revision > 0 or (
+            group.assumed is not None and facts.reservation == group.assumed
         ):
-            if book.assumed is not None and book.decided(book.assumed):
-                self._written(book, book.assumed)
-            book.assumed, book.settled_revision = None, 0
-        self._see_group(book, facts)
+            if group.assumed is not None and group.decided(group.assumed):
+                self._written(group, group.assumed)
+            group.assumed, group.settled_revision = None, 0
+        self._see_group(group, facts)
 
     def group_gone(self, key: str) -> None:
         """A pod group was deleted, and with it its reservation."""
-        book = self.groups.get(key)
-        if book is not None:
-            book.assumed, book.settled_revision, book.lost_place = None, 0, False
-            self._see_group(book, None)
-            if book.unused and self.groups.get(key) is book:
+        group = self.groups.get(key)
+        if group is not None:
+            group.assumed, group.settled_revision, group.lost_place = None, 0, False
+            self._see_group(group, None)
+            if group.unused and self.groups.get(key) is group:
                 del self.groups[key]
 
     def namespace_seen(self, facts: NamespaceFacts) -> None:
@@ -176,13 +176,13 @@ class Ledger(LedgerDecisions):
             self.unknown_modes.pop(facts.name, None)
             if facts.unknown_mode:
                 self.unknown_modes[facts.name] = facts
-            self._reassess(self._loose.depending_on(facts.name))
+            self._reassess(self._unstamped.depending_on(facts.name))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
-            self._reassess(self._loose.depending_on(name))
+            self._reassess(self._unstamped.depending_on(name))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -205,38 +205,38 @@ class Ledger(LedgerDecisions):
 
     # --- what more than one of them does ----
 
-    def _succeed(self, uid: str, group: str) -> None:
-        """A pod counts for this group as one that has succeeded, if for any. Those who wait hear of
-        it: the group may lack a member more now, or one less.
+    def _succeed(self, uid: str, key: str) -> None:
+        """A pod counts as succeeded for the group with this key, if for any. The group is marked:
+        it may lack a member more now, or one less.
         """
         before = self._succeeded.pop(uid, "")
-        if group:
-            self._succeeded[uid] = group
-        if group == before:
+        if key:
+            self._succeeded[uid] = key
+        if key == before:
             return
         if before:
-            book = self.groups[before]
-            self._leave_group(book, uid)
-            self._stir(book)
-        if group:
-            self._group(group).succeed(uid)
-            self._stir(self._group(group))
+            group = self.groups[before]
+            self._leave_group(group, uid)
+            self._mark_group(group)
+        if key:
+            self._group(key).succeed(uid)
+            self._mark_group(self._group(key))
 
-    def _see_group(self, book: PodGroupState, facts: GroupFacts | None) -> None:
+    def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only where something that they are read by changed:
         not for a phase or a count, which we write ourselves while a gang binds.
         """
-        self.dirty.mark_group(book.key)
-        before, gang = _as_read(book), book.gang
-        start = book.minimum, book.reservation
-        self._settle(book.see(facts, self._account) | book.repost(self._account))
-        if _as_read(book) == before and start == (book.minimum, book.reservation):
+        self.dirty.mark_group(group.key)
+        before, gang = _as_read(group), group.gang
+        start = group.minimum, group.reservation
+        self._settle(group.see(facts, self._account) | group.repost(self._account))
+        if _as_read(group) == before and start == (group.minimum, group.reservation):
             return
-        self._stir(book)
-        self.dirty.mark_changed(*{record.queue for record in book.members.values()})
-        if _as_read(book) != before:
+        self._mark_group(group)
+        self.dirty.mark_changed(*{record.queue for record in group.members.values()})
+        if _as_read(group) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
-            self._reassess(book.members, stamped=gang != book.gang)
+            self._reassess(group.members, stamped=gang != group.gang)
 
     def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
         """Put another quota in force.
@@ -257,13 +257,14 @@ class Ledger(LedgerDecisions):
         gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
         self._learned([resource for resource in gone if resource])
 
-    def _follow_turns(self) -> None:
+    def _follow_resource_changes(self) -> None:
         """Cards may be counted by another resource name than before (D7), or on other nodes.
 
         What pods hold by the former name is no card any more, as if the nodes that show it had come
-        second from the beginning. Costs nothing if there are none, else in proportion to all pods.
+        second from the beginning. Costs in proportion to all pods if there are such cards, else
+        nothing.
         """
-        cards, nodes = self.nodes.take_turned()
+        cards, nodes = self.nodes.take_resource_changes()
         pods = self.pods.values() if cards else ()
         for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
             left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
@@ -304,16 +305,16 @@ class Ledger(LedgerDecisions):
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
         for account in self._accounts.values():
-            if self._may_let_pass(account) or account.waiting.puzzled:
+            if self._may_let_pass(account) or account.pending.blocked_on_cards:
                 self.dirty.mark_pending(account.name)
 
 
-def _as_read(book: PodGroupState) -> Hashable:
-    """What of a group its members are read by: queue, policy, priority, lane."""
-    facts = book.facts
+def _as_read(group: PodGroupState) -> Hashable:
+    """What of a group its members are read by: queue, policy, priority, class."""
+    facts = group.facts
     if facts is None:
         return None
-    return facts.queue, book.gang, facts.priority_class, book.reservation is None
+    return facts.queue, group.gang, facts.priority_class, group.reservation is None
 
 
 def _quota_in_force(

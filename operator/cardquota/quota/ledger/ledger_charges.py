@@ -1,4 +1,4 @@
-"""How one pod is read, charged and filed, and which pods something else's news can change.
+"""How one pod is read, charged and indexed, and which pods an event about something else changes.
 
 `_charge` and `_uncharge` are inverse: whatever changes of a pod is changed between the two.
 """
@@ -30,12 +30,14 @@ _FEW: Final = 8
 
 
 class LedgerCharges(LedgerView):
-    """The charges of pods, and the books they stand in. For the ledger itself."""
+    """The charges of pods, and the accounts, groups and indexes that they are in. For the ledger
+    itself.
+    """
 
     # --- one pod's charge -----------------------------------------------------------------
 
     def _charge(self, record: PodRecord) -> None:
-        """Work out a pod's charge and put it, and the pod, where they belong."""
+        """Work out a pod's charge, add it to the totals, and put the pod into the indexes."""
         facts, stamp = record.facts, record.stamp
         bound = facts.state is State.BOUND
         if stamp is not None:
@@ -54,13 +56,13 @@ class LedgerCharges(LedgerView):
         self._post(record, 1)
         self._hold(record, self._unshown(record))
         if record.releasable:
-            self._account(record.queue).waiting.join(record, *self._lane(record))
+            self._account(record.queue).pending.join(record, *self._class_key(record))
 
     def _uncharge(self, record: PodRecord) -> None:
         """The inverse of `_charge`."""
         account = self._accounts.get(record.queue)
         if account is not None:
-            account.waiting.leave(record)
+            account.pending.leave(record)
         self._post(record, -1)
         self._unindex(record)
 
@@ -68,34 +70,34 @@ class LedgerCharges(LedgerView):
         """Add a pod's charge to its queue and group, or take it away."""
         charge_state, queue = record.charge_state, record.queue
         account = self._account(queue)
-        book = self.groups.get(record.facts.group) if record.facts.group else None
-        if sign < 0 and book is not None and charge_state is ChargeState.ALLOCATED:
-            book.unbind(record, self._account)
+        group = self.groups.get(record.facts.group) if record.facts.group else None
+        if sign < 0 and group is not None and charge_state is ChargeState.ALLOCATED:
+            group.unbind(record, self._account)
         for dimension, amount in record.charge:
-            account.move(dimension, charge_state, sign * amount)
+            account.add(dimension, charge_state, sign * amount)
         if record.offline:
             for dimension, amount in record.charge:
-                account.set_apart(dimension, sign * amount)
+                account.add_offline(dimension, sign * amount)
         if record.claim is not None and charge_state is ChargeState.RELEASED and queue != OUTSIDE:
             account.claim(*record.claim, sign)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             for dimension, amount in record.charge:
                 if dimension not in (CPU, MEMORY):
                     self.nodes.free.await_node(dimension, amount, sign)
-        if book is not None:
-            self._post_to_group(book, record, sign)
+        if group is not None:
+            self._post_to_group(group, record, sign)
         self.dirty.mark_changed(queue)
         self._forget_unused(account)
 
-    def _post_to_group(self, book: PodGroupState, record: PodRecord, sign: int) -> None:
-        self._stir(book)
+    def _post_to_group(self, group: PodGroupState, record: PodRecord, sign: int) -> None:
+        self._mark_group(group)
         if sign > 0 and record.charge_state is ChargeState.ALLOCATED:
-            book.bind(record, self._account)
+            group.bind(record, self._account)
         if record.held:
-            book.hold(record.queue, record.charge, sign)
-            self._settle(book.repost(self._account))
+            group.hold(record.queue, record.charge, sign)
+            self._settle(group.repost(self._account))
         elif record.gated and record.request is not None and record.request.amount:
-            book.wait(claim_of(record.request.cards, record.request.amount), sign)
+            group.wait(claim_of(record.request.cards, record.request.amount), sign)
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
         """Of what a pod was let through for, the cards that no node has shown: the resource name
@@ -120,17 +122,17 @@ class LedgerCharges(LedgerView):
             for account in self._accounts.values():
                 if cards.isdisjoint(account.quota):
                     continue
-                if self._may_let_pass(account) or account.waiting.blocked:
-                    account.waiting.look_at_blocked()
+                if self._may_let_pass(account) or account.pending.blocked:
+                    account.pending.activate_blocked()
                     self.dirty.mark_pending(account.name)
 
     def _may_let_pass(self, account: Account) -> bool:
-        """What is known of cards changed: in a fifo queue one who waits for room, and holds up
-        others, may have to be corrected now, and then is in nobody's way. All are looked at.
+        """What is known of cards changed: in a fifo queue one that waits for room, and holds up
+        others, may be an invalid request now, and then holds up nobody. So all are judged again.
         """
-        fifo = account.facts is not None and account.facts.fifo and bool(account.waiting)
+        fifo = account.facts is not None and account.facts.fifo and bool(account.pending)
         if fifo:
-            account.waiting.look_again()
+            account.pending.invalidate_needs()
         return fifo
 
     # --- which pods an event can change -----------------------------------------------------
@@ -139,7 +141,7 @@ class LedgerCharges(LedgerView):
         facts = record.facts
         self.made_pods.add(record)
         if record.assumed is not None or record.held_back:
-            self._undone[facts.uid] = None
+            self._unconfirmed[facts.uid] = None
         if facts.group:
             self._group(facts.group).members[facts.uid] = record
         if facts.devices and facts.state is State.BOUND:
@@ -153,7 +155,7 @@ class LedgerCharges(LedgerView):
                 self.dirty.mark_incorrect(facts.uid)
             return
         account = self._account(record.queue)
-        account.loose.add(facts.uid)
+        account.unstamped.add(facts.uid)
         if record.held:
             in_audit = self.mode_in(facts.namespace) is Mode.AUDIT
             record.audited = record.audited or facts.let_by or in_audit
@@ -162,8 +164,8 @@ class LedgerCharges(LedgerView):
             elif not (facts.let_by or facts.mirror) and self._may_be_charged(record):
                 self.unnoted.add(facts.uid)
                 self.dirty.mark_incorrect(facts.uid)
-        self._loose.add(facts)
-        self.nodes.pin(facts)
+        self._unstamped.add(facts)
+        self.nodes.register_pod(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
             self.nodes.wait_for(facts.node, facts.uid)
 
@@ -176,14 +178,14 @@ class LedgerCharges(LedgerView):
             self.nodes.free.use(facts.node, facts.devices, -1)
         account = self._accounts.get(record.queue)
         if account is not None:
-            account.loose.discard(facts.uid)
+            account.unstamped.discard(facts.uid)
             account.unadmitted.discard(facts.uid)
             self._forget_unused(account)
-        self._undone.pop(facts.uid, None)
+        self._unconfirmed.pop(facts.uid, None)
         self.misplaced.discard(facts.uid)
         self.unnoted.discard(facts.uid)
-        self._loose.discard(facts)
-        self.nodes.unpin(facts)
+        self._unstamped.discard(facts)
+        self.nodes.unregister_pod(facts)
         self.nodes.forget(facts.node, facts.uid)
 
     def _may_be_charged(self, record: PodRecord) -> bool:
@@ -249,31 +251,33 @@ class LedgerCharges(LedgerView):
 
     def _reassess_class(self, name: str) -> None:
         named = [b for b in self.groups.values() if b.facts and b.facts.priority_class == name]
-        self._reassess(set().union(*(book.members for book in named)))
+        self._reassess(set().union(*(group.members for group in named)))
 
     def _learned(self, resources: Iterable[str]) -> None:
         """New kinds of cards are known: pods that ask for their resource may be read anew."""
         for resource in set(resources):
-            self._reassess(self._loose.asking_for(resource))
+            self._reassess(self._unstamped.asking_for(resource))
 
     # --- how a pod is read -------------------------------------------
 
-    def _lane(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
-        """The key of its lane: alike are pods that are alike in all that `judgement` looks at.
+    def _class_key(self, record: PodRecord) -> tuple[Hashable, Gang | None]:
+        """The key of its class: pods have the same if they are alike in all that `judgement` reads.
 
-        Beside it the books of its gang, or of a group that has a reservation, if it is in one.
+        Beside it its gang, or its group that has a reservation, if it is in one.
         """
         facts, request = record.facts, record.request
-        book = self.groups.get(facts.group) if facts.group else None
+        group = self.groups.get(facts.group) if facts.group else None
         agrees = facts.own_queue in ("", record.queue)
         # What a reservation covers changes with every other member, of a gang or not any more.
-        together = book is not None and (book.gang or book.reservation is not None)
+        together = group is not None and (group.gang or group.reservation is not None)
         mode = self.mode_in(facts.namespace)
         # Where nothing is enforced nobody waits for anybody.
-        gang = book if together and mode is Mode.ENFORCE else None
-        group = gang.key if gang is not None else ""
-        if book is not None and (book.facts is None or book.reservation is not None or not agrees):
-            group = book.key
+        gang = group if together and mode is Mode.ENFORCE else None
+        group_key = gang.key if gang is not None else ""
+        if group is not None and (
+            group.facts is None or group.reservation is not None or not agrees
+        ):
+            group_key = group.key
         odd: Hashable = None
         if request is None or not request.cards:
             odd = (facts.card_text, facts.selector, facts.devices)
@@ -281,7 +285,7 @@ class LedgerCharges(LedgerView):
         account = self._accounts.get(record.queue)
         kept_out = account and account.facts and not account.facts.admits(facts.namespace)
         namespace = facts.namespace if kept_out else ""
-        return (request, mode, namespace, group, gang is None, own, facts.problem, odd), gang
+        return (request, mode, namespace, group_key, gang is None, own, facts.problem, odd), gang
 
     def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> dict[str, int]:
         """The cards of a stamp; but of a pod that somebody bound to a node with cards of another
@@ -356,12 +360,12 @@ class LedgerCharges(LedgerView):
         return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
 
     def _priority(self, facts: PodFacts) -> int:
-        book = self.groups.get(facts.group) if facts.group else None
-        if book is None or book.facts is None:
+        group = self.groups.get(facts.group) if facts.group else None
+        if group is None or group.facts is None:
             return facts.priority
-        return max(facts.priority, self._priorities.get(book.facts.priority_class, facts.priority))
+        return max(facts.priority, self._priorities.get(group.facts.priority_class, facts.priority))
 
-    # --- books --------------------------------------------------------------------------------
+    # --- accounts and groups ------------------------------------------------------------------
 
     def _account(self, queue: str) -> Account:
         account = self._accounts.get(queue)
@@ -374,30 +378,32 @@ class LedgerCharges(LedgerView):
             del self._accounts[account.name]
 
     def _group(self, key: str) -> PodGroupState:
-        book = self.groups.get(key)
-        if book is None:
-            book = self.groups[key] = PodGroupState(key)
-        return book
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = PodGroupState(key)
+        return group
 
-    def _leave_group(self, book: PodGroupState, uid: str) -> None:
-        book.leave(uid)
-        if book.unused:
-            del self.groups[book.key]
+    def _leave_group(self, group: PodGroupState, uid: str) -> None:
+        group.leave(uid)
+        if group.unused:
+            del self.groups[group.key]
 
-    def _stir(self, book: PodGroupState) -> None:
-        """Members, minimum or reservation of a group changed: those who wait are looked at."""
-        self.dirty.mark_group(book.key)
-        for line in book.lines:
-            line.regroup(book)
-            self.dirty.mark_pending(line.queue)
+    def _mark_group(self, group: PodGroupState) -> None:
+        """Members, minimum or reservation of a group changed: mark it, and the queues in which
+        members of it wait, as pending.
+        """
+        self.dirty.mark_group(group.key)
+        for pending in group.queues:
+            pending.gang_changed(group)
+            self.dirty.mark_pending(pending.queue)
 
-    def _written(self, book: PodGroupState, reservation: Reservation) -> None:
-        """A reservation stands: members that waited for that are looked at."""
-        self._stir(book)
+    def _written(self, group: PodGroupState, reservation: Reservation) -> None:
+        """A reservation is written: its queue is pending, for members that waited for that."""
+        self._mark_group(group)
         self.dirty.mark_pending(reservation.queue)
 
     def _settle(self, queues: Iterable[str]) -> None:
-        """A group changed what it has in these queues: tell, and drop what came to nothing."""
+        """A group changed what it holds in these queues: mark them, and drop unused accounts."""
         self.dirty.mark_changed(*queues)
         for queue in queues:
             self._forget_unused(self._accounts.get(queue))

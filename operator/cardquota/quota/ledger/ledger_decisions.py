@@ -1,4 +1,4 @@
-"""What the release door decides, charged before it is sent and until it is seen."""
+"""What the leader's release decides, charged before it is sent and until it is seen."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,7 +8,7 @@ from .pod_group_state import PodGroupState
 
 
 class LedgerDecisions(LedgerCharges):
-    """Told by the leader's release door; on other replicas nothing is ever assumed."""
+    """Called by the leader's release; on other replicas nothing is ever assumed."""
 
     def assume(self, uid: str, stamp: Stamp) -> None:
         """Charge a gated pod before its gate is opened."""
@@ -57,17 +57,17 @@ class LedgerDecisions(LedgerCharges):
 
     def hold_back_gang(self, key: str) -> None:
         """A gang that has not started is not to be tried before it is put back."""
-        book = self.groups.get(key)
-        if book is not None and not book.held_back:
-            book.held_back = True
-            self._stir(book)
+        group = self.groups.get(key)
+        if group is not None and not group.held_back:
+            group.held_back = True
+            self._mark_group(group)
 
     def put_back_gang(self, key: str, queue: str) -> None:
         """A gang that was held back in a queue may be tried again."""
-        book = self.groups.get(key)
-        if book is not None and book.held_back:
-            book.held_back = False
-            self._stir(book)
+        group = self.groups.get(key)
+        if group is not None and group.held_back:
+            group.held_back = False
+            self._mark_group(group)
             self.dirty.mark_pending(queue)
 
     def end_term(self) -> None:
@@ -80,19 +80,19 @@ class LedgerDecisions(LedgerCharges):
         on, none for all others. Events may be taken in between two steps.
         """
         decided = [
-            (key, book)
-            for key, book in self.groups.items()
-            if book.assumed or book.unwritten or book.held_back
+            (key, group)
+            for key, group in self.groups.items()
+            if group.assumed or group.unwritten or group.held_back
         ]
-        for key, book in decided:
-            for reservation in (*book.unwritten, book.assumed):
+        for key, group in decided:
+            for reservation in (*group.unwritten, group.assumed):
                 if reservation is not None:
                     self.retract_reservation(key, reservation)
-            if book.held_back:
-                book.held_back = False
-                self._stir(book)
+            if group.held_back:
+                group.held_back = False
+                self._mark_group(group)
             yield
-        for uid in list(self._undone):
+        for uid in list(self._unconfirmed):
             record = self.pods.get(uid)
             if record is not None and record.assumed is not None:
                 self.retract(uid, record.assumed)
@@ -109,8 +109,8 @@ class LedgerDecisions(LedgerCharges):
 
         To make it goes through all groups; to ask it, through what was on its way.
         """
-        pods = [uid for uid in self._undone if self.pods[uid].assumed]
-        groups = [key for key, book in self.groups.items() if book.assumed]
+        pods = [uid for uid in self._unconfirmed if self.pods[uid].assumed]
+        groups = [key for key, group in self.groups.items() if group.assumed]
 
         def seen() -> bool:
             found = [self.pods[uid].assumed for uid in pods if uid in self.pods]
@@ -125,9 +125,9 @@ class LedgerDecisions(LedgerCharges):
 
         `asked`: what the members that start are charged together, which was just judged to fit.
         """
-        book = self.groups[key]
-        reservation = book.reserve(queue, term, asked)
-        self._posted_anew(book)
+        group = self.groups[key]
+        reservation = group.reserve(queue, term, asked)
+        self._posted_anew(group)
         return reservation
 
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
@@ -135,36 +135,36 @@ class LedgerDecisions(LedgerCharges):
 
         Of one that the group has lost since nothing remains: it may be made again under its name.
         """
-        book = self.groups.get(key)
-        if book is not None and book.decided(reservation):
-            if book.assumed is reservation:
-                book.settled_revision = revision
-            self._written(book, reservation)
+        group = self.groups.get(key)
+        if group is not None and group.decided(reservation):
+            if group.assumed is reservation:
+                group.settled_revision = revision
+            self._written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
         """The reservation was not written and cannot be any more; another one is left alone."""
-        book = self.groups.get(key)
-        if book is None:
+        group = self.groups.get(key)
+        if group is None:
             return
-        pending = book.decided(reservation)
-        if book.assumed is reservation:
-            book.assumed, book.settled_revision = None, 0
-            self._posted_anew(book)
+        pending = group.decided(reservation)
+        if group.assumed is reservation:
+            group.assumed, group.settled_revision = None, 0
+            self._posted_anew(group)
         elif pending:
-            self._written(book, reservation)
+            self._written(group, reservation)
 
     def lose_place(self, key: str) -> None:
         """The time of a gang's reservation is over: those who fit go before it from now on (E8)."""
-        book = self.groups.get(key)
-        if book is not None:
-            book.lost_place = True
-            self._stir(book)
+        group = self.groups.get(key)
+        if group is not None:
+            group.lost_place = True
+            self._mark_group(group)
 
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
         self.dirty.clear()
         self.nodes.forget_reports()
 
-    def _posted_anew(self, book: PodGroupState) -> None:
-        self._stir(book)
-        self._settle(book.repost(self._account))
+    def _posted_anew(self, group: PodGroupState) -> None:
+        self._mark_group(group)
+        self._settle(group.repost(self._account))

@@ -2,7 +2,7 @@
 
 No total changes here.
 
-The doors ask through this; `Ledger` builds on it and takes in events.
+Admission and release read through this; `Ledger` builds on it and takes in events.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ JOB = "Job"
 
 
 class LedgerView:
-    """The books and the settings that decide how they are read.
+    """The ledger's state, and the settings that decide how it is read.
 
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode).
     """
@@ -70,13 +70,13 @@ class LedgerView:
         self._priorities: dict[str, int] = {}
         self._quotas = QuotaTotals()
         self._readings = Readings()
-        self._loose = UnstampedPodIndex()
+        self._unstamped = UnstampedPodIndex()
         self._kept_text = KeptText()
         self.made_pods = PodsByController()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self._undone: dict[str, None] = {}
-        """Uids of pods of which what we decided is not seen yet, or which are held back."""
+        self._unconfirmed: dict[str, None] = {}
+        """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
         self._at_once = at_once
@@ -148,9 +148,9 @@ class LedgerView:
     def queue_of(self, facts: PodFacts) -> str:
         """The queue a pod belongs to, or OUTSIDE (section 2)."""
         if facts.group:
-            book = self.groups.get(facts.group)
-            if book is not None and book.facts is not None and book.facts.queue:
-                return book.facts.queue
+            group = self.groups.get(facts.group)
+            if group is not None and group.facts is not None and group.facts.queue:
+                return group.facts.queue
         if facts.own_queue:
             return facts.own_queue
         namespace = self.namespaces.get(facts.namespace)
@@ -172,8 +172,8 @@ class LedgerView:
 
     def policy_by_controller(self, facts: PodFacts) -> Policy:
         """The policy of a pod whose queue has none."""
-        book = self.groups.get(facts.group) if facts.group else None
-        waits = facts.controller == JOB or (book is not None and book.gang)
+        group = self.groups.get(facts.group) if facts.group else None
+        waits = facts.controller == JOB or (group is not None and group.gang)
         return Policy.GATE if waits else Policy.DENY
 
     def request_of(self, facts: PodFacts, queue: str) -> PodRequest:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import cast
 
 from ..assignment.claim import Claim
-from ..pending.gang import Line
+from ..pending.gang import GangQueue
 from ..pods.pod_record import PodRecord
 from ..quantity import LARGEST
 from ..stamp import Charge, Reservation, canonical
@@ -19,7 +19,9 @@ BoundKey = tuple[str, str, str]
 
 
 class PodGroupState:
-    """The books of a group; it exists while the group does or while pods name it."""
+    """What is known of a group, and what it holds; it exists while the group does or while pods
+    name it.
+    """
 
     __slots__ = (
         "_bound",
@@ -33,9 +35,9 @@ class PodGroupState:
         "facts",
         "held_back",
         "key",
-        "lines",
         "lost_place",
         "members",
+        "queues",
         "settled_revision",
         "succeeded",
         "waiting",
@@ -50,8 +52,8 @@ class PodGroupState:
         """Uids of members that have succeeded and still exist: they did start."""
         self.waiting: dict[Claim, int] = {}
         """What its members at the gate ask for, and how many ask for it."""
-        self.lines: dict[Line, None] = {}
-        """Where members of it wait, if it is a gang."""
+        self.queues: dict[GangQueue, None] = {}
+        """The pending queues in which members of it wait, if it is a gang."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8)."""
         self.held_back = False
@@ -233,7 +235,7 @@ class PodGroupState:
         touched = set()
         for (name, amounts), sign in ((self._posted, -1), ((queue, rest), 1)):
             for dimension, amount in amounts:
-                account_of(name).reserve(dimension, sign * amount)
+                account_of(name).add_reserved(dimension, sign * amount)
                 touched.add(name)
         self._posted = (queue, rest)
         return touched
@@ -244,18 +246,18 @@ class PodGroupState:
         insort(self._bound, key)
         self._bound_charges[key] = (record.queue, record.charge)
         if bisect_left(self._bound, key) >= self.minimum:
-            self._stretch([key], 1, account_of)
+            self._add_elastic([key], 1, account_of)
         else:
-            self._stretch(self._bound[self.minimum : self.minimum + 1], 1, account_of)
+            self._add_elastic(self._bound[self.minimum : self.minimum + 1], 1, account_of)
 
     def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
         """The inverse of `bind`, called with the record as it was bound."""
         key = _bound_key(record)
         place = bisect_left(self._bound, key)
         if place >= self.minimum:
-            self._stretch([key], -1, account_of)
+            self._add_elastic([key], -1, account_of)
         else:
-            self._stretch(self._bound[self.minimum : self.minimum + 1], -1, account_of)
+            self._add_elastic(self._bound[self.minimum : self.minimum + 1], -1, account_of)
         del self._bound[place]
         del self._bound_charges[key]
 
@@ -269,7 +271,7 @@ class PodGroupState:
         moved = self._bound[less:more]
         if not moved:
             return set()
-        self._stretch(moved, -1 if minimum < self.minimum else 1, account_of)
+        self._add_elastic(moved, -1 if minimum < self.minimum else 1, account_of)
         return {self._bound_charges[key][0] for key in moved}
 
     @property
@@ -278,13 +280,13 @@ class PodGroupState:
         used = self.facts or self.members or self.succeeded or self.assumed
         return not used
 
-    def _stretch(
+    def _add_elastic(
         self, keys: Iterable[BoundKey], sign: int, account_of: Callable[[str], Account]
     ) -> None:
         for key in keys:
             queue, charge = self._bound_charges[key]
             for dimension, amount in charge:
-                account_of(queue).stretch(dimension, sign * amount)
+                account_of(queue).add_elastic(dimension, sign * amount)
 
 
 def _bound_key(record: PodRecord) -> BoundKey:

@@ -21,7 +21,7 @@ Rows = Counter[int]
 """By how many cards a node has free: how many nodes."""
 
 
-class Alike:
+class TaintGroup:
     """The nodes with the same taints, none among them: a pod tolerates all of them or none.
 
     Equal to itself alone, so that nobody compares taints to look one up.
@@ -35,8 +35,8 @@ class Alike:
         """How many nodes they are."""
 
 
-ByTaints = Mapping[Alike, Mapping[int, int]]
-"""Of each kind of them: by how many cards a node has free, how many nodes."""
+ByTaints = Mapping[TaintGroup, Mapping[int, int]]
+"""Of each taint group: by how many cards a node has free, how many nodes."""
 _NONE: ByTaints = {}
 
 
@@ -48,14 +48,14 @@ class FreeCards:
         """By node and resource name: what its pods hold."""
         self._offers: dict[str, Offers] = {}
         """Of the nodes that take pods."""
-        self._alike: dict[str, Alike] = {}
-        """And what keeps pods away from them."""
-        self._kinds: dict[Taints, Alike] = {}
-        """The same, each once."""
+        self._group_of: dict[str, TaintGroup] = {}
+        """The taint group of each of those nodes."""
+        self._taint_groups: dict[Taints, TaintGroup] = {}
+        """The same groups, each once."""
         self._number_of_taints = 0
         """Of all those together."""
-        self._rows: dict[str, dict[Alike, Rows]] = {}
-        """By card, and by what keeps pods away from its nodes."""
+        self._rows: dict[str, dict[TaintGroup, Rows]] = {}
+        """By card, and by the taint group of its nodes."""
         self._awaited: dict[str, Rows] = {}
         """By card: the amounts of pods that were let through and have no node yet."""
 
@@ -63,10 +63,10 @@ class FreeCards:
         """A node offers these from now on; none if it takes no pods, or is gone."""
         self._post(node, -1)
         if self._offers.pop(node, None):
-            self._part(self._alike.pop(node))
+            self._part(self._group_of.pop(node))
         if offers:
             self._offers[node] = offers
-            self._alike[node] = self._join(taints)
+            self._group_of[node] = self._join(taints)
         self._post(node, 1)
 
     def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
@@ -80,7 +80,7 @@ class FreeCards:
                 del used[resource]
             for card, offered in offers:
                 if card.resource == resource:
-                    rows = self._rows[card.name][self._alike[node]]
+                    rows = self._rows[card.name][self._group_of[node]]
                     rows[offered - after] += 1
                     _take(rows, offered - before, 1)
         if not used:
@@ -107,14 +107,14 @@ class FreeCards:
 
     def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
         """The same of these nodes alone. Costs a step for each of them."""
-        offers_of, used_of, alike = self._offers.get, self._used.get, self._alike
-        found: dict[Alike, dict[int, int]] = {}
+        offers_of, used_of, group_of = self._offers.get, self._used.get, self._group_of
+        found: dict[TaintGroup, dict[int, int]] = {}
         for node in nodes:
             for one, offered in offers_of(node, ()):
                 if one.name == card:
                     used = used_of(node)
                     free = offered if used is None else offered - used.get(one.resource, 0)
-                    rows = found.setdefault(alike[node], {})
+                    rows = found.setdefault(group_of[node], {})
                     rows[free] = rows.get(free, 0) + 1
         return found
 
@@ -132,38 +132,38 @@ class FreeCards:
                 total[free] = total.get(free, 0) + number
         return FreeOn(total, awaited)
 
-    def tolerated(self, tolerance: Tolerance) -> frozenset[Alike]:
-        """The nodes from which nothing keeps such a pod away. Costs `comparisons`."""
+    def tolerated(self, tolerance: Tolerance) -> frozenset[TaintGroup]:
+        """The taint groups that such a pod tolerates. Costs `comparisons`."""
         covers = tolerance.covers
-        return frozenset(kind for kind in self._kinds.values() if covers(kind.taints))
+        return frozenset(group for group in self._taint_groups.values() if covers(group.taints))
 
     def comparisons(self, tolerance: Tolerance) -> int:
         """How many steps it takes at most to tell which nodes such a pod tolerates."""
-        return len(self._kinds) + self._number_of_taints * tolerance.most
+        return len(self._taint_groups) + self._number_of_taints * tolerance.most
 
-    def _join(self, taints: Taints) -> Alike:
-        kind = self._kinds.get(taints)
-        if kind is None:
-            kind = self._kinds[taints] = Alike(taints)
+    def _join(self, taints: Taints) -> TaintGroup:
+        group = self._taint_groups.get(taints)
+        if group is None:
+            group = self._taint_groups[taints] = TaintGroup(taints)
             self._number_of_taints += len(taints)
-        kind.number += 1
-        return kind
+        group.number += 1
+        return group
 
-    def _part(self, kind: Alike) -> None:
+    def _part(self, group: TaintGroup) -> None:
         """The inverse of `_join`."""
-        kind.number -= 1
-        if not kind.number:
-            del self._kinds[kind.taints]
-            self._number_of_taints -= len(kind.taints)
+        group.number -= 1
+        if not group.number:
+            del self._taint_groups[group.taints]
+            self._number_of_taints -= len(group.taints)
 
     def _post(self, node: str, sign: int) -> None:
         used = self._used.get(node, {})
         for card, amount in self._offers.get(node, ()):
-            kind, by_taints = self._alike[node], self._rows.setdefault(card.name, {})
-            rows = by_taints.setdefault(kind, Counter())
+            group, by_taints = self._group_of[node], self._rows.setdefault(card.name, {})
+            rows = by_taints.setdefault(group, Counter())
             _take(rows, amount - used.get(card.resource, 0), -sign)
             if not rows:
-                del by_taints[kind]
+                del by_taints[group]
                 if not by_taints:
                     del self._rows[card.name]
 

@@ -34,9 +34,9 @@ class NodeCache:
         self._remembered: dict[str, dict[str, str]] = {}
         """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
         counted because other nodes disagree (D7)."""
-        self._turned: tuple[set[str], set[str]] = set(), set()
+        self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
-        self._pins = SelectorIndex()
+        self._selectors = SelectorIndex()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick, as long as no node changes."""
         self._chosen_at = 0
@@ -55,9 +55,9 @@ class NodeCache:
             return []
         if old is not None and old.uid != facts.uid:
             self._remembered.pop(facts.name, None)
-        learned, turned = self._take(facts)
-        for name in turned:
-            self._turned[0].add(name)
+        learned, changed = self._take(facts)
+        for name in changed:
+            self._resource_changes[0].add(name)
             self._look_anew(name)
         return learned + self._find_again()
 
@@ -68,15 +68,15 @@ class NodeCache:
             return []
         if before is None:
             return [resource]
-        self._turned[0].add(name)
+        self._resource_changes[0].add(name)
         self._look_anew(name)
         return [before, resource, *self._find_again()]
 
-    def take_turned(self) -> tuple[set[str], set[str]]:
+    def take_resource_changes(self) -> tuple[set[str], set[str]]:
         """Cards that are counted by another resource name than at the last call (D7), and the
         nodes that were read anew, for that or for other labels by which a card is known now.
         """
-        taken, self._turned = self._turned, (set(), set())
+        taken, self._resource_changes = self._resource_changes, (set(), set())
         return taken
 
     def _look_anew(self, card: str) -> None:
@@ -84,7 +84,7 @@ class NodeCache:
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
             if name in apart or card in self._remembered.get(name, {}).values():
-                self._turned[1].add(name)
+                self._resource_changes[1].add(name)
                 self._take(facts)
 
     def _find_again(self) -> list[str]:
@@ -113,7 +113,7 @@ class NodeCache:
     def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
         """What `see` returns, and the cards that are counted by another resource name now."""
         counted: list[tuple[Card, int]] = []
-        problems, learned, turned = list[str](), list[str](), list[str]()
+        problems, learned, changed = list[str](), list[str](), list[str]()
         remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
         self._put_together(facts.name)
         for card, amount in facts.cards:
@@ -126,7 +126,7 @@ class NodeCache:
             if new:
                 learned += {card.resource, before or card.resource}
                 if shown is not None:
-                    turned.append(card.name)
+                    changed.append(card.name)
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
                     f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
@@ -145,8 +145,8 @@ class NodeCache:
         wrong = *facts.problems, *some_of(problems)
         self._problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
-        self._pins.put(facts.name, facts.labels, tuple(card for card in had if card))
-        return learned, turned
+        self._selectors.put(facts.name, facts.labels, tuple(card for card in had if card))
+        return learned, changed
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which others show a card of this node, and this node does not (P5)."""
@@ -160,10 +160,10 @@ class NodeCache:
         """A node is gone. Its kinds of cards stay known. The same as of `see`."""
         self._recount(name, ())
         self.free.offer(name, ())
-        for book in (self._facts, self._remembered):
-            book.pop(name, None)
+        for some in (self._facts, self._remembered):
+            some.pop(name, None)
         self._problems.drop(name)
-        self._pins.drop(name)
+        self._selectors.drop(name)
         self._put_together(name)
         return self._find_again()
 
@@ -238,7 +238,7 @@ class NodeCache:
 
         Empty where it picks none, and where it asks for products alone.
         """
-        return self._pins.picked(selector) if self._picks_nodes(selector) else ()
+        return self._selectors.picked(selector) if self._picks_nodes(selector) else ()
 
     def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
@@ -248,12 +248,12 @@ class NodeCache:
         """
         if not self._picks_nodes(selector):
             return None
-        if self._chosen_at != self._pins.version:
+        if self._chosen_at != self._selectors.version:
             self._chosen.clear()
-            self._chosen_at = self._pins.version
+            self._chosen_at = self._selectors.version
         found = self._chosen.get(selector)
         if found is None:
-            found = self._pins.nodes_by_card(selector)
+            found = self._selectors.nodes_by_card(selector)
             size = sum(100 + 8 * len(nodes) for nodes in found.values())
             self._chosen.put(selector, found, len(selector) + size)
         return found
@@ -268,36 +268,36 @@ class NodeCache:
             found = _NAMING.put(selector, named, len(selector))
         return found
 
-    def pin(self, facts: PodFacts) -> None:
-        """A pod's reading depends on which nodes its selector picks."""
+    def register_pod(self, facts: PodFacts) -> None:
+        """Index a pod whose reading depends on which nodes its selector picks."""
         depends = facts.card_text is None or self.named_by(facts.selector)
         if depends and facts.devices and self._picks_nodes(facts.selector):
-            self._pins.join(facts.selector, facts.uid)
+            self._selectors.join(facts.selector, facts.uid)
 
-    def unpin(self, facts: PodFacts) -> None:
-        """The inverse of `pin`; may repeat."""
+    def unregister_pod(self, facts: PodFacts) -> None:
+        """The inverse of `register_pod`; may repeat."""
         if facts.selector:
-            self._pins.leave(facts.selector, facts.uid)
+            self._selectors.leave(facts.selector, facts.uid)
 
     @property
     def picks_version(self) -> int:
         """Different whenever a selector may pick other cards."""
-        return self._pins.version
+        return self._selectors.version
 
     def take_moved(self) -> list[str]:
-        """The pinned pods whose selector picks other cards since the last call, sorted: some of
+        """The registered pods whose selector picks other cards since the last call, sorted: some of
         them, where there are very many.
         """
-        return self._pins.take_moved()
+        return self._selectors.take_moved()
 
     @property
     def more_moved(self) -> bool:
         """Whether there may be more of those."""
-        return self._pins.more
+        return self._selectors.more
 
     def look_for_moved(self) -> None:
         """Look for more of those. Costs a few milliseconds at most."""
-        self._pins.go_on()
+        self._selectors.go_on()
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
         """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
@@ -307,7 +307,7 @@ class NodeCache:
         wanted = frozenset(cards)
         return sum(
             1
-            for name in self._pins.names(selector)
+            for name in self._selectors.names(selector)
             if not cards or self._totals.has_any(name, wanted)
         )
 

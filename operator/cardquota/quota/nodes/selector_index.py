@@ -28,21 +28,23 @@ _USUAL: Final = KIB
 _STEPS: Final = 256
 """Of comparisons of numbers, that count as one more answer."""
 _MOST_PLACES: Final = 16
-"""Nodes that a question is filed by; one that names more is asked again at every change of one."""
+"""Nodes that a query is indexed by; one that names more is answered anew when any node changes."""
 _MOVED_AT_ONCE: Final = 128
 """Pods that are told of in one go."""
 
 
-class _Spot(NamedTuple):
-    """A node. `cards` are those it offers, or has stopped offering (D8); `bits` one for each."""
+class _IndexedNode(NamedTuple):
+    """A node in the index. `cards` are those it offers, or has stopped offering (D8); `bits` has
+    one for each.
+    """
 
     labels: Labels
     cards: tuple[Card, ...]
     bits: tuple[int, ...]
 
 
-class _Question:
-    """What pods wait on: the last answer, and who they are."""
+class _Query:
+    """A selector that pods wait with: the last answer, and the uids of those pods."""
 
     __slots__ = ("cards", "places", "uids")
 
@@ -62,21 +64,21 @@ class SelectorIndex:
     """
 
     def __init__(self) -> None:
-        self._spots: dict[str, _Spot] = {}
+        self._nodes: dict[str, _IndexedNode] = {}
         self._index = LabelIndex()
-        self._behind: list[tuple[str, str]] = []
-        """By the number of a bit: a node, and its card or nothing."""
+        self._node_of_bit: list[tuple[str, str]] = []
+        """By the number of a bit: its node, and the card there, or nothing."""
         self._free_bits: list[int] = []
         self._cards: dict[str, int] = {}
         """By card: the bits of the nodes that have it."""
         self._answers = SizedCache[bytes, frozenset[str]](1024 * KIB)
-        self._questions: dict[bytes, _Question] = {}
+        self._queries: dict[bytes, _Query] = {}
         self._at: dict[Place, dict[bytes, None]] = {}
-        """Questions that name single nodes, by those."""
+        """Queries that name single nodes, by those."""
         self._anywhere: dict[bytes, None] = {}
-        """The other questions."""
+        """The other queries."""
         self._stale: dict[bytes, None] = {}
-        """Questions whose answer may be another one than they have."""
+        """Queries whose answer may be another one than they have."""
         self._moved: dict[str, None] = {}
         self.version = 0
         """Goes up whenever an answer may have changed."""
@@ -115,23 +117,23 @@ class SelectorIndex:
 
     def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
         bits = self._index.selected(decode(selector))
-        return compress(self._behind, map("1".__eq__, reversed(f"{bits:b}")))
+        return compress(self._node_of_bit, map("1".__eq__, reversed(f"{bits:b}")))
 
     def join(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer from now on."""
-        question = self._questions.get(selector)
-        if question is None:
-            question = self._ask(selector)
-        question.uids.add(uid)
+        query = self._queries.get(selector)
+        if query is None:
+            query = self._add_query(selector)
+        query.uids.add(uid)
 
     def leave(self, selector: bytes, uid: str) -> None:
         """A pod depends on an answer no longer; may repeat."""
-        question = self._questions.get(selector)
-        if question is not None:
-            question.uids.discard(uid)
+        query = self._queries.get(selector)
+        if query is not None:
+            query.uids.discard(uid)
             self._moved.pop(uid, None)
-            if not question.uids:
-                self._forget(selector, question)
+            if not query.uids:
+                self._forget(selector, query)
 
     @property
     def more(self) -> bool:
@@ -145,11 +147,11 @@ class SelectorIndex:
             selector = next(iter(self._stale))
             del self._stale[selector]
             before = self._index.work
-            question, cards = self._questions[selector], frozenset(self.picked(selector))
+            query, cards = self._queries[selector], frozenset(self.picked(selector))
             left -= 1 + len(selector) // _USUAL + (self._index.work - before) // _STEPS
-            if cards != question.cards:
-                question.cards = cards
-                self._moved.update(dict.fromkeys(question.uids))
+            if cards != query.cards:
+                query.cards = cards
+                self._moved.update(dict.fromkeys(query.uids))
 
     def take_moved(self) -> list[str]:
         """Pods that depend on an answer that is another one since the last call, sorted: some of
@@ -161,7 +163,7 @@ class SelectorIndex:
         return sorted(uids)
 
     def _change(self, name: str, labels: Labels | None, cards: tuple[Card, ...]) -> None:
-        old = self._spots.get(name)
+        old = self._nodes.get(name)
         if (old is None and labels is None) or (old and old[:2] == (labels, cards)):
             return
         if old is not None and labels is not None and old.cards == cards:
@@ -174,11 +176,11 @@ class SelectorIndex:
         if cards or (old and old.cards):
             self.version += 1
             self._answers.clear()
-            self._doubt(name, old.labels if old else (), labels or ())
+            self._mark_stale(name, old.labels if old else (), labels or ())
             self.go_on()
 
-    def _relabel(self, name: str, old: _Spot, labels: Labels) -> None:
-        self._spots[name] = old._replace(labels=labels)
+    def _relabel(self, name: str, old: _IndexedNode, labels: Labels) -> None:
+        self._nodes[name] = old._replace(labels=labels)
         if not old.cards:
             self._index.relabel(old.bits[0], dict(old.labels), dict(labels))
         for card, bit in zip(old.cards, old.bits, strict=False):
@@ -187,60 +189,60 @@ class SelectorIndex:
     def _put_in(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
         had = [card.name for card in cards] or [""]
         bits = tuple(self._new_bit(name, card) for card in had)
-        self._spots[name] = _Spot(labels, cards, bits)
+        self._nodes[name] = _IndexedNode(labels, cards, bits)
         if not cards:
             self._index.add(bits[0], name, dict(labels))
         for card, bit in zip(cards, bits, strict=False):
             self._index.add(bit, name, _shown(labels, card))
             self._cards[card.name] = self._cards.get(card.name, 0) | bit
 
-    def _take_out(self, name: str, spot: _Spot) -> None:
-        del self._spots[name]
-        if not spot.cards:
-            self._index.discard(spot.bits[0], name, dict(spot.labels))
-        for card, bit in zip(spot.cards, spot.bits, strict=False):
-            self._index.discard(bit, name, _shown(spot.labels, card))
+    def _take_out(self, name: str, node: _IndexedNode) -> None:
+        del self._nodes[name]
+        if not node.cards:
+            self._index.discard(node.bits[0], name, dict(node.labels))
+        for card, bit in zip(node.cards, node.bits, strict=False):
+            self._index.discard(bit, name, _shown(node.labels, card))
             left = self._cards[card.name] & ~bit
             if left:
                 self._cards[card.name] = left
             else:
                 del self._cards[card.name]
-        self._free_bits += spot.bits
-        if not self._spots:
-            self._behind.clear()
+        self._free_bits += node.bits
+        if not self._nodes:
+            self._node_of_bit.clear()
             self._free_bits.clear()
 
     def _new_bit(self, name: str, card: str) -> int:
         if not self._free_bits:
-            self._behind.append((name, card))
-            return 1 << (len(self._behind) - 1)
+            self._node_of_bit.append((name, card))
+            return 1 << (len(self._node_of_bit) - 1)
         bit = self._free_bits.pop()
-        self._behind[bit.bit_length() - 1] = (name, card)
+        self._node_of_bit[bit.bit_length() - 1] = (name, card)
         return bit
 
-    def _doubt(self, name: str, before: Labels, after: Labels) -> None:
-        """Note whose answers this change of a node may change."""
+    def _mark_stale(self, name: str, before: Labels, after: Labels) -> None:
+        """Mark the queries whose answer this change of a node may change."""
         hosts = {label_of(before, HOST_NAME), label_of(after, HOST_NAME)}
         places = [(NODE_NAME, name), *((HOST_NAME, host) for host in hosts if host is not None)]
         for place in places:
             self._stale.update(self._at.get(place, ()))
         self._stale.update(self._anywhere)
 
-    def _ask(self, selector: bytes) -> _Question:
-        question = _Question(decode(selector), frozenset(self.picked(selector)))
-        self._questions[selector] = question
-        for place in question.places or ():
+    def _add_query(self, selector: bytes) -> _Query:
+        query = _Query(decode(selector), frozenset(self.picked(selector)))
+        self._queries[selector] = query
+        for place in query.places or ():
             self._at.setdefault(place, {})[selector] = None
-        if question.places is None:
+        if query.places is None:
             self._anywhere[selector] = None
-        return question
+        return query
 
-    def _forget(self, selector: bytes, question: _Question) -> None:
-        del self._questions[selector]
+    def _forget(self, selector: bytes, query: _Query) -> None:
+        del self._queries[selector]
         self._stale.pop(selector, None)
-        for place in question.places or ():
+        for place in query.places or ():
             _discard(self._at, place, selector)
-        if question.places is None:
+        if query.places is None:
             del self._anywhere[selector]
 
 

@@ -1,7 +1,7 @@
-"""Who waits for one dimension, in the order of release, and how much of it each needs.
+"""The inadmissible classes that wait for one dimension, and how much of it each needs.
 
-There may be thousands, each with another need. They stand in blocks that know the least that one
-of theirs needs, so that a block for which there is no room is passed over as a whole.
+There may be thousands, each with another need. They are kept in the order of release, in blocks
+that know the least that one of theirs needs: a block for which there is no room is skipped whole.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,48 +14,49 @@ _MOST: Final = 512
 
 
 class Demand:
-    """Shelves with their needs. To put, take and ask costs by the entries of a block, and by the
-    number of blocks, which are a hundredth of the entries or one; not by how different the needs
-    are.
+    """Inadmissible classes with their needs.
+
+    To put, take or find one costs by the entries of a block, and by the number of blocks: one, or a
+    hundredth of the entries. How different the needs are does not matter.
     """
 
     __slots__ = ("_blocks",)
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
-        """In the order of turns; none is empty, and no two neighbours are small."""
+        """In the order of sort keys; none is empty, and no two neighbours are small."""
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
-    def put(self, turn: SortKey, need: int, shelf: InadmissibleClass) -> None:
-        """One more, with a turn that no other has."""
+    def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
+        """One more, with a sort key that no other has."""
         blocks = self._blocks
         if not blocks:
-            blocks.append(_Block([turn], [need], [shelf]))
+            blocks.append(_Block([sort_key], [need], [inadmissible]))
             return
-        index = min(bisect_left(blocks, turn, key=_last), len(blocks) - 1)
+        index = min(bisect_left(blocks, sort_key, key=_last), len(blocks) - 1)
         block = blocks[index]
-        block.put(turn, need, shelf)
-        if len(block.turns) > _MOST:
+        block.put(sort_key, need, inadmissible)
+        if len(block.sort_keys) > _MOST:
             blocks[index : index + 1] = block.halves()
 
-    def take(self, turn: SortKey) -> None:
+    def take(self, sort_key: SortKey) -> None:
         """The inverse of `put`."""
         blocks = self._blocks
-        index = bisect_left(blocks, turn, key=_last)
-        blocks[index].take(turn)
-        if not blocks[index].turns:
+        index = bisect_left(blocks, sort_key, key=_last)
+        blocks[index].take(sort_key)
+        if not blocks[index].sort_keys:
             del blocks[index]
             return
         for left in (index - 1, index):
             pair = blocks[max(0, left) : left + 2]
-            if len(pair) == 2 and len(pair[0].turns) + len(pair[1].turns) <= _MOST // 2:
+            if len(pair) == 2 and len(pair[0].sort_keys) + len(pair[1].sort_keys) <= _MOST // 2:
                 blocks[left : left + 2] = [pair[0].joined(pair[1])]
                 return
 
     def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        """The first after a turn that needs no more than this."""
+        """The first after a sort key that needs no more than this."""
         blocks = self._blocks
         begin = bisect_right(blocks, after, key=_last) if after else 0
         for index in range(begin, len(blocks)):
@@ -67,51 +68,53 @@ class Demand:
 
 
 class _Block:
-    """Some that follow each other."""
+    """Entries that follow each other."""
 
-    __slots__ = ("least", "needs", "shelves", "turns")
+    __slots__ = ("entries", "least", "needs", "sort_keys")
 
     def __init__(
-        self, turns: list[SortKey], needs: list[int], shelves: list[InadmissibleClass]
+        self, sort_keys: list[SortKey], needs: list[int], entries: list[InadmissibleClass]
     ) -> None:
-        self.turns = turns
+        self.sort_keys = sort_keys
         self.needs = needs
-        self.shelves = shelves
+        self.entries = entries
         self.least = min(needs)
 
-    def put(self, turn: SortKey, need: int, shelf: InadmissibleClass) -> None:
-        place = bisect_left(self.turns, turn)
-        self.turns.insert(place, turn)
+    def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
+        place = bisect_left(self.sort_keys, sort_key)
+        self.sort_keys.insert(place, sort_key)
         self.needs.insert(place, need)
-        self.shelves.insert(place, shelf)
+        self.entries.insert(place, inadmissible)
         self.least = min(self.least, need)
 
-    def take(self, turn: SortKey) -> None:
-        place = bisect_left(self.turns, turn)
+    def take(self, sort_key: SortKey) -> None:
+        place = bisect_left(self.sort_keys, sort_key)
         need = self.needs[place]
-        del self.turns[place], self.needs[place], self.shelves[place]
+        del self.sort_keys[place], self.needs[place], self.entries[place]
         if need == self.least and self.needs:
             self.least = min(self.needs)
 
     def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        for place in range(bisect_right(self.turns, after) if after else 0, len(self.turns)):
+        for place in range(
+            bisect_right(self.sort_keys, after) if after else 0, len(self.sort_keys)
+        ):
             if self.needs[place] <= room:
-                return self.turns[place], self.shelves[place]
+                return self.sort_keys[place], self.entries[place]
         return None
 
     def halves(self) -> "list[_Block]":
-        half = len(self.turns) // 2
+        half = len(self.sort_keys) // 2
         return [
-            _Block(self.turns[part], self.needs[part], self.shelves[part])
+            _Block(self.sort_keys[part], self.needs[part], self.entries[part])
             for part in (slice(half), slice(half, None))
         ]
 
     def joined(self, other: "_Block") -> "_Block":
         """With the next one."""
         return _Block(
-            self.turns + other.turns, self.needs + other.needs, self.shelves + other.shelves
+            self.sort_keys + other.sort_keys, self.needs + other.needs, self.entries + other.entries
         )
 
 
 def _last(block: _Block) -> SortKey:
-    return block.turns[-1]
+    return block.sort_keys[-1]

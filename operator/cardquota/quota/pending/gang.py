@@ -1,23 +1,23 @@
-"""What a gang and the lines its members wait in need of each other."""
+"""What a gang and the pending queues of its members need of each other."""
 
 from collections.abc import Hashable
 from typing import Protocol
 
 
-class Line(Protocol):
-    """A waiting line in which members of a gang stand."""
+class GangQueue(Protocol):
+    """A pending queue in which members of a gang wait."""
 
     queue: str
 
-    def regroup(self, gang: "Gang") -> None:
+    def gang_changed(self, gang: "Gang") -> None:
         """The gang's minimum, reservation or members changed."""
 
 
 class Gang(Protocol):
-    """What a waiting line needs of a gang's books."""
+    """What a pending queue needs to know of a gang."""
 
     key: str
-    lines: dict[Line, None]
+    queues: dict[GangQueue, None]
     """Where members of it wait."""
     lost_place: bool
     """Whether those who fit go before it (E8)."""

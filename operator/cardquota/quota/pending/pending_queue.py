@@ -1,9 +1,9 @@
 """Who waits at a queue's gate, so that a decision costs by what can be released.
 
-Pods stand in lanes; a lane, or the lanes of a gang that starts whole, is a candidate. One that is
-*active* is to be tried: something about it changed. One that was tried and lacks room is on a
-shelf until there is as much as it needs. One that waits for anything else is *blocked* until that
-changes, which wakes it.
+Pods that are alike form a class; a class, or the classes of a gang that starts whole, is a
+candidate. One that is *active* is to be tried: something about it changed. One that was tried and
+lacks room is *inadmissible* until there is as much as it needs. One that waits for anything else is
+*blocked* until that changes, which makes it active.
 """
 
 import heapq
@@ -15,9 +15,9 @@ from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Reason
 from .candidate import Candidate, InadmissibleClass, Needs, PodClass, SortKey
+from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .kinds import Cards
 from .untold import Untold
 
 _DENY: Final = ChargeState.GATED_DENY
@@ -26,55 +26,55 @@ _ANYTHING: Final[Needs] = {"": -(2**62)}
 _SLACK: Final = 64
 """Entries that may be out of date, beyond as many as there are good ones."""
 _AT_A_TIME: Final = 64
-"""Candidates that are woken in one step."""
-_OF_KNOWLEDGE: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
-"""Why somebody waits who may stand otherwise when another card is known."""
+"""Candidates that are activated in one step."""
+_REASONS_OF_CARDS: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
+"""Reasons that may be gone when another card is known."""
 
 
 class _Members:
-    """Those of one gang that wait in a line."""
+    """Those of one gang that wait in a queue."""
 
-    __slots__ = ("changed", "lanes", "one_by_one")
+    __slots__ = ("changed", "classes", "one_by_one")
 
     def __init__(self) -> None:
-        self.lanes: dict[Hashable, PodClass] = {}
+        self.classes: dict[Hashable, PodClass] = {}
         self.changed: dict[PodClass, None] = {}
-        """Whom somebody joined or left since candidates were made of them."""
+        """Classes that a pod joined or left since candidates were made of them."""
         self.one_by_one: Hashable = None
         """What the gang said of itself then."""
 
 
 class PendingQueue:
-    """The line of one queue."""
+    """The pods at the gate of one queue."""
 
     __slots__ = (
         "_active",
         "_blocked",
+        "_blocked_on_cards",
         "_by_gang",
+        "_changed_gangs",
+        "_classes_to_activate",
         "_count",
         "_entries",
         "_epoch",
-        "_noted_in_vain",
+        "_needs_outdated",
         "_order",
-        "_puzzled",
         "_refreshing",
-        "_roused",
-        "_stale",
+        "_to_activate",
         "_unordered",
-        "_waking",
-        "deny_lanes",
-        "lanes",
+        "classes",
+        "deny_classes",
+        "inadmissible",
         "queue",
-        "shelves",
         "untold",
     )
 
     def __init__(self, queue: str = "") -> None:
         self.queue = queue
-        self.lanes: dict[Hashable, PodClass] = {}
-        self.deny_lanes: dict[Hashable, int] = {}
-        """Keys of the lanes in which pods with policy Deny wait, and how many do."""
-        self.shelves = InadmissibleClasses()
+        self.classes: dict[Hashable, PodClass] = {}
+        self.deny_classes: dict[Hashable, int] = {}
+        """Keys of the classes in which pods with policy Deny wait, and how many do."""
+        self.inadmissible = InadmissibleClasses()
         self._count = 0
         self._active: dict[Candidate, int] = {}
         """Whom to try whatever room there is, with the number of the entry in `_order`."""
@@ -84,20 +84,20 @@ class PendingQueue:
         """A heap; entries of those that are not active any more, or again, are passed over."""
         self._entries = 0
         self._blocked: dict[Candidate, None] = {}
-        self._puzzled: dict[Candidate, None] = {}
+        self._blocked_on_cards: dict[Candidate, None] = {}
         """Those that are to be tried when another card is known."""
-        self._roused: dict[Candidate, None] = {}
-        """Those of whom one was, and who are still to be woken."""
-        self._waking: dict[InadmissibleClass, None] = {}
-        """Shelves whose candidates are to be woken."""
+        self._to_activate: dict[Candidate, None] = {}
+        """Those for whom that happened, and who are still to be activated."""
+        self._classes_to_activate: dict[InadmissibleClass, None] = {}
+        """Inadmissible classes whose candidates are to be activated."""
         self._by_gang: dict[Gang, _Members] = {}
-        self._stale: dict[Gang, None] = {}
+        self._changed_gangs: dict[Gang, None] = {}
         """Gangs that changed: their members may go together now, or one by one."""
         self._epoch = 0
-        self._noted_in_vain = False
+        self._needs_outdated = False
         self._refreshing: Iterator[None] | None = None
         self.untold = Untold()
-        """Of those who are on a shelf, or blocked."""
+        """Of those who are inadmissible, or blocked."""
 
     def __len__(self) -> int:
         return self._count
@@ -105,92 +105,99 @@ class PendingQueue:
     @property
     def blocked(self) -> bool:
         """Whether somebody waits for something else than room."""
-        return bool(self._blocked) or self.puzzled
+        return bool(self._blocked) or self.blocked_on_cards
 
     @property
-    def puzzled(self) -> bool:
+    def blocked_on_cards(self) -> bool:
         """Whether somebody waits until another card is known."""
-        return bool(self._puzzled or self._roused)
+        return bool(self._blocked_on_cards or self._to_activate)
 
-    def turns_of(self, gang: Gang) -> Iterator[SortKey]:
+    def sort_keys_of(self, gang: Gang) -> Iterator[SortKey]:
         """Of the members of a gang that wait here, in the order of release."""
         members = self._by_gang.get(gang)
-        lanes = members.lanes.values() if members else ()
-        return heapq.merge(*(lane.turns for lane in lanes))
+        classes = members.classes.values() if members else ()
+        return heapq.merge(*(pod_class.sort_keys for pod_class in classes))
 
     def number_of(self, gang: Gang) -> int:
         """How many members of a gang wait here. Costs a step for each kind of them."""
         members = self._by_gang.get(gang)
-        return sum(len(lane.turns) for lane in members.lanes.values()) if members else 0
+        return (
+            sum(len(pod_class.sort_keys) for pod_class in members.classes.values())
+            if members
+            else 0
+        )
 
     def uids(self) -> Iterator[str]:
         """All that wait."""
-        return (turn[-1] for lane in self.lanes.values() for turn in lane.turns)
+        return (
+            sort_key[-1] for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
+        )
 
     def join(self, record: PodRecord, key: Hashable, gang: Gang | None = None) -> None:
-        """A pod begins to wait in a lane; the pods of a lane have the same gang, or none."""
-        lane = self.lanes.get(key)
-        if lane is None:
-            lane = self.lanes[key] = PodClass(gang, key)
-        record.lane = lane.key
-        lane.join(record.turn)
+        """A pod begins to wait in a class; the pods of a class have the same gang, or none."""
+        pod_class = self.classes.get(key)
+        if pod_class is None:
+            pod_class = self.classes[key] = PodClass(gang, key)
+        record.class_key = pod_class.key
+        pod_class.join(record.sort_key)
         self._count += 1
         if record.charge_state is _DENY:
-            self.deny_lanes[key] = self.deny_lanes.get(key, 0) + 1
+            self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
         if gang is None:
-            self._wake(lane.candidate or Candidate([lane]))
+            self.activate(pod_class.candidate or Candidate([pod_class]))
             return
         members = self._by_gang.get(gang)
         if members is None:
             members = self._by_gang[gang] = _Members()
-        members.lanes[key] = lane
-        members.changed[lane] = None
-        gang.lines[self] = None
-        self._stale[gang] = None
+        members.classes[key] = pod_class
+        members.changed[pod_class] = None
+        gang.queues[self] = None
+        self._changed_gangs[gang] = None
 
     def leave(self, record: PodRecord) -> None:
         """A pod waits no longer; called with the facts it joined with."""
-        key, record.lane = record.lane, None
+        key, record.class_key = record.class_key, None
         if key is None:
             return
-        lane = self.lanes[key]
-        lane.leave(record.turn)
+        pod_class = self.classes[key]
+        pod_class.leave(record.sort_key)
         self._count -= 1
         if record.charge_state is _DENY:
-            self.deny_lanes[key] -= 1
-            if not self.deny_lanes[key]:
-                del self.deny_lanes[key]
-        if not lane.turns:
-            del self.lanes[key]
-            self.untold.discard(lane)
-        if lane.gang is not None:
-            self._leave_gang(lane.gang, key, lane)
-        elif lane.candidate is not None:
-            self._drop(lane.candidate)
-            if lane.turns:
-                self._wake(lane.candidate)
+            self.deny_classes[key] -= 1
+            if not self.deny_classes[key]:
+                del self.deny_classes[key]
+        if not pod_class.sort_keys:
+            del self.classes[key]
+            self.untold.discard(pod_class)
+        if pod_class.gang is not None:
+            self._leave_gang(pod_class.gang, key, pod_class)
+        elif pod_class.candidate is not None:
+            self._drop(pod_class.candidate)
+            if pod_class.sort_keys:
+                self.activate(pod_class.candidate)
             else:
-                lane.candidate = None  # no circle is left for the collector to find
+                pod_class.candidate = None  # no circle is left for the collector to find
 
-    def regroup(self, gang: Gang) -> None:
+    def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
-        self._stale[gang] = None
+        self._changed_gangs[gang] = None
 
     # --- who is to be tried -------------------------------------------------------------------
 
     def refresh(self, epoch: int) -> bool:
-        """Wake those that may stand otherwise now, and put in order whom to try; some in each call.
+        """Activate those whose answer may be another one now, and put in order whom to try; some in
+        each call.
 
         Whether there are more: then nobody is to be tried yet, for one of them may come before the
         first who is active. `epoch` differs from the last one if what is known of cards changed.
         """
         if epoch != self._epoch:
             self._epoch = epoch
-            if self._roused:
-                self._roused.update(self._puzzled)
+            if self._to_activate:
+                self._to_activate.update(self._blocked_on_cards)
             else:
-                self._roused = self._puzzled
-            self._puzzled = {}
+                self._to_activate = self._blocked_on_cards
+            self._blocked_on_cards = {}
         if self._refreshing is None:
             self._refreshing = self._refresh()
         if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
@@ -198,52 +205,56 @@ class PendingQueue:
         self._refreshing = None
         # An event between two steps may have brought what a loop that was over would have taken.
         return bool(
-            self._stale or self._noted_in_vain or self._waking or self._roused or self._unordered
+            self._changed_gangs
+            or self._needs_outdated
+            or self._classes_to_activate
+            or self._to_activate
+            or self._unordered
         )
 
     def _refresh(self) -> Iterator[None]:
         """One candidate after the other. Whatever happens between two steps may bring more."""
-        while self._stale:
-            yield from self._regroup(self._stale.popitem()[0])
-        if self._noted_in_vain:
-            self._noted_in_vain = False
-            for shelf in self.shelves:
-                if shelf:
-                    self.shelves.note(shelf, _ANYTHING)
+        while self._changed_gangs:
+            yield from self._rebuild_candidates(self._changed_gangs.popitem()[0])
+        if self._needs_outdated:
+            self._needs_outdated = False
+            for inadmissible in self.inadmissible:
+                if inadmissible:
+                    self.inadmissible.set_needs(inadmissible, _ANYTHING)
                 yield
-        while self._waking:
-            shelf = next(iter(self._waking))
-            while shelf:
-                self._wake(shelf.last)
+        while self._classes_to_activate:
+            inadmissible = next(iter(self._classes_to_activate))
+            while inadmissible:
+                self.activate(inadmissible.last)
                 yield
-            del self._waking[shelf]
-        while self._roused:
-            self._wake(self._roused.popitem()[0])
+            del self._classes_to_activate[inadmissible]
+        while self._to_activate:
+            self.activate(self._to_activate.popitem()[0])
             yield
         while self._unordered:
             self._put_in_order(self._unordered.popitem()[0])
             yield
 
-    def _regroup(self, gang: Gang) -> Iterator[None]:
-        """Make candidates of a gang's lanes anew: of all of them together, or of each.
+    def _rebuild_candidates(self, gang: Gang) -> Iterator[None]:
+        """Make candidates of a gang's classes anew: one of all of them together, or one of each.
 
         Where members go one by one, and nothing that concerns all of them changed, only of those
-        lanes that did: else every one that goes would have all others tried again.
+        classes that did: else every one that goes would have all others tried again.
         """
         members, started = self._by_gang[gang], gang.started
         before, members.one_by_one = members.one_by_one, gang.one_by_one
         alike = before is not None and before == members.one_by_one
-        lanes = list(members.changed if alike else members.lanes.values())
+        classes = list(members.changed if alike else members.classes.values())
         members.changed = {}
-        for lane in lanes:
-            if lane.candidate is not None:
-                self._dissolve(lane.candidate)
-            if started and lane.turns:
-                self._wake(Candidate([lane]))
+        for pod_class in classes:
+            if pod_class.candidate is not None:
+                self._dissolve(pod_class.candidate)
+            if started and pod_class.sort_keys:
+                self.activate(Candidate([pod_class]))
             yield
-        left = [] if started else [lane for lane in lanes if lane.turns]
+        left = [] if started else [pod_class for pod_class in classes if pod_class.sort_keys]
         if left:
-            self._wake(Candidate(left, gang))
+            self.activate(Candidate(left, gang))
 
     def next_active(self) -> Candidate | None:
         """The first of those to be tried whatever room there is."""
@@ -254,7 +265,7 @@ class PendingQueue:
             heapq.heappop(self._order)
         return None
 
-    def shelve(
+    def set_inadmissible(
         self,
         candidate: Candidate,
         signature: Hashable,
@@ -264,80 +275,79 @@ class PendingQueue:
     ) -> None:
         """It was tried, and lacks room."""
         self._drop(candidate)
-        self.shelves.put(candidate, signature, needs, reason, cards)
-        if reason in _OF_KNOWLEDGE:
-            self._puzzled[candidate] = None  # another card that is known may be room as well
+        self.inadmissible.put(candidate, signature, needs, reason, cards)
+        if reason in _REASONS_OF_CARDS:
+            self._blocked_on_cards[candidate] = (
+                None  # another card that is known may be room as well
+            )
 
     def block(self, candidate: Candidate, reason: Reason | None) -> None:
         """It was tried, and waits for something else than room."""
         self._drop(candidate)
-        (self._puzzled if reason in _OF_KNOWLEDGE else self._blocked)[candidate] = None
+        (self._blocked_on_cards if reason in _REASONS_OF_CARDS else self._blocked)[candidate] = None
 
-    def try_again(self, candidate: Candidate) -> None:
-        """It may not have to wait any more, or for another reason."""
-        self._wake(candidate)
+    def activate_class(self, inadmissible: InadmissibleClass) -> None:
+        """Have all of a class tried: they wait for another reason now."""
+        self._classes_to_activate[inadmissible] = None
 
-    def wake(self, shelf: InadmissibleClass) -> None:
-        """Have all of a shelf tried: they wait for another reason now."""
-        self._waking[shelf] = None
-
-    def look_again(self) -> None:
-        """Have the first of every shelf tried whatever room there is: what was noted of the room
-        that each needs does not hold any more.
+    def invalidate_needs(self) -> None:
+        """Have the first of every inadmissible class tried whatever room there is: what was noted
+        of the room that each needs does not hold any more.
         """
-        self._noted_in_vain = True
+        self._needs_outdated = True
 
-    def look_at_blocked(self) -> None:
+    def activate_blocked(self) -> None:
         """Have those tried that wait for something else than room, or may do so."""
-        for book in (self._blocked, self._puzzled):
-            self._roused.update(book)
-            book.clear()
+        for some in (self._blocked, self._blocked_on_cards):
+            self._to_activate.update(some)
+            some.clear()
 
-    # --- books --------------------------------------------------------------------------------
+    # --- state --------------------------------------------------------------------------------
 
-    def _leave_gang(self, gang: Gang, key: Hashable, lane: PodClass) -> None:
-        self._stale[gang] = None
+    def _leave_gang(self, gang: Gang, key: Hashable, pod_class: PodClass) -> None:
+        self._changed_gangs[gang] = None
         members = self._by_gang[gang]
-        if lane.turns:
-            members.changed[lane] = None
+        if pod_class.sort_keys:
+            members.changed[pod_class] = None
             return
-        if lane.candidate is not None:
-            # A candidate of several lanes can be asked nothing more once one of them is empty.
-            self._dissolve(lane.candidate)
-        del members.lanes[key]
-        members.changed.pop(lane, None)
-        if not members.lanes:
+        if pod_class.candidate is not None:
+            # A candidate of several classes cannot be judged once one of them is empty.
+            self._dissolve(pod_class.candidate)
+        del members.classes[key]
+        members.changed.pop(pod_class, None)
+        if not members.classes:
             del self._by_gang[gang]
-            self._stale.pop(gang)
-            del gang.lines[self]
+            self._changed_gangs.pop(gang)
+            del gang.queues[self]
 
     def _dissolve(self, candidate: Candidate) -> None:
-        """Its lanes go otherwise from now on; until that is known they are told nothing."""
+        """Its classes will be in other candidates; until that is known they are told nothing."""
         self._drop(candidate)
-        for lane in candidate.lanes:
-            self.untold.discard(lane)
-            lane.candidate = None
+        for pod_class in candidate.classes:
+            self.untold.discard(pod_class)
+            pod_class.candidate = None
 
-    def _wake(self, candidate: Candidate) -> None:
+    def activate(self, candidate: Candidate) -> None:
+        """Have it tried: it may not have to wait any more, or for another reason."""
         self._drop(candidate)
-        for lane in candidate.lanes:
-            self.untold.discard(lane)
+        for pod_class in candidate.classes:
+            self.untold.discard(pod_class)
         self._active[candidate] = 0
         self._unordered[candidate] = None
 
     def _put_in_order(self, candidate: Candidate) -> None:
         self._entries += 1
-        candidate.place = candidate.turn
+        candidate.indexed_key = candidate.sort_key
         self._active[candidate] = self._entries
-        heapq.heappush(self._order, (candidate.place, self._entries, candidate))
+        heapq.heappush(self._order, (candidate.indexed_key, self._entries, candidate))
         if len(self._order) > 2 * len(self._active) + _SLACK:
             # Too few passes come to their end, so too few of the old entries are taken away.
             self._order, self._unordered = [], dict.fromkeys(self._active)
 
     def _drop(self, candidate: Candidate) -> None:
-        self.shelves.take(candidate)
+        self.inadmissible.take(candidate)
         if self._active.pop(candidate, None) is not None:
             self._unordered.pop(candidate, None)
         else:
-            for book in (self._blocked, self._puzzled, self._roused):
-                book.pop(candidate, None)
+            for some in (self._blocked, self._blocked_on_cards, self._to_activate):
+                some.pop(candidate, None)

@@ -12,4 +12,4 @@ class ChargeState(IntEnum):
     GATED_DENY = 2
     """Gated, policy Deny: judged at create, on its way."""
     GATED_GATE = 3
-    """Gated, policy Gate: waits its turn. Of any policy: waits for a node with its card."""
+    """Gated, policy Gate: waits for quota. Of any policy: waits for a node with its card."""

@@ -10,7 +10,7 @@ from .pod_request import PodRequest
 
 
 class PodRecord:
-    """One unfinished pod. Written by the ledger alone; the doors read it."""
+    """One unfinished pod. Written by the ledger alone; admission and release read it."""
 
     __slots__ = (
         "assumed",
@@ -18,12 +18,12 @@ class PodRecord:
         "charge",
         "charge_state",
         "claim",
+        "class_key",
         "compared",
         "elsewhere",
         "facts",
         "held_back",
         "holds",
-        "lane",
         "node_cards",
         "offline",
         "priority",
@@ -56,8 +56,8 @@ class PodRecord:
         """Not to be tried until it changes or is put back: opening its gate just failed."""
         self.told: tuple[str, str] | None = None
         """Why it waits, as its last event says: reason, and what it is about (section 9)."""
-        self.lane: Hashable = None
-        """Where it stands in its queue's waiting line; None: nowhere."""
+        self.class_key: Hashable = None
+        """The key of its class in the pending queue; None: it does not wait there."""
         self.holds: tuple[tuple[str, str], ...] = ()
         """Cards that it was let through for and no node had shown, and by which resource name."""
         self.priority = facts.priority
@@ -105,7 +105,7 @@ class PodRecord:
         return self.gated and not self.facts.terminating and not self.held_back
 
     @property
-    def turn(self) -> tuple[int, str, str, str]:
+    def sort_key(self) -> tuple[int, str, str, str]:
         """Its place in the order of release (E6): priority class, creation time, name."""
         facts = self.facts
         return (-self.priority, facts.created, facts.name, facts.uid)

@@ -1,7 +1,7 @@
 """What a pod asks for, once its annotations meet the known cards (P2-P5).
 
-`read_request` says which cards could serve the pod; `objection` says what is wrong with the
-asking itself, whatever room there is. Both are pure functions of the pod, its queue's quota, the
+`read_request` says which cards could serve the pod; `invalid_request` says what is wrong with the
+request itself, whatever room there is. Both are pure functions of the pod, its queue's quota, the
 known cards and the nodes.
 """
 
@@ -141,7 +141,7 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """The card as nodes that offer it under this resource name show it, or would show it.
 
     A card of another resource name is none of this one's: what it shows does not count here.
-    `objection` speaks of it.
+    `invalid_request` speaks of it.
     """
     card = known.catalog.card(name)
     if card is not None and card.resource != resource:
@@ -233,10 +233,10 @@ def lacks_node(
     return all(_unfit(name, request.resource, known) is None for name in names)
 
 
-def objection(
+def invalid_request(
     facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
 ) -> InvalidRequest | None:
-    """What is wrong with the asking, or None (P2-P5)."""
+    """What is wrong with the request itself, or None (P2-P5)."""
     if facts.problem:
         said = facts.problem if facts.oversized else messages.unreadable(facts.problem)
         return _invalid(said)

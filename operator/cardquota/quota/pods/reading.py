@@ -11,9 +11,9 @@ from .pod_request import (
     InvalidRequest,
     Knowledge,
     PodRequest,
+    invalid_request,
     lacks_node,
     named_elsewhere,
-    objection,
     read_request,
 )
 
@@ -29,8 +29,8 @@ class Reading(NamedTuple):
     """A pod's request against one queue's quota and what is known of cards and nodes."""
 
     request: PodRequest
-    objection: InvalidRequest | None
-    """What is wrong with the asking, whatever room there is."""
+    invalid_request: InvalidRequest | None
+    """What is wrong with the request itself, whatever room there is."""
     elsewhere: tuple[str, ...] | None
     """The cards it asks for where the nodes that it names have none of them; else None."""
     lacks_node: bool
@@ -90,8 +90,8 @@ def _size_of(facts: PodFacts, found: Reading) -> int:
     texts += [text for device in facts.devices for text in (device, *device)]
     for cards in (found.request.cards, found.elsewhere or ()):
         texts += (cards, *cards)
-    if found.objection is not None:
-        texts.append(found.objection.text)
+    if found.invalid_request is not None:
+        texts.append(found.invalid_request.text)
     return _READING + sum(map(getsizeof, texts))
 
 
@@ -103,7 +103,7 @@ def read(
     elsewhere = named_elsewhere(facts, request, quota, known)
     return Reading(
         request,
-        objection(facts, request, quota, known),
+        invalid_request(facts, request, quota, known),
         elsewhere,
         not facts.problem and lacks_node(facts, request, elsewhere, known),
     )

@@ -6,7 +6,7 @@ from typing import Final
 from .pod_facts import PodFacts
 
 _FEW: Final = 4
-"""Devices by each of which a pod is filed. Each name may be the pod's own, with a set for it
+"""Devices by each of which a pod is indexed. Each name may be the pod's own, with a set for it
 alone, which is more than pods with as many devices as they may ask for should cost."""
 
 

@@ -20,8 +20,8 @@ class WorkloadUsage:
         """`template`: of those that ask for as much the charge stays; None: of none."""
         self._template = template
         self.waiting = Counter[Hashable]()
-        """By lane, those at the gate under policy Deny. They hold nothing, and get what room is
-        left."""
+        """By class key, those at the gate under policy Deny. They hold nothing, and get what
+        room is left."""
         self.alike = 0
         """How many hold what a pod of the template asks for, and are there to stay."""
         self.given_back: dict[str, int] = {}
@@ -38,7 +38,7 @@ class WorkloadUsage:
         """One more of them."""
         if not record.held:
             if record.charge_state is ChargeState.GATED_DENY:
-                self.waiting[record.lane] += 1
+                self.waiting[record.class_key] += 1
             return
         charge = record.charge
         if record.facts.terminating:

@@ -66,7 +66,7 @@ class ReleaseJudge:
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens now."""
-        first = self._ledger.pods[candidate.turn[-1]]
+        first = self._ledger.pods[candidate.sort_key[-1]]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
             return Opening(first.queue, ((first, _cards_charged(first)),))
@@ -80,39 +80,39 @@ class ReleaseJudge:
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
 
     def _judge_gang(
-        self, candidate: Candidate, first: PodRecord, book: PodGroupState
+        self, candidate: Candidate, first: PodRecord, group: PodGroupState
     ) -> Opening | Wait:
-        if book.held_back:
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
+        if group.held_back:
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
         missing = judge_presence(self._ledger, first)
         if missing is not None:
-            return Wait(missing, book)
-        if book.started:
-            # Its members go one by one now, and its line has yet to make them do so.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), book)
-        not_ready = _judge_readiness(self._account, book)
+            return Wait(missing, group)
+        if group.started:
+            # Its members go one by one now; the pending queue has yet to take that in.
+            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+        not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
-            return Wait(not_ready, book)
-        members = self._members(candidate, book.missing)
+            return Wait(not_ready, group)
+        members = self._members(candidate, group.missing)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
-        runs_already = book.missing < book.minimum
+        runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
-            chosen = self._others(candidate, book.missing)
-        if len(chosen) == book.missing:
-            return Opening(first.queue, tuple(chosen), book, self._asked(chosen))
+            chosen = self._others(candidate, group.missing)
+        if len(chosen) == group.missing:
+            return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
             # Whatever the first of them lacks, others may fit once anything is free.
-            needs = self._more(self._members(candidate, len(book.members)))
+            needs = self._more(self._members(candidate, len(group.members)))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
-            return Wait(verdict, book)
-        return Wait(verdict, book, self.signature(candidate), needs)
+            return Wait(verdict, group)
+        return Wait(verdict, group, self.signature(candidate), needs)
 
     def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
-        turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
-        return [self._ledger.pods[turn[-1]] for turn in islice(turns, number)]
+        sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
+        return [self._ledger.pods[sort_key[-1]] for sort_key in islice(sort_keys, number)]
 
     def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
         """For a minimum that lost members while it ran: any that fit, the smallest first.
@@ -126,7 +126,7 @@ class ReleaseJudge:
         Nor are they looked for a second time where they have very many alternatives.
         """
         chosen, short = self._smallest(candidate, need, "")
-        if sum(map(self._alternatives, candidate.lanes)) > _MOST_ALTERNATIVES:
+        if sum(map(self._alternatives, candidate.classes)) > _MOST_ALTERNATIVES:
             short = ()
         for dimension in (CPU, MEMORY):
             if len(chosen) < need and dimension in short:
@@ -135,8 +135,8 @@ class ReleaseJudge:
             return []
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
 
-    def _alternatives(self, lane: PodClass) -> int:
-        request = self._ledger.pods[lane.turns[0][-1]].request
+    def _alternatives(self, pod_class: PodClass) -> int:
+        request = self._ledger.pods[pod_class.sort_keys[0][-1]].request
         return len(request.cards) if request else 0
 
     def _smallest(
@@ -146,14 +146,17 @@ class ReleaseJudge:
         memory, and the fewest cards; and what of the two was short.
         """
         pods = self._ledger.pods
-        firsts = ((pods[lane.turns[0][-1]], lane.turns) for lane in candidate.lanes)
-        sized = ((*_size(first, dimension), turns) for first, turns in firsts)
+        firsts = (
+            (pods[pod_class.sort_keys[0][-1]], pod_class.sort_keys)
+            for pod_class in candidate.classes
+        )
+        sized = ((*_size(first, dimension), sort_keys) for first, sort_keys in firsts)
         chosen: list[PodRecord] = []
         with room_together(self._ledger, self._account) as room:
-            for _, _, turns in nsmallest(GANG_KINDS.most, sized):
-                most = min(len(turns), need - len(chosen))
-                fit = room.take(pods[turns[0][-1]], most)
-                chosen += [pods[turn[-1]] for turn in turns[:fit]]
+            for _, _, sort_keys in nsmallest(GANG_KINDS.most, sized):
+                most = min(len(sort_keys), need - len(chosen))
+                fit = room.take(pods[sort_keys[0][-1]], most)
+                chosen += [pods[sort_key[-1]] for sort_key in sort_keys[:fit]]
             return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
@@ -161,7 +164,7 @@ class ReleaseJudge:
         total: dict[str, int] = {}
         alike: dict[tuple[int, Charge], Charge] = {}
         for record, cards in chosen:
-            key = id(record if record.lane is None else record.lane), cards
+            key = id(record if record.class_key is None else record.class_key), cards
             charge = alike.get(key)
             if charge is None:
                 charge = alike[key] = self._ledger.charge_of(record, cards)
@@ -174,15 +177,15 @@ class ReleaseJudge:
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for those that fit or not together."""
         if candidate.whole is None:
-            record = self._ledger.pods[candidate.turn[-1]]
+            record = self._ledger.pods[candidate.sort_key[-1]]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
             return (record.request, record.facts.group if covered else "")
-        book = self._ledger.groups[candidate.whole.key]
-        if book.missing != book.minimum:
-            return book.key
+        group = self._ledger.groups[candidate.whole.key]
+        if group.missing != group.minimum:
+            return group.key
         # By identity: pods that are written alike have one request, and there may be thousands.
-        requests = [record.request for record in self._members(candidate, book.missing)]
+        requests = [record.request for record in self._members(candidate, group.missing)]
         numbers = Counter(map(id, requests))
         kinds = {id(request): request for request in requests}
         return tuple((request, numbers[key]) for key, request in kinds.items())
@@ -191,20 +194,20 @@ class ReleaseJudge:
         """How much must be free before it could fit; never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
-        row, undecided = self._account.row, self._account.undecided
+        row, flexible_claims = self._account.row, self._account.flexible_claims
         needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
         cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
-        if cards and undecided is not None:
-            return self._more_of(undecided.reach(tuple(cards)))
+        if cards and flexible_claims is not None:
+            return self._more_of(flexible_claims.reach(tuple(cards)))
         return cards or needs
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
         """Where members have a choice, anything more than is free now may let them fit."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
-        undecided = self._account.undecided
-        if undecided is not None:
-            wanted = undecided.reach(tuple(wanted))
+        flexible_claims = self._account.flexible_claims
+        if flexible_claims is not None:
+            wanted = flexible_claims.reach(tuple(wanted))
         return self._more_of(wanted | {CPU, MEMORY})
 
     def _more_of(self, dimensions: Iterable[str]) -> Needs:
@@ -218,27 +221,27 @@ def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
     Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
     """
     verdict = judge_release(ledger, record)
-    account, book = ledger.account(record.queue), ledger.groups.get(record.facts.group)
+    account, group = ledger.account(record.queue), ledger.groups.get(record.facts.group)
     if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
         return verdict
-    if account is None or book is None or book.started or book.being_reserved or book.held_back:
+    if account is None or group is None or group.started or group.being_reserved or group.held_back:
         return verdict
-    return _judge_readiness(account, book) or verdict
+    return _judge_readiness(account, group) or verdict
 
 
-def _judge_readiness(account: Account, book: PodGroupState) -> Verdict | None:
+def _judge_readiness(account: Account, group: PodGroupState) -> Verdict | None:
     """What a gang waits for whose members are all there, if not enough of them can be tried here.
 
     No word of those whose gates could not be opened just now: they are told that, and tried again.
     """
-    ready = account.waiting.number_of(book)
-    if ready >= book.missing:
+    ready = account.pending.number_of(group)
+    if ready >= group.missing:
         return None
-    members = book.members.values()
+    members = group.members.values()
     ready += sum(record.held_back and record.queue == account.name for record in members)
-    if ready >= book.missing:
+    if ready >= group.missing:
         return Verdict(Outcome.UNSEEN, account.name)
-    text = messages.gang_not_ready(book.key, account.name, book.minimum, book.missing, ready)
+    text = messages.gang_not_ready(group.key, account.name, group.minimum, group.missing, ready)
     return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
 
 

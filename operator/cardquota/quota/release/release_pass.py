@@ -1,4 +1,4 @@
-"""One pass over a queue's waiting line: what can be opened now, in order, and whom to tell (E6).
+"""One pass over a pending queue: what can be opened now, in order, and whom to tell (E6).
 
 Candidates are tried in the order of their first pods. One that does not fit lets the others pass
 (`dequeueStrategy: traverse`, Volcano's default); with `fifo` it holds up those behind it that want
@@ -17,7 +17,7 @@ from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass, SortKey
-from ..pending.kinds import Cards
+from ..pending.fifo_index import Cards
 from ..pending.untold import Behind, Words
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -32,11 +32,11 @@ _AT_A_TIME: Final = 32
 """Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
 
 _MOVED_AT_A_TIME: Final = 64
-"""Of those who wait in a fifo queue behind others, how many are put aside in one step."""
+"""In a fifo queue: card sets and classes that are put elsewhere in one step."""
 
-_MOST_LANES: Final = 1_000
-"""Lanes in which it is counted who is before a pod; where there are more, it is one at the least.
-"""
+_MOST_CLASSES: Final = 1_000
+"""Classes in which it is counted who is before a pod; where there are more, the number that is
+told is one, at the least."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -63,53 +63,56 @@ class ReleasePass:
     """
 
     def __init__(self, ledger: Ledger, account: Account, *, before: str = "") -> None:
-        """`before`: a gang, by key. If it comes to its turn, that ends the pass: it is not judged,
-        and nobody behind it is.
+        """`before`: a gang, by key. The pass ends where the gang would be judged: it is not, and
+        nobody behind it is.
         """
         self._before = before
         self._ledger = ledger
         self._account = account
-        self._line = account.waiting
+        self._pending = account.pending
         self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
-        self._blocked: dict[str, PodFacts] = {}
-        """Cards that somebody waits for in a fifo queue, and the first who does."""
+        self._blockers: dict[str, PodFacts] = {}
+        """In a fifo queue: cards that somebody waits for, and the first who does."""
         self._said: dict[tuple[str, str], Behind] = {}
-        """To those behind them, by card and uid: many are behind the same one."""
+        """What those behind them are told, by card and uid: many are behind the same one."""
         self._after: SortKey | None = None
-        """Of the last shelf that was tried."""
-        self._files: list[tuple[SortKey, str]] | None = None
-        """In a fifo queue a heap: of the files of choices of cards, who is next in each."""
-        self._heads: list[tuple[SortKey, Cards]] = []
-        """And one of the choices that were taken out of them: whose turn it is of each."""
+        """Of the last inadmissible class that was tried."""
+        self._by_blocker: list[tuple[SortKey, str]] | None = None
+        """In a fifo queue a heap: all blockers, with the next card set of each."""
+        self._card_sets: list[tuple[SortKey, Cards]] = []
+        """A heap, too: the card sets that were taken from there, with the next class of each."""
         self._moved = 0
-        """Choices and shelves that were put elsewhere in this step: that holds in the next pass."""
-        self._in_no_line: tuple[InadmissibleClass | None] | None = None
-        """In a fifo queue, of those who are in nobody's way, the next with room; None: to be looked
-        for. It is looked for once in a step, whoever is found to hold up others meanwhile.
+        """Card sets and classes that were put elsewhere in this step; they stay there for the next
+        pass."""
+        self._not_blocking: tuple[InadmissibleClass | None] | None = None
+        """In a fifo queue, of those who hold up nobody, the next with room; None: to be looked for.
+        It is looked for once in a step, whoever is found to hold up others meanwhile.
         """
 
     def __iter__(self) -> Iterator[Opening | None]:
         while True:
-            if self._line.refresh(self._ledger.epoch):
+            if self._pending.refresh(self._ledger.epoch):
                 yield None
                 continue
-            candidate, shelf = self._line.next_active(), self._next_shelf()
+            candidate, inadmissible = self._pending.next_active(), self._next_inadmissible()
             if self._moved >= _MOVED_AT_A_TIME:
                 yield None
                 self._begin_step()
                 continue
-            if shelf is not None and (candidate is None or shelf.turn < candidate.place):
-                if self._ends_before(shelf.first):
+            if inadmissible is not None and (
+                candidate is None or inadmissible.sort_key < candidate.indexed_key
+            ):
+                if self._ends_before(inadmissible.first):
                     return
-                self._after = shelf.turn
-                if not shelf.may_fit(self._judge.free):
+                self._after = inadmissible.sort_key
+                if not inadmissible.may_fit(self._judge.free):
                     # No step of its own, nor part of one: the next pass finds this anew, and one
                     # that is left must have come further than the last. Each holds up those behind
                     # for another card, so there are no more of these than cards.
-                    self._block(shelf.first)
+                    self._add_blockers(inadmissible.first)
                     continue
-                found = self._try_shelf(shelf)
+                found = self._try_inadmissible(inadmissible)
             elif candidate is not None and not self._ends_before(candidate):
                 found = self._try_active(candidate)
             else:
@@ -120,79 +123,79 @@ class ReleasePass:
                 return
 
     def _begin_step(self) -> None:
-        self._moved, self._in_no_line = 0, None
+        self._moved, self._not_blocking = 0, None
 
     def _ends_before(self, candidate: Candidate) -> bool:
         return candidate.whole is not None and candidate.whole.key == self._before
 
-    def _next_shelf(self) -> InadmissibleClass | None:
+    def _next_inadmissible(self) -> InadmissibleClass | None:
         """The next in which there may be room; in a fifo queue of those that ask for cards the
         next that nobody holds up, for it may hold up others.
         """
-        free, shelves = self._judge.free, self._line.shelves
+        free, classes = self._judge.free, self._pending.inadmissible
         if not self._fifo:
-            return shelves.next_with_room(free, self._after)
-        without = self._next_in_no_line()
-        while without is not None and not self._blocked.keys().isdisjoint(without.cards):
+            return classes.next_with_room(free, self._after)
+        without = self._next_not_blocking()
+        while without is not None and not self._blockers.keys().isdisjoint(without.cards):
             # It will be looked at again when nobody is before it.
-            shelves.hold(without, holds_up=False, aside=True)
-            self._in_no_line = None
+            classes.set_holds_up(without, holds_up=False, aside=True)
+            self._not_blocking = None
             self._moved += 1
             if self._moved >= _MOVED_AT_A_TIME:
                 return None
-            without = self._next_in_no_line()
-        shelf = self._next_in_fifo()
-        if shelf is None or without is None:
-            return shelf or without
-        return min(shelf, without, key=lambda one: one.turn)
+            without = self._next_not_blocking()
+        inadmissible = self._next_in_fifo()
+        if inadmissible is None or without is None:
+            return inadmissible or without
+        return min(inadmissible, without, key=lambda one: one.sort_key)
 
-    def _next_in_no_line(self) -> InadmissibleClass | None:
-        if self._in_no_line is None:
-            shelves, free = self._line.shelves, self._judge.free
-            self._in_no_line = (shelves.next_with_room(free, self._after, of_cards=False),)
-        return self._in_no_line[0]
+    def _next_not_blocking(self) -> InadmissibleClass | None:
+        if self._not_blocking is None:
+            classes, free = self._pending.inadmissible, self._judge.free
+            self._not_blocking = (classes.next_with_room(free, self._after, of_cards=False),)
+        return self._not_blocking[0]
 
     def _next_in_fifo(self) -> InadmissibleClass | None:
-        shelves = self._line.shelves
-        if self._files is None:
-            self._files = shelves.kinds.fronts()
-            heapq.heapify(self._files)
-        heads = self._heads
+        classes = self._pending.inadmissible
+        if self._by_blocker is None:
+            self._by_blocker = classes.fifo_index.firsts()
+            heapq.heapify(self._by_blocker)
+        card_sets = self._card_sets
         while self._moved < _MOVED_AT_A_TIME:
-            if self._files and (not heads or self._files[0][0] <= heads[0][0]):
-                self._look_into(self._files)
+            if self._by_blocker and (not card_sets or self._by_blocker[0][0] <= card_sets[0][0]):
+                self._take_first(self._by_blocker)
                 continue
-            if not heads:
+            if not card_sets:
                 return None
-            turn, cards = heads[0]
-            free = self._blocked.keys().isdisjoint(cards)
-            shelf = shelves.kinds.first_of(cards, self._after) if free else None
-            if shelf is None:
-                heapq.heappop(heads)
-            elif shelf.turn != turn:
-                heapq.heapreplace(heads, (shelf.turn, cards))
-            elif shelf.aside and not shelf.may_fit(self._judge.free):
-                shelves.hold(shelf, holds_up=False)
+            sort_key, cards = card_sets[0]
+            free = self._blockers.keys().isdisjoint(cards)
+            inadmissible = classes.fifo_index.first_of(cards, self._after) if free else None
+            if inadmissible is None:
+                heapq.heappop(card_sets)
+            elif inadmissible.sort_key != sort_key:
+                heapq.heapreplace(card_sets, (inadmissible.sort_key, cards))
+            elif inadmissible.aside and not inadmissible.may_fit(self._judge.free):
+                classes.set_holds_up(inadmissible, holds_up=False)
                 self._moved += 1
             else:
-                return shelf
+                return inadmissible
         return None
 
-    def _look_into(self, files: list[tuple[SortKey, str]]) -> None:
-        """Take the next choice out of the first file, or put it where it is passed over."""
-        kinds = self._line.shelves.kinds
-        turn, name = files[0]
-        found = kinds.first_in(name, turn) if name not in self._blocked else None
-        if found is None or found[0] != turn:
-            _go_on(files, name, found)
+    def _take_first(self, by_blocker: list[tuple[SortKey, str]]) -> None:
+        """Take the first card set of the first blocker, or list it by the card that blocks it."""
+        fifo_index = self._pending.inadmissible.fifo_index
+        sort_key, blocker = by_blocker[0]
+        found = fifo_index.first_in(blocker, sort_key) if blocker not in self._blockers else None
+        if found is None or found[0] != sort_key:
+            _advance(by_blocker, blocker, found)
             return
-        _go_on(files, name, kinds.first_in(name, turn, beyond=True))
+        _advance(by_blocker, blocker, fifo_index.first_in(blocker, sort_key, beyond=True))
         cards = found[1]
-        card = next((card for card in cards if card in self._blocked), None)
+        card = next((card for card in cards if card in self._blockers), None)
         if card is None:
-            heapq.heappush(self._heads, found)
+            heapq.heappush(self._card_sets, found)
         else:
-            kinds.file(cards, card)
+            fifo_index.set_blocker(cards, card)
             self._moved += 1
 
     # --- one candidate ------------------------------------------------------------------------
@@ -201,37 +204,37 @@ class ReleasePass:
         cards = self._cards(candidate)
         behind = self._behind(cards)
         if behind is not None:
-            # On a shelf of their own: nothing is noted yet of the room that they need.
+            # A class of their own: nothing is noted yet of the room that they need.
             signature = ("behind", self._judge.signature(candidate))
-            self._line.shelve(candidate, signature, {}, None, cards)
-            self._line.untold.add_newcomers(candidate, behind)
+            self._pending.set_inadmissible(candidate, signature, {}, None, cards)
+            self._pending.untold.add_newcomers(candidate, behind)
             return None
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
             return found
         reason = found.verdict.reason
         if found.needs is None:
-            self._line.block(candidate, reason)
+            self._pending.block(candidate, reason)
         else:
-            self._line.shelve(candidate, found.signature, found.needs, reason, cards)
-            self._block(candidate, found.verdict)
-        self._line.untold.add(candidate, Words(found.verdict, found.gang))
+            self._pending.set_inadmissible(candidate, found.signature, found.needs, reason, cards)
+            self._add_blockers(candidate, found.verdict)
+        self._pending.untold.add(candidate, Words(found.verdict, found.gang))
         return None
 
-    def _try_shelf(self, shelf: InadmissibleClass) -> Opening | None:
-        candidate = shelf.first
+    def _try_inadmissible(self, inadmissible: InadmissibleClass) -> Opening | None:
+        candidate = inadmissible.first
         found = self._judge.judge(candidate)
         if isinstance(found, Opening):
             return found
-        if shelf.reason is None:
+        if inadmissible.reason is None:
             # Nobody is before it any more; those who are behind it now stay where they are.
-            self._line.try_again(candidate)
-        elif found.needs is None or found.verdict.reason is not shelf.reason:
+            self._pending.activate(candidate)
+        elif found.needs is None or found.verdict.reason is not inadmissible.reason:
             # Another reason than they were told: each has to hear it.
-            self._line.wake(shelf)
+            self._pending.activate_class(inadmissible)
         else:
-            self._line.shelves.note(shelf, found.needs)
-            self._block(candidate, found.verdict)
+            self._pending.inadmissible.set_needs(inadmissible, found.needs)
+            self._add_blockers(candidate, found.verdict)
         return None
 
     # --- fifo ---------------------------------------------------------------------------------
@@ -240,12 +243,16 @@ class ReleasePass:
         """Which it waits for: of a gang that has not begun, those that its first members ask for.
         One that has begun may go on with any of its members.
         """
-        uids = [lane.turns[0][-1] for lane in candidate.lanes]
+        uids = [pod_class.sort_keys[0][-1] for pod_class in candidate.classes]
         if candidate.whole is not None:
-            book = self._ledger.groups[candidate.whole.key]
-            if book.missing == book.minimum < sum(len(lane.turns) for lane in candidate.lanes):
-                turns = heapq.merge(*(lane.turns for lane in candidate.lanes))
-                uids = [turn[-1] for turn in islice(turns, book.minimum)]
+            group = self._ledger.groups[candidate.whole.key]
+            if (
+                group.missing
+                == group.minimum
+                < sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
+            ):
+                sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
+                uids = [sort_key[-1] for sort_key in islice(sort_keys, group.minimum)]
         requests = {id(request): request for uid in uids if (request := self._request(uid))}
         return frozenset(card for request in requests.values() for card in request.cards)
 
@@ -254,36 +261,38 @@ class ReleasePass:
 
     def _behind(self, cards: Cards) -> Behind | None:
         """Who is before those who ask for these in a fifo queue: they must not even be tried."""
-        if not self._blocked:
+        if not self._blockers:
             return None
-        card = next((card for card in cards if card in self._blocked), None)
+        card = next((card for card in cards if card in self._blockers), None)
         if card is None:
             return None
-        first = self._blocked[card]
+        first = self._blockers[card]
         return self._said.setdefault((card, first.uid), Behind(card, first))
 
-    def _block(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
+    def _add_blockers(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
         """What lacks room holds up those behind it; what can never fit as it is, nobody.
 
         `verdict` is the new one, if it has just been tried.
         """
-        shelf = candidate.shelf
-        if shelf is not None and verdict is not None:
-            self._line.shelves.hold(shelf, holds_up=verdict.outcome is Outcome.WAITS)
-        if self._fifo and shelf is not None and shelf.holds_up:
-            first = self._ledger.pods[candidate.turn[-1]].facts
-            for card in shelf.cards:
-                self._blocked.setdefault(card, first)
+        inadmissible = candidate.inadmissible
+        if inadmissible is not None and verdict is not None:
+            self._pending.inadmissible.set_holds_up(
+                inadmissible, holds_up=verdict.outcome is Outcome.WAITS
+            )
+        if self._fifo and inadmissible is not None and inadmissible.holds_up:
+            first = self._ledger.pods[candidate.sort_key[-1]].facts
+            for card in inadmissible.cards:
+                self._blockers.setdefault(card, first)
 
 
-def _go_on(
-    files: list[tuple[SortKey, str]], name: str, found: tuple[SortKey, Cards] | None
+def _advance(
+    by_blocker: list[tuple[SortKey, str]], blocker: str, found: tuple[SortKey, Cards] | None
 ) -> None:
-    """The first file has this next, or no more."""
+    """The first blocker has this card set next, or no more."""
     if found is None:
-        heapq.heappop(files)
+        heapq.heappop(by_blocker)
     else:
-        heapq.heapreplace(files, (found[0], name))
+        heapq.heapreplace(by_blocker, (found[0], blocker))
 
 
 def _held_back(opening: Opening) -> bool:
@@ -296,7 +305,7 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     None: all have been told. An empty list: there are more, but this call has judged one candidate
     already. Who has begun to wait since the last pass is not known yet.
     """
-    untold = account.waiting.untold
+    untold = account.pending.untold
     found = untold.next()
     if isinstance(found, Candidate):
         _ask_again(ledger, account, found)
@@ -306,7 +315,7 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     if found is None:
         return None
     uids = untold.take(found, _AT_A_TIME)
-    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.turn)
+    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.sort_key)
     if isinstance(found, Behind):
         return list(_of_those_behind(ledger, account, pods, found))
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
@@ -325,27 +334,27 @@ def _of_those_behind(
         groups[record.facts.namespace == first.namespace].append(record)
     for name, those in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
         if those:
-            before = _before(ledger, account, card, those[0].turn)
+            before = _before(ledger, account, card, those[0].sort_key)
             text = messages.behind(account.name, card, before, name)
             yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
 
 
-def _before(ledger: Ledger, account: Account, card: str, turn: SortKey) -> int:
-    """How many wait for a card before a turn and hold up those behind them, at the least.
+def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> int:
+    """How many wait for a card before a sort key and hold up those behind them, at the least.
 
     Of those who can never fit nobody has to wait.
     """
-    lanes = account.waiting.lanes
-    if len(lanes) > _MOST_LANES:
+    classes = account.pending.classes
+    if len(classes) > _MOST_CLASSES:
         return 1
     number = sum(
-        bisect_left(lane.turns, turn)
-        for lane in lanes.values()
-        if lane.candidate
-        and lane.candidate.shelf
-        and lane.candidate.shelf.holds_up
-        and card in lane.candidate.shelf.cards
-        and (request := ledger.pods[lane.turns[0][-1]].request)
+        bisect_left(pod_class.sort_keys, sort_key)
+        for pod_class in classes.values()
+        if pod_class.candidate
+        and pod_class.candidate.inadmissible
+        and pod_class.candidate.inadmissible.holds_up
+        and card in pod_class.candidate.inadmissible.cards
+        and (request := ledger.pods[pod_class.sort_keys[0][-1]].request)
         and card in request.cards
     )
     return max(1, number)
@@ -354,11 +363,11 @@ def _before(ledger: Ledger, account: Account, card: str, turn: SortKey) -> int:
 def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
     """What one is told whose verdict was not kept, for too many others had to hear theirs."""
     found = ReleaseJudge(ledger, account).judge(candidate)
-    if isinstance(found, Opening) or found.verdict.reason is not candidate.lanes[0].reason:
-        account.waiting.try_again(candidate)
+    if isinstance(found, Opening) or found.verdict.reason is not candidate.classes[0].reason:
+        account.pending.activate(candidate)
         ledger.dirty.mark_pending(account.name)
     else:
-        account.waiting.untold.keep(candidate, Words(found.verdict, found.gang))
+        account.pending.untold.keep(candidate, Words(found.verdict, found.gang))
 
 
 def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:

@@ -86,13 +86,13 @@ def _recounted(ledger: Ledger) -> Steps[Recount]:
         (_counted(ledger, record) for record in list(ledger.pods.values())),
         (
             CountedGroup(
-                book.key,
-                book.facts.min_member if book.facts else None,
-                book.reservation.queue if book.reservation else "",
-                book.reservation.amounts if book.reservation else (),
-                book.judged,
+                group.key,
+                group.facts.min_member if group.facts else None,
+                group.reservation.queue if group.reservation else "",
+                group.reservation.amounts if group.reservation else (),
+                group.judged,
             )
-            for book in list(ledger.groups.values())
+            for group in list(ledger.groups.values())
         ),
     )
 

@@ -6,16 +6,16 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.assignment import flexible_claims as undecided
+from cardquota.quota.assignment import flexible_claims
 from cardquota.quota.assignment.claim import claim_of
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import UNDECIDED_KINDS, Limit
+from cardquota.quota.limits import FLEXIBLE_KINDS, Limit
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 
 from ..brute_force import plainly
-from ..open_books import next_opening, with_nothing_noted
+from ..plain_totals import next_opening, with_nothing_noted
 from ..releasing import release
 
 EITHER = f"{H200}|{H800}"
@@ -76,7 +76,7 @@ def test_t3_a_chain_of_cards() -> None:
     assert not create(ledger, f"{R4090}|{H800}|{H200}").fits
 
 
-def test_e2_who_waits_its_turn_claims_nothing() -> None:
+def test_e2_who_waits_at_the_gate_claims_nothing() -> None:
     ledger = a_cluster(QUEUE.with_policy("Gate"), on_its_way("a"), on_its_way("b"))
     assert create(ledger, EITHER).fits
 
@@ -113,7 +113,7 @@ def test_what_is_gone_claims_nothing() -> None:
     ledger.pod_gone("uid-y")
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided is None
+    assert account.flexible_claims is None
 
 
 def test_e2_what_its_group_has_reserved_is_a_members_own() -> None:
@@ -171,7 +171,7 @@ def test_a_pod_of_two_card_resources_that_came_past_us_is_counted_by_each() -> N
     ledger = a_cluster(pod)
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided is None
+    assert account.flexible_claims is None
 
 
 def test_a_raised_quota_lets_them_all_go() -> None:
@@ -215,8 +215,8 @@ def test_room_on_a_card_that_somebody_is_short_of_lets_others_go() -> None:
 
 
 def assigned(monkeypatch: pytest.MonkeyPatch, kinds: int, cards: int = 99) -> None:
-    monkeypatch.setattr(undecided, "UNDECIDED_KINDS", Limit("kinds", kinds))
-    monkeypatch.setattr(undecided, "UNDECIDED_CARDS", Limit("alternatives", cards))
+    monkeypatch.setattr(flexible_claims, "FLEXIBLE_KINDS", Limit("kinds", kinds))
+    monkeypatch.setattr(flexible_claims, "FLEXIBLE_CARDS", Limit("alternatives", cards))
 
 
 @pytest.mark.parametrize(("kinds", "cards"), [(1, 99), (9, 3)], ids=["kinds", "alternatives"])
@@ -249,7 +249,7 @@ def test_i5_it_is_assigned_as_soon_as_another_request_is_gone(
     ledger.pod_gone("uid-y")
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided is None
+    assert account.flexible_claims is None
 
 
 def test_q7_what_counts_with_a_card_over_its_quota_leaves_its_others_to_nobody(
@@ -292,22 +292,22 @@ def test_i1_whoever_fits_beside_those_that_are_not_assigned_fits_beside_all(
 
 
 def test_i5_of_very_many_unlike_ones_some_are_assigned() -> None:
-    pods = [unadmitted(f"x{n}", n + 1) for n in range(3 * UNDECIDED_KINDS.most)]
+    pods = [unadmitted(f"x{n}", n + 1) for n in range(3 * FLEXIBLE_KINDS.most)]
     ledger = a_cluster(*pods)
     account = ledger.account("red")
     assert account is not None
-    assert account.undecided is not None
-    assert account.undecided.kinds == UNDECIDED_KINDS.most
+    assert account.flexible_claims is not None
+    assert account.flexible_claims.kinds == FLEXIBLE_KINDS.most
     for pod in pods:
         ledger.pod_gone(pod.uid)
-    assert account.undecided is None
+    assert account.flexible_claims is None
 
 
 def test_outside_every_queue_nobody_claims_anything() -> None:
     ledger = a_ledger(*CARDS, a_pod("stock").naming(EITHER).asking_for(1))
     account = ledger.account("")
     assert account is not None
-    assert account.undecided is None
+    assert account.flexible_claims is None
 
 
 @pytest.mark.parametrize("names", [H200, EITHER], ids=["with its card", "with a choice"])

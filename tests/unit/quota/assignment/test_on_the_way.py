@@ -19,8 +19,8 @@ from builders.pod import PodBody
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import (
+    MOST_CLASSES,
     MOST_KINDS,
-    MOST_LANES,
     MOST_MEMBERS,
     judge_create,
     on_the_way,
@@ -276,8 +276,8 @@ def test_in_fifo_with_very_many_kinds_nobody_is_taken_to_be_held_up() -> None:
 def test_of_many_kinds_some_are_looked_at() -> None:
     """Not to refuse is safe: who does not fit waits at the gate."""
     quota = QUEUE.with_quota({H200: 1_000})
-    kinds = [gated(f"p{n}").with_cpu(f"{n}m") for n in range(1, MOST_LANES + 9)]
-    assert amounts(a_cluster(*kinds, queue=quota))[H200] == MOST_LANES
+    kinds = [gated(f"p{n}").with_cpu(f"{n}m") for n in range(1, MOST_CLASSES + 9)]
+    assert amounts(a_cluster(*kinds, queue=quota))[H200] == MOST_CLASSES
 
 
 def test_under_policy_gate_nobody_is_on_the_way() -> None:

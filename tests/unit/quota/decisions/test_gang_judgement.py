@@ -37,18 +37,18 @@ def a_gang(*members: Body) -> list[Body]:
 
 def members_of(ledger: Ledger) -> list[PodRecord]:
     records = (r for r in ledger.pods.values() if r.gated and r.facts.group)
-    return sorted(records, key=lambda record: record.turn)
+    return sorted(records, key=lambda record: record.sort_key)
 
 
 def one_by_one(ledger: Ledger, members: list[PodRecord]) -> list[Charge] | None:
     """Their cards, each judged by itself when all before it have theirs, kind by kind; None where
     one of them does not fit then.
     """
-    together = GangTrial(ledger)
+    trial = GangTrial(ledger)
     found: list[Charge] = [()] * len(members)
     for kind in kinds_of(members, len(members)):
         for place in kind.places:
-            verdict, served = together.judge_each(Kind(members[place], [place]))
+            verdict, served = trial.judge_each(Kind(members[place], [place]))
             if not verdict.fits:
                 return None
             found[place] = served[0][0]

@@ -25,7 +25,7 @@ def test_an_assumed_pod_is_charged_at_once() -> None:
     ledger = assumed()
     account = ledger.account("red")
     assert account is not None
-    assert len(account.waiting) == 0
+    assert len(account.pending) == 0
 
 
 def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:

@@ -39,10 +39,10 @@ from ..events import (
     Class,
     Event,
     History,
-    books,
     merged,
     one_after_the_other,
     releases,
+    state_of,
     told,
     totals,
 )
@@ -50,19 +50,19 @@ from ..histories import FIXED, GROUPS, clusters, turns_of
 
 
 @given(st.data(), clusters(), st.sampled_from(("", "blue")), st.booleans())
-def test_i2_watches_that_do_not_keep_step_give_the_same_books(
+def test_i2_watches_that_do_not_keep_step_give_the_same_state(
     data: st.DataObject, histories: list[History], default: str, free: bool
 ) -> None:
     options = {"default_queue": default, "free_cpu_memory": free}
     one = told(one_after_the_other(histories), **options)
     turns = data.draw(st.permutations(turns_of(histories)))
     other = told(merged(histories, turns), **options)
-    assert books(other) == books(one)
+    assert state_of(other) == state_of(one)
     assert releases(other) == releases(one)
 
 
 @given(st.data(), clusters())
-def test_i2_who_lists_the_end_has_the_same_books_as_who_saw_the_whole_story(
+def test_i2_who_lists_the_end_has_the_same_state_as_who_saw_the_whole_story(
     data: st.DataObject, histories: list[History]
 ) -> None:
     """A watch that was cut, or a replica that starts now, sees no short-lived states.
@@ -76,7 +76,7 @@ def test_i2_who_lists_the_end_has_the_same_books_as_who_saw_the_whole_story(
         history if isinstance(history[0].of, remembered) else history[-1:] for history in histories
     ]
     lists = told(merged(ends, data.draw(st.permutations(turns_of(ends)))))
-    assert books(lists) == books(saw)
+    assert state_of(lists) == state_of(saw)
     assert releases(lists) == releases(saw)
 
 
@@ -227,7 +227,7 @@ def all_that_is_told(ledger: Ledger) -> tuple[object, ...]:
     at_once = ledger.nodes.free.at_once("KK", 4)
     behind = ledger.catalog.resource("KK"), ledger.counts(HCU), ledger.catalog.cards_of(DCU)
     misplaced = set(ledger.misplaced)
-    return books(ledger), problems, requests, at_once, behind, misplaced, releases(ledger)
+    return state_of(ledger), problems, requests, at_once, behind, misplaced, releases(ledger)
 
 
 ON_FIRST = a_pod("on-first").in_queue("red").asking_for(1, DCU).on_node("zz-1")
@@ -343,7 +343,7 @@ def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> No
     ended = a_pod("p").in_group("gang-a").on_node("h200-1").in_phase("Succeeded")
     moved = ended.in_group("gang-b").at_revision(2)
     groups = [Event(a_group(name).of(2).in_queue("red")) for name in GROUPS]
-    assert books(told([*groups, Event(ended), Event(moved)])) == books(
+    assert state_of(told([*groups, Event(ended), Event(moved)])) == state_of(
         told([*groups, Event(moved)])
     )
 

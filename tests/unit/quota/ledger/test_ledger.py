@@ -421,7 +421,7 @@ def test_a_drift_would_be_told() -> None:
     ledger = a_cluster(POD)
     account = ledger.account("red")
     assert account is not None
-    account.move(H200, ChargeState.RELEASED, 1)
+    account.add(H200, ChargeState.RELEASED, 1)
     assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
 
 

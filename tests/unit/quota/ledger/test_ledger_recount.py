@@ -51,11 +51,11 @@ from ..any_cluster import (
     shapes,
 )
 from ..brute_force import a_gang_is_on_the_way, fits, plainly
-from ..open_books import left_over, next_opening, sums_of, with_nothing_noted
+from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
 
 class Histories(RuleBasedStateMachine):
-    """Random histories of a small cluster, told to the ledger as watches and doors would."""
+    """Random histories of a small cluster, told to the ledger as watches and the leader would."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -402,10 +402,10 @@ class Histories(RuleBasedStateMachine):
     @rule(name=st.sampled_from(GROUPS))
     def the_reservation_of_a_gang_is_refused(self, name: str) -> None:
         key = f"team/{name}"
-        group, book = self.plain.groups.get(key), self.ledger.groups.get(key)
-        if group is not None and book is not None and book.assumed is not None:
+        group, state = self.plain.groups.get(key), self.ledger.groups.get(key)
+        if group is not None and state is not None and state.assumed is not None:
             group.assumed = None
-            self.ledger.retract_reservation(key, book.assumed)
+            self.ledger.retract_reservation(key, state.assumed)
 
     def confirm(self, key: str, revision: int) -> None:
         reservation = self.ledger.groups[key].assumed
@@ -477,16 +477,16 @@ class Histories(RuleBasedStateMachine):
                 plain = plainly(self.ledger, account, at_create=at_create)
                 if account.name and len(plain.claims) < 7 and plain.fits():
                     way = on_the_way(self.ledger, account) if at_create else NOBODY
-                    asking = QuotaCheck(account, None, {}, on_the_way=way)
+                    check = QuotaCheck(account, None, {}, on_the_way=way)
                     for card, amount in product(account.quota, (1, 2)):
                         one = PodRequest((card,), "", amount, 0, 0)
                         expected = plain.fits(Claim((card,), amount))
-                        found = bool(asking.cards(one)[0])
+                        found = bool(check.cards(one)[0])
                         assert found == expected or (found and not plain.even)
 
     @invariant()
     def exactly_the_gated_pods_wait(self) -> None:
-        found = {a.name: set(a.waiting.uids()) for a in self.ledger.accounts() if len(a.waiting)}
+        found = {a.name: set(a.pending.uids()) for a in self.ledger.accounts() if len(a.pending)}
         assert found == self.plain.waiting()
 
     @invariant()
@@ -577,7 +577,7 @@ class Histories(RuleBasedStateMachine):
             account = self.ledger.account(queue)
             limit = self.plain.limit(queue, dimension)
             assert account is not None
-            if account.undecided is None:
+            if account.flexible_claims is None:
                 assert limit is None or charged <= limit, (queue, dimension, charged, limit)
             elif dimension not in ("cpu", "memory"):
                 plain = plainly(self.ledger, account, at_create=False)
@@ -594,7 +594,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def accounts_exist_for_a_reason(self) -> None:
         assert not [account.name for account in self.ledger.accounts() if account.unused]
-        assert not [key for key, book in self.ledger.groups.items() if book.unused]
+        assert not [key for key, group in self.ledger.groups.items() if group.unused]
 
     def teardown(self) -> None:
         for uid in [*self.plain.pods, *self.finished]:

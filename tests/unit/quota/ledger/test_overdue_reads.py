@@ -55,7 +55,11 @@ def test_in_the_end_everything_is_as_if_it_had_been_read_at_once(change: str, at
     assert ledger_totals(later) == ledger_totals(now)
     for uid, record in now.pods.items():
         other = later.pods[uid]
-        assert (other.queue, other.lane, other.turn) == (record.queue, record.lane, record.turn)
+        assert (other.queue, other.class_key, other.sort_key) == (
+            record.queue,
+            record.class_key,
+            record.sort_key,
+        )
 
 
 def test_some_are_read_at_once_and_some_in_each_turn() -> None:

@@ -89,11 +89,11 @@ def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
     members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
     ledger = a_cluster(GANG.at_revision(2), *members)
     read: list[str] = []
-    lay = Ledger._charge
+    charge = Ledger._charge
 
     def counted(self: Ledger, record: PodRecord) -> None:
         read.append(record.facts.name)
-        lay(self, record)
+        charge(self, record)
 
     monkeypatch.setattr(Ledger, "_charge", counted)
     see(ledger, change(GANG.at_revision(3)))
@@ -202,7 +202,7 @@ def test_a_gang_has_more_than_one_member() -> None:
 
 
 def test_a_gang_has_started_when_its_minimum_is_reserved_or_held() -> None:
-    book = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
-    assert (book.bound, book.missing, book.started) == (1, 1, False)
+    group = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
+    assert (group.bound, group.missing, group.started) == (1, 1, False)
     assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
     assert a_cluster(GANG.reserving("red", {H200: 2})).groups[KEY].started

@@ -184,8 +184,8 @@ def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     assert cards_of(ledger, "p", "q", "r") == [{H800: 1}, {H200: 1}, {H800: 1}]
     ledger.node_gone("h200-1")
     ledger.node_gone("h800-1")
-    assert vars(ledger.nodes.free)["_alike"] == vars(ledger.nodes.free)["_rows"] == {}
-    assert vars(ledger.nodes.free)["_kinds"] == {}
+    assert vars(ledger.nodes.free)["_group_of"] == vars(ledger.nodes.free)["_rows"] == {}
+    assert vars(ledger.nodes.free)["_taint_groups"] == {}
 
 
 def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
@@ -242,7 +242,10 @@ def test_nothing_is_left_of_what_is_gone() -> None:
         ledger.node_gone(node)
     assert [vars(ledger.nodes.free)] == [
         {
-            **{key: {} for key in ("_used", "_offers", "_alike", "_kinds", "_rows", "_awaited")},
+            **{
+                key: {}
+                for key in ("_used", "_offers", "_group_of", "_taint_groups", "_rows", "_awaited")
+            },
             "_number_of_taints": 0,
         }
     ]

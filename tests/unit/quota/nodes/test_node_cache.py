@@ -5,121 +5,121 @@ from cardquota.quota.cards.catalog import Catalog
 from cardquota.quota.nodes.node_cache import NodeCache
 
 
-def a_book() -> NodeCache:
+def a_cache() -> NodeCache:
     return NodeCache(Catalog())
 
 
 def test_the_cluster_has_the_sum_of_what_nodes_offer() -> None:
-    book = a_book()
-    book.see(a_node("a").with_cards(H200, 8).facts())
-    book.see(a_node("b").with_cards(H200, 4).facts())
-    assert (book.total(H200), book.totals()) == (12, {H200: 12})
-    book.see(a_node("a").with_cards(H200, 7).facts())
-    book.drop("b")
-    assert book.total(H200) == 7
-    book.drop("a")
-    assert book.totals() == {}
+    cache = a_cache()
+    cache.see(a_node("a").with_cards(H200, 8).facts())
+    cache.see(a_node("b").with_cards(H200, 4).facts())
+    assert (cache.total(H200), cache.totals()) == (12, {H200: 12})
+    cache.see(a_node("a").with_cards(H200, 7).facts())
+    cache.drop("b")
+    assert cache.total(H200) == 7
+    cache.drop("a")
+    assert cache.totals() == {}
 
 
 def test_a_card_is_on_as_many_nodes_as_offer_it() -> None:
     """One that is shown and not offered is there, on no node; one that contradicts (D7) is not."""
-    book = a_book()
-    book.see(a_node("a").with_cards(H200, 8).facts())
-    book.see(a_node("b").with_cards(H200, 1).facts())
-    book.see(a_node("c").with_cards(H200, 0).facts())
-    book.see(a_node("d").with_cards(H800, 0).facts())
-    book.see(a_node("e").with_cards(H200, 8, resource="other.example/gpu").facts())
-    assert book.nodes_with() == {H200: 2, H800: 0}
+    cache = a_cache()
+    cache.see(a_node("a").with_cards(H200, 8).facts())
+    cache.see(a_node("b").with_cards(H200, 1).facts())
+    cache.see(a_node("c").with_cards(H200, 0).facts())
+    cache.see(a_node("d").with_cards(H800, 0).facts())
+    cache.see(a_node("e").with_cards(H200, 8, resource="other.example/gpu").facts())
+    assert cache.nodes_with() == {H200: 2, H800: 0}
 
 
 def test_d9_the_sum_is_exact_however_large() -> None:
     """Beyond what a float holds, and beyond 64 bits."""
-    book = a_book()
-    book.see(a_node("a").with_cards(H200, 2**53 + 1).facts())
-    book.see(a_node("b").with_cards(H200, 2**63 - 1).facts())
-    book.see(a_node("c").with_cards(H200, 2**63 - 1).facts())
-    assert book.total(H200) == 2**64 + 2**53 - 1
-    book.drop("b")
-    book.drop("c")
-    assert book.total(H200) == 2**53 + 1
+    cache = a_cache()
+    cache.see(a_node("a").with_cards(H200, 2**53 + 1).facts())
+    cache.see(a_node("b").with_cards(H200, 2**63 - 1).facts())
+    cache.see(a_node("c").with_cards(H200, 2**63 - 1).facts())
+    assert cache.total(H200) == 2**64 + 2**53 - 1
+    cache.drop("b")
+    cache.drop("c")
+    assert cache.total(H200) == 2**53 + 1
 
 
 def test_a_card_never_seen_before_is_told_once() -> None:
-    book, node = a_book(), a_node("a").with_cards(H200, 8)
-    assert book.see(node.facts()) == [GPU]
-    assert book.see(node.facts()) == []
-    assert book.see(a_node("b").with_cards(H200, 8).facts()) == []
+    cache, node = a_cache(), a_node("a").with_cards(H200, 8)
+    assert cache.see(node.facts()) == [GPU]
+    assert cache.see(node.facts()) == []
+    assert cache.see(a_node("b").with_cards(H200, 8).facts()) == []
 
 
 def test_a_card_that_was_recorded_elsewhere_tells_both_resource_names() -> None:
     catalog = Catalog()
     catalog.record(H200, "old.example/gpu")
-    book = NodeCache(catalog)
-    assert sorted(book.see(a_node("a").with_cards(H200, 8).facts())) == [GPU, "old.example/gpu"]
+    cache = NodeCache(catalog)
+    assert sorted(cache.see(a_node("a").with_cards(H200, 8).facts())) == [GPU, "old.example/gpu"]
 
 
 def test_d8_a_node_that_loses_its_allocatable_keeps_its_card() -> None:
-    book, node = a_book(), a_node("a").with_cards(H200, 8)
-    book.see(node.facts())
-    book.see(node.without_allocatable().facts())
-    assert book.total(H200) == 0
-    assert book.card_of("a", GPU) == H200
+    cache, node = a_cache(), a_node("a").with_cards(H200, 8)
+    cache.see(node.facts())
+    cache.see(node.without_allocatable().facts())
+    assert cache.total(H200) == 0
+    assert cache.card_of("a", GPU) == H200
 
 
 def test_d8_a_new_node_of_the_same_name_is_another() -> None:
-    book, node = a_book(), a_node("a").with_cards(H200, 8)
-    book.see(node.facts())
-    book.see(node.without_allocatable().with_uid("another").facts())
-    assert book.card_of("a", GPU) is None
+    cache, node = a_cache(), a_node("a").with_cards(H200, 8)
+    cache.see(node.facts())
+    cache.see(node.without_allocatable().with_uid("another").facts())
+    assert cache.card_of("a", GPU) is None
 
 
 def test_a_node_that_was_relabelled_offers_its_new_card() -> None:
-    book = a_book()
-    book.see(a_node("a").with_cards(H200, 8).facts())
-    book.see(a_node("a").with_cards(H800, 8).facts())
-    assert (book.card_of("a", GPU), book.totals()) == (H800, {H800: 8})
+    cache = a_cache()
+    cache.see(a_node("a").with_cards(H200, 8).facts())
+    cache.see(a_node("a").with_cards(H800, 8).facts())
+    assert (cache.card_of("a", GPU), cache.totals()) == (H800, {H800: 8})
 
 
 def test_d9_problems_are_told_until_they_are_corrected() -> None:
-    book, bad = a_book(), a_node("a").with_cards(H200, "many")
-    book.see(bad.facts())
-    assert list(book.problems()) == [("a", "allocatable nvidia.com/gpu: <many> is not a quantity")]
-    book.see(bad.offering(8).facts())
-    assert list(book.problems()) == []
+    cache, bad = a_cache(), a_node("a").with_cards(H200, "many")
+    cache.see(bad.facts())
+    assert list(cache.problems()) == [("a", "allocatable nvidia.com/gpu: <many> is not a quantity")]
+    cache.see(bad.offering(8).facts())
+    assert list(cache.problems()) == []
 
 
 def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_changes() -> None:
     def told() -> list[bool]:
-        return [book.counts_others(facts.name) for facts, _ in iter(book.take_report, None)]
+        return [cache.counts_others(facts.name) for facts, _ in iter(cache.take_report, None)]
 
-    book = a_book()
+    cache = a_cache()
     bad = a_node("a").sharing(H800, 8, "81559", replicas="0")
-    book.see(bad.offering(0).facts())
+    cache.see(bad.offering(0).facts())
     assert told() == [False]
-    book.see(bad.offering(4).facts())
+    cache.see(bad.offering(4).facts())
     assert told() == [True]
-    book.see(bad.offering(5).facts())
+    cache.see(bad.offering(5).facts())
     assert told() == []
-    book.see(bad.offering(0).facts())
+    cache.see(bad.offering(0).facts())
     assert told() == [False]
-    book.see(bad.offering(4).labelled(f"{GPU}.replicas", "2").facts())
+    cache.see(bad.offering(4).labelled(f"{GPU}.replicas", "2").facts())
     assert told() == [False]
-    assert list(book.problems()) == []
+    assert list(cache.problems()) == []
 
 
 def test_totals_that_changed_are_told_once_with_what_they_were() -> None:
-    book, node = a_book(), a_node("a").with_cards(H200, 8)
-    book.see(node.facts())
-    assert book.take_totals() == {H200: 0}
-    assert book.take_totals() == {}
-    book.see(node.labelled("zone", "a").facts())
-    assert book.take_totals() == {}
-    book.see(node.offering(7).facts())
-    book.see(node.offering(6).facts())
-    assert book.take_totals() == {H200: 8}
-    book.see(node.offering(5).facts())
-    book.see(node.offering(6).facts())
-    assert book.take_totals() == {}
+    cache, node = a_cache(), a_node("a").with_cards(H200, 8)
+    cache.see(node.facts())
+    assert cache.take_totals() == {H200: 0}
+    assert cache.take_totals() == {}
+    cache.see(node.labelled("zone", "a").facts())
+    assert cache.take_totals() == {}
+    cache.see(node.offering(7).facts())
+    cache.see(node.offering(6).facts())
+    assert cache.take_totals() == {H200: 8}
+    cache.see(node.offering(5).facts())
+    cache.see(node.offering(6).facts())
+    assert cache.take_totals() == {}
 
 
 def test_d8_a_pod_bound_before_its_node_is_seen_gets_its_card_then() -> None:
@@ -134,16 +134,16 @@ def test_d8_a_pod_bound_before_its_node_is_seen_gets_its_card_then() -> None:
 
 def test_a_selector_picks_nodes_that_offer_one_of_the_cards() -> None:
     """Or any, if no card is asked for."""
-    book = NodeCache(Catalog())
+    cache = NodeCache(Catalog())
     for node in (
         a_node("a").with_cards(H200, 8).labelled("pool", "one"),
         a_node("b").with_cards(H200, 8),
         a_node("c").with_cards(H800, 8).labelled("pool", "one"),
         a_node("d").labelled("pool", "one"),
     ):
-        book.see(node.facts())
+        cache.see(node.facts())
     pool = a_pod().on_nodes_labelled({"pool": "one"}).facts().selector
-    assert book.count_selected(pool, (H200,)) == 1
-    assert book.count_selected(pool, (H200, H800)) == 2
-    assert book.count_selected(pool, ()) == 3
-    assert book.count_selected(b"", (H200,)) == 2
+    assert cache.count_selected(pool, (H200,)) == 1
+    assert cache.count_selected(pool, (H200, H800)) == 2
+    assert cache.count_selected(pool, ()) == 3
+    assert cache.count_selected(b"", (H200,)) == 2

@@ -110,42 +110,42 @@ def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
 # --- who has to be read anew ------------------------------------------------------------------
 
 
-def a_book(*nodes: NodeBody) -> NodeCache:
-    book = NodeCache(Catalog())
+def a_cache(*nodes: NodeBody) -> NodeCache:
+    cache = NodeCache(Catalog())
     for node in nodes:
-        book.see(node.facts())
-    return book
+        cache.see(node.facts())
+    return cache
 
 
 def test_pods_are_told_of_once_when_other_cards_are_picked_for_them() -> None:
-    book = a_book(BIG)
+    cache = a_cache(BIG)
     pool, named = STOCK.on_nodes_labelled({"pool": "h800"}), on_node_named("small")
-    book.pin(pool.facts())
-    book.pin(named.with_uid("named").facts())
-    assert book.take_moved() == []
-    book.see(SMALL.facts())
-    assert book.take_moved() == ["named", "uid-p"]
-    assert book.take_moved() == []
-    book.see(SMALL.offering(4).facts())
-    book.see(a_node("small-2").with_cards(H800, 8).labelled("pool", "h800").facts())
-    assert book.take_moved() == []
-    book.drop("small")
-    assert book.take_moved() == ["named"]
-    book.see(a_node("small-2").with_cards(H800, 8).facts())
-    assert book.take_moved() == ["uid-p"]
+    cache.register_pod(pool.facts())
+    cache.register_pod(named.with_uid("named").facts())
+    assert cache.take_moved() == []
+    cache.see(SMALL.facts())
+    assert cache.take_moved() == ["named", "uid-p"]
+    assert cache.take_moved() == []
+    cache.see(SMALL.offering(4).facts())
+    cache.see(a_node("small-2").with_cards(H800, 8).labelled("pool", "h800").facts())
+    assert cache.take_moved() == []
+    cache.drop("small")
+    assert cache.take_moved() == ["named"]
+    cache.see(a_node("small-2").with_cards(H800, 8).facts())
+    assert cache.take_moved() == ["uid-p"]
 
 
-def test_a_pod_that_is_unpinned_is_told_of_no_more() -> None:
-    book, facts = a_book(), on_node_named("small").facts()
-    book.pin(facts)
-    book.unpin(facts)
-    book.unpin(facts)
-    book.see(SMALL.facts())
-    assert book.take_moved() == []
+def test_a_pod_that_is_unregistered_is_told_of_no_more() -> None:
+    cache, facts = a_cache(), on_node_named("small").facts()
+    cache.register_pod(facts)
+    cache.unregister_pod(facts)
+    cache.unregister_pod(facts)
+    cache.see(SMALL.facts())
+    assert cache.take_moved() == []
 
 
-def test_pods_that_depend_on_no_node_are_not_pinned() -> None:
-    book = a_book()
+def test_pods_that_depend_on_no_node_are_not_indexed() -> None:
+    cache = a_cache()
     for pod in (
         STOCK,
         STOCK.on_nodes_labelled({PRODUCT: H800}),
@@ -153,34 +153,34 @@ def test_pods_that_depend_on_no_node_are_not_pinned() -> None:
         a_pod().on_nodes_labelled({"pool": "h800"}),
         on_node_named("small").on_node("small"),
     ):
-        book.pin(pod.facts())
-    book.see(SMALL.labelled(PRODUCT, H200).facts())
-    assert book.take_moved() == []
+        cache.register_pod(pod.facts())
+    cache.see(SMALL.labelled(PRODUCT, H200).facts())
+    assert cache.take_moved() == []
 
 
 def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
-    book = a_book(BIG)
+    cache = a_cache(BIG)
     for i in range(3_000):
-        book.picked(STOCK.on_nodes_labelled({"job": f"{i}"}).facts().selector)
+        cache.picked(STOCK.on_nodes_labelled({"job": f"{i}"}).facts().selector)
         facts = STOCK.on_nodes_labelled({"team": f"{i}"}).facts()
-        book.pin(facts)
-        book.unpin(facts)
-    pins = book._pins
-    assert len(pins._answers) * 200 <= 1024 * 1024
-    assert (pins._questions, pins._anywhere, pins._at) == ({}, {}, {})
-    book.see(SMALL.facts())
-    assert (len(pins._answers), pins._stale, pins._moved) == (0, {}, {})
+        cache.register_pod(facts)
+        cache.unregister_pod(facts)
+    selectors = cache._selectors
+    assert len(selectors._answers) * 200 <= 1024 * 1024
+    assert (selectors._queries, selectors._anywhere, selectors._at) == ({}, {}, {})
+    cache.see(SMALL.facts())
+    assert (len(selectors._answers), selectors._stale, selectors._moved) == (0, {}, {})
 
 
 def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
-    book = a_book(BIG, SMALL)
-    book.drop("big")
-    book.see(SMALL.with_uid("new").without_allocatable().labelled(PRODUCT, None).facts())
-    pins, index = book._pins, book._pins._index
-    assert (pins._cards, list(pins._spots)) == ({}, ["small"])
-    book.drop("small")
-    book.drop("small")
-    assert (pins._spots, pins._behind, pins._free_bits) == ({}, [], [])
+    cache = a_cache(BIG, SMALL)
+    cache.drop("big")
+    cache.see(SMALL.with_uid("new").without_allocatable().labelled(PRODUCT, None).facts())
+    selectors, index = cache._selectors, cache._selectors._index
+    assert (selectors._cards, list(selectors._nodes)) == ({}, ["small"])
+    cache.drop("small")
+    cache.drop("small")
+    assert (selectors._nodes, selectors._node_of_bit, selectors._free_bits) == ({}, [], [])
     assert (index._labels, index._carrying, index._names, index._all) == ({}, {}, {}, 0)
 
 
@@ -238,8 +238,8 @@ def asked_one_by_one(pod: PodBody, nodes: dict[str, NodeBody]) -> Iterator[str]:
 def test_standing_answers_are_those_of_asking_every_node(
     nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
 ) -> None:
-    standing, pod, there = a_book(), selecting(terms), dict[str, NodeBody]()
-    standing.pin(pod.facts())
+    standing, pod, there = a_cache(), selecting(terms), dict[str, NodeBody]()
+    standing.register_pod(pod.facts())
     before: set[str] = set()
     for name, card, labels in nodes:
         node = node_of(name, card, labels)
@@ -250,7 +250,7 @@ def test_standing_answers_are_those_of_asking_every_node(
         if pod.facts().selector and Selector.of(pod.wire().spec).says_more_than({PRODUCT}):
             assert set(standing.picked(pod.facts().selector)) == picked
             assert moved == (["uid-p"] if picked != before else [])
-            fresh = a_book(*there.values())
+            fresh = a_cache(*there.values())
             assert set(fresh.picked(pod.facts().selector)) == picked
         before = picked
 
@@ -261,16 +261,16 @@ def test_nodes_are_found_as_if_each_were_asked(
 ) -> None:
     pod = selecting(terms)
     there = {name: node_of(name, card, labels) for name, card, labels in nodes}
-    book, selector = a_book(*there.values()), Selector.of(pod.wire().spec)
+    cache, selector = a_cache(*there.values()), Selector.of(pod.wire().spec)
     found = [
         (name, labels.get(PRODUCT))
         for name, node in there.items()
         if selector.selects(name, (labels := node.body["metadata"].get("labels", {})).get)
     ]
     encoded = pod.facts().selector
-    assert book.count_selected(encoded, ()) == len(found)
-    assert book.count_selected(encoded, (H200,)) == [card for _, card in found].count(H200)
-    if (choice := book.choice(encoded)) is not None:
+    assert cache.count_selected(encoded, ()) == len(found)
+    assert cache.count_selected(encoded, (H200,)) == [card for _, card in found].count(H200)
+    if (choice := cache.choice(encoded)) is not None:
         by_card = {(name, card) for card, names in choice.items() for name in names}
         assert by_card == {(name, card) for name, card in found if card}
 
@@ -293,24 +293,24 @@ def monster(number: int) -> bytes:
 
 @pytest.mark.parametrize("selector", [monster(1), on_node_named("n7").facts().selector])
 def test_p8_an_answer_costs_as_much_with_few_nodes_as_with_many(selector: bytes) -> None:
-    few, many = (a_book(*map(zoned, range(size))) for size in (20, 2_000))
-    costs = [steps_of(partial(book.picked, selector)) for book in (few, many)]
+    few, many = (a_cache(*map(zoned, range(size))) for size in (20, 2_000))
+    costs = [steps_of(partial(cache.picked, selector)) for cache in (few, many)]
     assert costs[0] == costs[1]
     assert costs[0] < 15_000
 
 
 def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
     """However many different selectors stand: some answers at once, the others in pieces."""
-    few, many = a_book(*map(zoned, range(20))), a_book(*map(zoned, range(20)))
+    few, many = a_cache(*map(zoned, range(20))), a_cache(*map(zoned, range(20)))
     pods = [
         STOCK.requiring([("zone", "NotIn", [f"{i}"]), ("pool", "Exists", [])]).with_uid(f"p{i}")
         for i in range(4_000)
     ]
-    for book, waiting in ((few, pods[:200]), (many, pods)):
+    for cache, waiting in ((few, pods[:200]), (many, pods)):
         for pod in waiting:
-            book.pin(pod.facts())
+            cache.register_pod(pod.facts())
     event = zoned(7).labelled("pool", "new").facts()
-    costs = [steps_of(partial(book.see, event)) for book in (few, many)]
+    costs = [steps_of(partial(cache.see, event)) for cache in (few, many)]
     assert costs[1] < costs[0] * 1.2
     told, pieces = many.take_moved(), 0
     assert 100 <= len(told) <= 256
@@ -324,47 +324,49 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
 
 def test_p8_an_event_about_a_node_does_not_put_numbers_in_order_for_each_that_waits() -> None:
     """Whatever other labels they compare."""
-    book = a_book(*(zoned(number).labelled("rank", f"{number}") for number in range(2_000)))
+    cache = a_cache(*(zoned(number).labelled("rank", f"{number}") for number in range(2_000)))
     for i in range(200):
         others = [[(f"none{key}", "Gt", ["1"])] for key in range(14)]
         pod = STOCK.requiring([("rank", "Gt", [f"{i}"])], [("rank", "Lt", ["9"])], *others)
-        book.pin(pod.with_uid(f"p{i}").facts())
+        cache.register_pod(pod.with_uid(f"p{i}").facts())
     event = zoned(7).labelled("rank", "5000").facts()
-    assert steps_of(partial(book.see, event)) < 30_000
+    assert steps_of(partial(cache.see, event)) < 30_000
 
 
 def test_p8_what_compares_many_numbers_counts_for_several_answers() -> None:
     nodes = [zoned(number).labelled("rank", f"{number}") for number in range(100)]
-    book = a_book(*nodes)
+    cache = a_cache(*nodes)
     for i in range(200):
         terms = [[("rank", "Gt", [f"{200 * n + i}"])] for n in range(16)]
-        book.pin(STOCK.requiring(*terms).with_uid(f"p{i}").facts())
-    book.see(nodes[7].labelled("pool", "new").facts())
-    assert len(book._pins._stale) > 150
+        cache.register_pod(STOCK.requiring(*terms).with_uid(f"p{i}").facts())
+    cache.see(nodes[7].labelled("pool", "new").facts())
+    assert len(cache._selectors._stale) > 150
 
 
 def test_p8_an_event_about_a_node_asks_nobody_who_names_others() -> None:
     """As the pods of DaemonSets do; one that names very many is asked again all the same."""
-    book = a_book(*map(zoned, range(400)))
+    cache = a_cache(*map(zoned, range(400)))
     for i in range(400):
-        book.pin(on_node_named(f"n{i}").with_uid(f"p{i}").facts())
-    book.pin(on_node_named(*(f"n{i}" for i in range(100, 200))).with_uid("many").facts())
-    book.see(zoned(7).without_allocatable().labelled("driver", "2").facts())
-    assert not book._pins._stale
+        cache.register_pod(on_node_named(f"n{i}").with_uid(f"p{i}").facts())
+    cache.register_pod(on_node_named(*(f"n{i}" for i in range(100, 200))).with_uid("many").facts())
+    cache.see(zoned(7).without_allocatable().labelled("driver", "2").facts())
+    assert not cache._selectors._stale
     for i in range(100, 200):
-        book.drop(f"n{i}")
-    assert book.take_moved() == sorted(["many", *(f"p{i}" for i in range(100, 200))])
+        cache.drop(f"n{i}")
+    assert cache.take_moved() == sorted(["many", *(f"p{i}" for i in range(100, 200))])
 
 
 def test_p8_whoever_asks_gets_the_answer_of_now_while_others_are_worked_out() -> None:
-    book = a_book(BIG)
+    cache = a_cache(BIG)
     for i in range(1_000):
-        book.pin(STOCK.on_nodes_labelled({"pool": "new", f"x{i}": "y"}).with_uid(f"p{i}").facts())
+        cache.register_pod(
+            STOCK.on_nodes_labelled({"pool": "new", f"x{i}": "y"}).with_uid(f"p{i}").facts()
+        )
     last = STOCK.on_nodes_labelled({"pool": "new"}).with_uid("last")
-    book.pin(last.facts())
-    book.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
-    assert book.more_moved
-    assert set(book.picked(last.facts().selector)) == {H800}
+    cache.register_pod(last.facts())
+    cache.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
+    assert cache.more_moved
+    assert set(cache.picked(last.facts().selector)) == {H800}
 
 
 def test_shares_are_picked_by_the_labels_of_their_nodes() -> None:

@@ -14,7 +14,7 @@ NUMBERS = st.integers(0, 40)
 CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
 
 
-def turn(number: int) -> SortKey:
+def sort_key(number: int) -> SortKey:
     return number // 7, f"{number % 7}", "", f"uid-{number:05}"
 
 
@@ -25,16 +25,16 @@ class Plain:
         self.entries: dict[SortKey, tuple[int, InadmissibleClass]] = {}
 
     def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        for one, (need, shelf) in sorted(self.entries.items()):
+        for one, (need, inadmissible) in sorted(self.entries.items()):
             if need <= room and (after is None or one > after):
-                return one, shelf
+                return one, inadmissible
         return None
 
 
 @pytest.mark.parametrize("most", [2, 3, 8, 512])
 @given(changes=CHANGES, asked=st.lists(st.tuples(st.integers(-6, 6), NUMBERS), max_size=8))
 @settings(max_examples=60)
-def test_e6_the_first_after_a_turn_that_needs_no_more_is_found(
+def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
     most: int, changes: list[tuple[int, int]], asked: list[tuple[int, int]]
 ) -> None:
     """Those who come and go are alike in nothing; who comes a second time goes."""
@@ -42,37 +42,37 @@ def test_e6_the_first_after_a_turn_that_needs_no_more_is_found(
         patch.setattr(module, "_MOST", most)
         demand, plain = Demand(), Plain()
         for number, need in changes:
-            at = turn(number)
+            at = sort_key(number)
             if at in plain.entries:
                 demand.take(at)
                 del plain.entries[at]
             else:
-                shelf = InadmissibleClass(number, frozenset())
-                demand.put(at, need, shelf)
-                plain.entries[at] = need, shelf
+                inadmissible = InadmissibleClass(number, frozenset())
+                demand.put(at, need, inadmissible)
+                plain.entries[at] = need, inadmissible
             assert bool(demand) == bool(plain.entries)
         for room, number in asked:
-            assert demand.first(room, turn(number)) == plain.first(room, turn(number))
+            assert demand.first(room, sort_key(number)) == plain.first(room, sort_key(number))
             assert demand.first(room, None) == plain.first(room, None)
 
 
 @pytest.mark.parametrize("back", [False, True])
 def test_blocks_stay_few_whoever_goes(back: bool) -> None:
     """Of thousands that came, and of the few that are left of them."""
-    demand, shelf = Demand(), InadmissibleClass("", frozenset())
-    turns = [turn(number) for number in range(5_000)]
-    for at in reversed(turns) if back else turns:
-        demand.put(at, 1, shelf)
+    demand, inadmissible = Demand(), InadmissibleClass("", frozenset())
+    sort_keys = [sort_key(number) for number in range(5_000)]
+    for at in reversed(sort_keys) if back else sort_keys:
+        demand.put(at, 1, inadmissible)
     _blocks_are_full(demand)
-    for at in turns[::3] + turns[1::3]:
+    for at in sort_keys[::3] + sort_keys[1::3]:
         demand.take(at)
     _blocks_are_full(demand)
-    for at in turns[2:-3:3]:
+    for at in sort_keys[2:-3:3]:
         demand.take(at)
     assert len(demand._blocks) == 1
 
 
 def _blocks_are_full(demand: Demand) -> None:
-    sizes = [len(block.turns) for block in demand._blocks]
+    sizes = [len(block.sort_keys) for block in demand._blocks]
     assert all(0 < size <= module._MOST for size in sizes)
     assert all(one + other > module._MOST // 2 for one, other in pairwise(sizes))

@@ -1,7 +1,7 @@
-"""Pods that stand in one lane are judged as one: they must be alike in all that is looked at.
+"""Pods of one class are judged as one: they must be alike in all that is looked at.
 
-Held against `with_nothing_noted`, where each pod has a lane of its own. That this finds a lane that
-is told apart by too little is tried with every part of its key left out in turn.
+Compared with `with_nothing_noted`, where each pod has a class of its own. That this finds a class
+whose key says too little is tried with every part of the key left out in turn.
 """
 
 import random
@@ -18,7 +18,7 @@ from cardquota.quota.pending.gang import Gang
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.pod_record import PodRecord
 
-from ..open_books import next_opening, with_nothing_noted
+from ..plain_totals import next_opening, with_nothing_noted
 from ..releasing import release
 
 STEPS = 40
@@ -43,7 +43,7 @@ UNLIKE: tuple[Change, ...] = (
 """What may be different about a pod."""
 
 
-class Lines:
+class ClassCluster:
     """A small cluster, by dice, whose pods differ in two or three things, and in most in none."""
 
     def __init__(self, seed: int) -> None:
@@ -113,84 +113,90 @@ class Lines:
 
 
 @pytest.fixture(autouse=True)
-def lanes_of_one_gang(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pod never joins a lane whose pods have another gang than it has, or none."""
+def classes_of_one_gang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pod never joins a class whose pods have another gang than it has, or none."""
     join = PendingQueue.join
 
     def checked(
-        line: PendingQueue, record: PodRecord, key: Hashable, gang: Gang | None = None
+        pending: PendingQueue, record: PodRecord, key: Hashable, gang: Gang | None = None
     ) -> None:
-        if key in line.lanes and line.lanes[key].gang is not gang:
-            raise LookupError(f"{record.facts.name} joins a lane of another gang")
-        join(line, record, key, gang)
+        if key in pending.classes and pending.classes[key].gang is not gang:
+            raise LookupError(f"{record.facts.name} joins a class of another gang")
+        join(pending, record, key, gang)
 
     monkeypatch.setattr(PendingQueue, "join", checked)
 
 
 def first_difference(seed: int) -> str:
     """Where somebody waits who would go if nothing were shared; empty: nowhere."""
-    lines = Lines(seed)
+    cluster = ClassCluster(seed)
     for step in range(STEPS):
-        lines.step()
+        cluster.step()
         for queue in QUEUES:
-            account = lines.ledger.account(queue)
+            account = cluster.ledger.account(queue)
             assert account is not None
-            found, expected = next_opening(lines.ledger, queue), with_nothing_noted(
-                lines.ledger, account
+            found, expected = next_opening(cluster.ledger, queue), with_nothing_noted(
+                cluster.ledger, account
             )  # fmt: skip
             if found != expected:
                 return f"seed {seed}, step {step}: {queue} opens {found}, alone {expected}"
-        if lines.dice.random() < 0.4:
-            release(lines.ledger, lines.dice.choice(QUEUES))
-    return what_is_left(lines)
+        if cluster.dice.random() < 0.4:
+            release(cluster.ledger, cluster.dice.choice(QUEUES))
+    return what_is_left(cluster)
 
 
-def what_is_left(lines: Lines) -> str:
+def what_is_left(cluster: ClassCluster) -> str:
     """What a queue still remembers of those who waited once all are gone; empty: nothing."""
-    for uid in list(lines.ledger.pods):
-        lines.ledger.pod_gone(uid)
+    for uid in list(cluster.ledger.pods):
+        cluster.ledger.pod_gone(uid)
     for queue in QUEUES:
-        account = lines.ledger.account(queue)
+        account = cluster.ledger.account(queue)
         assert account is not None
-        line = account.waiting
-        if line.lanes or line.deny_lanes or line._by_gang or line._blocked or list(line.shelves):
+        pending = account.pending
+        if (
+            pending.classes
+            or pending.deny_classes
+            or pending._by_gang
+            or pending._blocked
+            or list(pending.inadmissible)
+        ):
             return f"{queue} remembers who is gone"
     return ""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_who_shares_a_lane_goes_when_it_would_alone(seed: int) -> None:
+def test_who_shares_a_class_goes_when_it_would_alone(seed: int) -> None:
     assert first_difference(seed) == ""
 
 
 # --- and it is found where they share too much ------------------------------------------------
 
-LaneOf = Callable[[Ledger, PodRecord], tuple[tuple[Hashable, ...], Gang | None]]
+ClassKeyOf = Callable[[Ledger, PodRecord], tuple[tuple[Hashable, ...], Gang | None]]
 
 
 def parts() -> int:
     ledger = a_ledger(*CARDS, a_queue("red"), a_pod("a").in_queue("red").asking_for(1).gated())
-    key, _ = ledger._lane(ledger.pods["uid-a"])
+    key, _ = ledger._class_key(ledger.pods["uid-a"])
     assert isinstance(key, tuple)
     return len(key)
 
 
 @pytest.mark.parametrize("part", range(parts()))
-def test_a_lane_that_forgets_a_part_of_its_key_is_found(
+def test_a_class_that_forgets_a_part_of_its_key_is_found(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole: LaneOf = Ledger._lane  # type: ignore[assignment]
+    whole: ClassKeyOf = Ledger._class_key  # type: ignore[assignment]
 
     def forgetful(ledger: Ledger, record: PodRecord) -> tuple[Hashable, Gang | None]:
         key, gang = whole(ledger, record)
         return (*key[:part], *key[part + 1 :]), gang
 
-    monkeypatch.setattr(Ledger, "_lane", forgetful)
+    monkeypatch.setattr(Ledger, "_class_key", forgetful)
     assert any(is_found(seed) for seed in SEEDS)
 
 
 def is_found(seed: int) -> bool:
-    """By another answer, or since the line does not hold together any more."""
+    """By another answer, or by an error of the pending queue."""
     try:
         return bool(first_difference(seed))
     except (LookupError, AttributeError):

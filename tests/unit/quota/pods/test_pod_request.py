@@ -1,4 +1,4 @@
-"""P2-P5: which cards could serve a pod, and what is wrong with the asking itself."""
+"""P2-P5: which cards could serve a pod, and what is wrong with the request itself."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_request import InvalidRequest, objection
+from cardquota.quota.pods.pod_request import InvalidRequest, invalid_request
 from cardquota.quota.vocabulary import Reason
 
 PRODUCT = f"{GPU}.product"
@@ -39,7 +39,7 @@ def objection_to(pod: PodBody, ledger: Ledger | None = None) -> InvalidRequest |
     account = ledger.account("queue")
     assert account is not None
     facts = pod.facts()
-    return objection(facts, ledger.request_of(facts, "queue"), account.quota, ledger)
+    return invalid_request(facts, ledger.request_of(facts, "queue"), account.quota, ledger)
 
 
 def assert_refused(pod: PodBody, *words: str, ledger: Ledger | None = None) -> None:

@@ -128,11 +128,11 @@ def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_th
     ledger = a_cluster(QUEUE.with_policy("Deny"), held("open"), a_member("gated").gated(), others)
     pods = own(ledger, a_member("new"))
     assert (pods.alike, pods.given_back) == (1, {})
-    account, lane = ledger.account("red"), ledger.pods["gated"].lane
-    assert pods.waiting == {lane: 1}
+    account, pod_class = ledger.account("red"), ledger.pods["gated"].class_key
+    assert pods.waiting == {pod_class: 1}
     assert on_the_way(ledger, account).amounts == {H200: 2}
     assert on_the_way(ledger, account, but=pods.waiting).amounts == {H200: 1}
-    assert on_the_way(ledger, account, but={lane: 2}).amounts == {}
+    assert on_the_way(ledger, account, but={pod_class: 2}).amounts == {}
 
 
 def test_pods_of_another_template_give_back_what_they_are_charged() -> None:

@@ -36,7 +36,7 @@ class History:
         self.ledger = a_ledger(*CARDS)
         self.world: dict[tuple[str, str], Any] = {}
         self.revision = 0
-        self.stirred: set[str] = set()
+        self.pending: set[str] = set()
         self.fifo = self.dice.random() < 0.3
         for name in ("red", "blue"):
             self.a_queue_is_written(name)
@@ -150,7 +150,7 @@ class History:
     # --- what is decided ----------------------------------------------------------------------
 
     def a_pass_is_left(self, queue: str, steps: int) -> None:
-        self.stirred |= self.ledger.dirty.take_pending() | {queue}
+        self.pending |= self.ledger.dirty.take_pending() | {queue}
         account = self.ledger.account(queue)
         for found in ReleasePass(self.ledger, account) if account else ():
             if found is not None and account is not None:
@@ -158,7 +158,7 @@ class History:
             steps -= 1
             if not steps:
                 return
-        self.stirred.discard(queue)
+        self.pending.discard(queue)
 
     def some_are_told(self, queue: str) -> None:
         account = self.ledger.account(queue)
@@ -168,10 +168,10 @@ class History:
 
     def open(self, account: Account, found: Opening) -> None:
         for record, _ in found.pods:
-            book = self.ledger.groups.get(record.facts.group)
-            whole = book is not None and not book.started
-            assert found.gang is (book if whole else None)
-            assert book is None or not whole or len(found.pods) == book.missing
+            group = self.ledger.groups.get(record.facts.group)
+            whole = group is not None and not group.started
+            assert found.gang is (group if whole else None)
+            assert group is None or not whole or len(found.pods) == group.missing
         before = {d: row.charged for d, row in account.rows.items()}
         if found.gang is not None:
             held = self.ledger.reserve(found.gang.key, found.queue, "t", found.asked)
@@ -187,10 +187,10 @@ class History:
 
     def all_is_looked_at(self) -> None:
         for _ in range(1_000):
-            self.stirred |= self.ledger.dirty.take_pending()
-            if not self.stirred:
+            self.pending |= self.ledger.dirty.take_pending()
+            if not self.pending:
                 break
-            self.a_pass_is_left(min(self.stirred), 1_000)
+            self.a_pass_is_left(min(self.pending), 1_000)
         else:
             raise AssertionError("it never comes to an end")
         assert drift(self.ledger) == {}

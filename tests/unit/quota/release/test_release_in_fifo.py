@@ -102,8 +102,8 @@ def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
 
 def test_fifo_goes_on_in_order_when_there_is_room() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3})
-    line = [waiting(f"p{n}", 1 + n % 2) for n in range(4)]
-    ledger = a_cluster(QUEUE.fifo(), held, *line)
+    pods = [waiting(f"p{n}", 1 + n % 2) for n in range(4)]
+    ledger = a_cluster(QUEUE.fifo(), held, *pods)
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-held")
     assert release(ledger)[0] == [["p0"], ["p1"]]
@@ -141,14 +141,14 @@ def test_fifo_says_how_many_are_before_a_pod_and_names_no_pod_of_another_namespa
 
 
 @pytest.mark.parametrize(("most", "said"), [(7, "12345"), (5, "11111")])
-def test_fifo_counts_in_so_many_lanes_and_no_more(
+def test_fifo_counts_in_so_many_classes_and_no_more(
     most: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each pod may be of a lane of its own: what is not counted is one at the least."""
-    monkeypatch.setattr(release_pass, "_MOST_LANES", most)
+    """Each pod may be of a class of its own: what is not counted is one at the least."""
+    monkeypatch.setattr(release_pass, "_MOST_CLASSES", most)
     held = waiting("held", 3).stamped("red", {H200: 3})
-    line = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
-    ledger = a_cluster(QUEUE.fifo(), held, *line)
+    pods = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
+    ledger = a_cluster(QUEUE.fifo(), held, *pods)
     texts = [refusal.verdict.text for refusal in release(ledger)[1]]
     assert said == "".join(text.partition("at least <")[2].partition(">")[0] for text in texts[1:])
 
@@ -176,8 +176,8 @@ def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody(
 
 def test_fifo_a_pass_goes_on_though_the_first_of_a_card_is_gone_meanwhile() -> None:
     held = [waiting("h2", 3).stamped("red", {H200: 3}), waiting("h8", 3).stamped("red", {H800: 3})]
-    line = [waiting("a"), waiting("y", 2, H800), waiting("z", 2, H800)]
-    ledger = a_cluster(QUEUE.fifo(), *held, *line)
+    pods = [waiting("a"), waiting("y", 2, H800), waiting("z", 2, H800)]
+    ledger = a_cluster(QUEUE.fifo(), *held, *pods)
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-h2")
     account = ledger.account("red")

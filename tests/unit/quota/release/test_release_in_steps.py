@@ -11,8 +11,8 @@ from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, InadmissibleClass
 from cardquota.quota.pending.demand import Demand
+from cardquota.quota.pending.fifo_index import FifoIndex
 from cardquota.quota.pending.inadmissible_classes import InadmissibleClasses
-from cardquota.quota.pending.kinds import Kinds
 from cardquota.quota.release import release_pass as module
 from cardquota.quota.release.release_judge import ReleaseJudge, Wait
 from cardquota.quota.release.release_pass import Opening, Refusal, ReleasePass, next_refusals
@@ -83,7 +83,7 @@ def test_e6_it_may_be_left_after_any_step(fifo: bool) -> None:
 def test_a_step_judges_one_candidate_and_touches_few(
     fifo: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With 1,000 unlike pods that wait, woken all at once."""
+    """With 1,000 unlike pods that wait, all activated at once."""
     work: list[str] = []
 
     def counted(owner: type, name: str) -> None:
@@ -103,7 +103,7 @@ def test_a_step_judges_one_candidate_and_touches_few(
     counted(ReleaseJudge, "judge")
     counted(InadmissibleClasses, "put")
     counted(InadmissibleClasses, "take")
-    counted(InadmissibleClasses, "note")
+    counted(InadmissibleClasses, "set_needs")
     steps = 0
     for _ in ReleasePass(ledger, red(ledger)):
         assert len(work) <= 2 * 64
@@ -113,17 +113,17 @@ def test_a_step_judges_one_candidate_and_touches_few(
     assert steps >= 500
 
 
-def test_e6_nobody_is_tried_while_some_are_still_to_be_woken() -> None:
-    """The last to be woken may come first."""
+def test_e6_nobody_is_tried_while_some_are_still_to_be_activated() -> None:
+    """The last to be activated may come first."""
     ledger = a_cluster(*(waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)))
     steps = list(zip(range(6), ReleasePass(ledger, red(ledger)), strict=False))
     assert [step for _, step in steps[:4]] == [None] * 4
     assert charge(ledger, steps[4][1]) == ["p000"]
 
 
-@pytest.mark.parametrize("shelved", [False, True])
+@pytest.mark.parametrize("inadmissible", [False, True])
 def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
-    shelved: bool, monkeypatch: pytest.MonkeyPatch
+    inadmissible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who comes before it is opened; nobody behind it is."""
     judged: list[str] = []
@@ -136,7 +136,7 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
     ledger = a_cluster(
         waiting("first").created(LONG_AGO), GANG, member("m1"), member("m2"), later(waiting("last"))
     )
-    if shelved:
+    if inadmissible:
         see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
         assert release(ledger)[0] == []
         ledger.pod_gone("uid-large")
@@ -245,7 +245,7 @@ def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
     assert len(found) >= 5
 
 
-def test_e6_fifo_looks_at_no_more_than_the_first_of_each_choice_of_cards(
+def test_e6_fifo_looks_at_no_more_than_the_first_of_each_card_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However many stand behind it: a pass that was left has to come to its end some day."""
@@ -310,8 +310,8 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(owner, name, noted)
 
-    counted(Kinds, "first_of")
-    counted(Kinds, "first_in")
+    counted(FifoIndex, "first_of")
+    counted(FifoIndex, "first_in")
     counted(InadmissibleClass, "may_fit")
     return found
 
@@ -320,8 +320,8 @@ def with_many_choices(number: int) -> Ledger:
     quota = {H200: 3, H800: 3, **{f"NVIDIA-A{n}": 1 for n in range(9)}}
     held = waiting("held").stamped("red", {H200: 1})
     first = waiting("a-first", 3).created(LONG_AGO)
-    line = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
-    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *line)
+    pods = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
+    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *pods)
 
 
 def test_e6_fifo_passes_over_any_number_of_choices_behind_one_card(
@@ -373,13 +373,13 @@ def test_e6_fifo_a_step_puts_few_aside_however_many_cards_somebody_waits_for(
     ledger = with_many_cards(20, 20)
     assert release(ledger)[0] == []
     aside: list[Any] = []
-    plain = Kinds.file
+    plain = FifoIndex.set_blocker
 
-    def noted(self: Kinds, *args: Any) -> None:
+    def noted(self: FifoIndex, *args: Any) -> None:
         aside.append(args)
         plain(self, *args)
 
-    monkeypatch.setattr(Kinds, "file", noted)
+    monkeypatch.setattr(FifoIndex, "set_blocker", noted)
     most = steps = 0
     for found in ReleasePass(ledger, red(ledger)):
         assert found is None
@@ -467,7 +467,7 @@ def test_e6_fifo_one_who_holds_up_nobody_is_held_up_itself_until_nobody_is_befor
     assert left_after_every_step(ledger) == ["z"]
 
 
-def test_a_shelf_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
+def test_a_class_of_those_who_ask_for_no_card_holds_nobody_up_in_fifo() -> None:
     def cpu(name: str, amount: str) -> Any:
         return waiting(name).naming(None).asking_for(0).with_cpu(amount)
 
@@ -494,7 +494,7 @@ def test_e6_in_fifo_who_asks_for_no_card_has_its_place_among_the_others() -> Non
     assert release(ledger)[0] == [["a"], ["b"], ["c"]]
 
 
-def test_cards_that_become_known_while_some_are_still_being_woken() -> None:
+def test_cards_that_become_known_while_some_are_still_being_activated() -> None:
     ledger = a_cluster(*(waiting(f"p{n:03}", 1, f"NVIDIA-A{n}") for n in range(200)))
     release(ledger)
     see(ledger, a_queue("one").with_quota({"NVIDIA-A1": 1}))
@@ -509,7 +509,7 @@ def test_cards_that_become_known_while_some_are_still_being_woken() -> None:
 # --- who is told ----------------------------------------------------------------------------
 
 
-def test_section_9_a_lane_is_told_in_pieces_and_each_of_it_once() -> None:
+def test_section_9_a_class_is_told_in_pieces_and_each_of_it_once() -> None:
     ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(100)))
     assert [step for step in ReleasePass(ledger, red(ledger)) if step] == []
     found = told(ledger)
@@ -520,7 +520,7 @@ def test_section_9_a_lane_is_told_in_pieces_and_each_of_it_once() -> None:
     assert told(ledger) == []
 
 
-def test_section_9_lanes_take_turns() -> None:
+def test_section_9_classes_take_turns() -> None:
     ledger = a_cluster(*(waiting(f"a{n:02}", 9) for n in range(40)), waiting("b", 8))
     list(ReleasePass(ledger, red(ledger)))
     assert [len(refusal.pods) for refusal in told(ledger)] == [32, 1, 8]
@@ -548,9 +548,9 @@ def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
     """They are asked again: none of thousands of texts is remembered."""
     ledger = a_cluster(*unlike(100), waiting("held", 3).stamped("red", {H200: 3}))
     list(ReleasePass(ledger, red(ledger)))
-    untold = red(ledger).waiting.untold
+    untold = red(ledger).pending.untold
     assert len(untold) == 100
-    assert sum(words is not None for words in untold._lanes.values()) == 32
+    assert sum(words is not None for words in untold._classes.values()) == 32
     found = told(ledger)
     assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
     assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}
@@ -559,7 +559,7 @@ def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
 def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It cannot: whatever makes room wakes nobody who is on a shelf, so the pass has to."""
+    """It cannot: whatever makes room activates nobody who is inadmissible, so the pass has to."""
     ledger = a_cluster(*unlike(40), waiting("held", 3).stamped("red", {H200: 3}))
     list(ReleasePass(ledger, red(ledger)))
     see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
@@ -595,7 +595,7 @@ def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None
     assert refusal.gang is ledger.groups["team/gang"]
 
 
-def test_section_9_a_gang_of_which_a_lane_is_gone_is_told_nothing_before_it_is_tried_again() -> (
+def test_section_9_a_gang_of_which_a_class_is_gone_is_told_nothing_before_it_is_tried_again() -> (
     None
 ):
     """Its words were not kept, so it would have to be asked for them."""
@@ -614,7 +614,7 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
     list(ReleasePass(ledger, red(ledger)))
-    kept = [words for words in red(ledger).waiting.untold._lanes.values() if words]
+    kept = [words for words in red(ledger).pending.untold._classes.values() if words]
     assert len({id(words) for words in kept}) == 2
     assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
 

@@ -211,11 +211,11 @@ def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_mor
 def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     assert release(ledger)[0] == [["a", "b"]]
-    book = ledger.groups["team/gang"]
-    assert book.assumed is not None
-    more = book.assumed._replace(amounts=((H200, 9),))
-    book._judged, book.assumed = (more, book.assumed.amounts), more
-    book.repost(ledger._account)
+    group = ledger.groups["team/gang"]
+    assert group.assumed is not None
+    more = group.assumed._replace(amounts=((H200, 9),))
+    group._judged, group.assumed = (more, group.assumed.amounts), more
+    group.repost(ledger._account)
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
@@ -550,7 +550,7 @@ def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
     assert release(ledger)[0] == [["g2-a", "g2-b"]]
 
 
-def test_a_gang_that_leaves_its_shelf_leaves_the_others_there() -> None:
+def test_a_gang_that_leaves_its_inadmissible_class_leaves_the_others_there() -> None:
     ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-g1-a")
@@ -591,7 +591,7 @@ def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
     assert not ledger.groups["team/g1"].lost_place
 
 
-def test_a_gang_of_thousands_costs_a_judgement_for_each_lane() -> None:
+def test_a_gang_of_thousands_costs_a_judgement_for_each_class() -> None:
     """E2: whether its members are alike, and not how many they are."""
     large = QUEUE.with_quota({H200: 4_000, H800: 4_000})
     alike = [member(f"a{n:04}", 2) for n in range(1_500)]
@@ -645,7 +645,7 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
 
 
-def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_lane() -> None:
+def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_class() -> None:
     """Who takes its place: as many of a kind as fit are found in one go."""
     extras = [member(f"m{n:04}") for n in range(1_000)]
     ledger = a_cluster(QUEUE.with_quota({H200: 999}), GANG.of(1_001), runs("run", 0), *extras)
@@ -729,13 +729,13 @@ def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
 
 
 def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() -> None:
-    """Its line has yet to hear of that."""
+    """Its pending queue has yet to hear of that."""
     ledger = a_cluster(GANG, member("a"), member("b"))
     account = ledger.account("red")
     assert account is not None
-    while account.waiting.refresh(ledger.epoch):
+    while account.pending.refresh(ledger.epoch):
         pass
-    candidate = account.waiting.next_active()
+    candidate = account.pending.next_active()
     assert candidate is not None
     reservation = ledger.reserve("team/gang", "red", "term-1", ((H200, 2),))
     ledger.confirm_reservation("team/gang", reservation, 9)

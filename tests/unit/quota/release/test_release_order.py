@@ -90,13 +90,13 @@ def test_one_that_is_added_again_goes_once_and_by_its_place_now() -> None:
     assert taken(order) == ["a"]
 
 
-def turns(order: QueueOrder, number: int, *, left: str, stirred: str = "") -> str:
-    """Who has the next turns, if all of `left` are never done and of `stirred` there always is
+def turns(order: QueueOrder, number: int, *, left: str, changing: str = "") -> str:
+    """Who has the next turns, if all of `left` are never done and of `changing` there always is
     news.
     """
     found = ""
     for _ in range(number):
-        order.add(stirred)
+        order.add(changing)
         while order.place_one():
             pass
         queue = order.take()
@@ -128,7 +128,7 @@ def test_e6_those_that_are_left_take_turns_by_priority() -> None:
 
 
 def test_nobody_waits_without_end_for_those_before_it_of_which_there_always_is_news() -> None:
-    assert turns(four_queues(), 10, left="d", stirred="ab") == "abcdabdabd"
+    assert turns(four_queues(), 10, left="d", changing="ab") == "abcdabdabd"
 
 
 def test_its_memory_is_bounded_however_often_a_place_changes() -> None:

@@ -161,7 +161,7 @@ def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
     assert release(ledger)[0] == [["a"]]
 
 
-# --- what is noted of those who wait, and what wakes them ---------------------------------------
+# --- what is noted of those who wait, and what activates them -----------------------------------
 
 
 @pytest.mark.parametrize("freed", [1, 2])

@@ -35,38 +35,38 @@ def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | No
 
 
 def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], list[Any]] | None:
-    """The same of a line that all have just joined, each in a lane of its own.
+    """The same of a pending queue that all have just joined, each in a class of its own.
 
-    Nothing is taken from one pod for another here. So whoever stands in a lane with somebody who is
-    not alike, and waits since that one does not fit, is found.
+    Here no pod is judged by another's answer. So one that waits only because it shares a class with
+    a pod that is not alike, and does not fit, is found.
     """
-    noted, account.waiting = account.waiting, PendingQueue(account.name)
-    lanes = {record: record.lane for record in ledger.pods.values()}
+    noted, account.pending = account.pending, PendingQueue(account.name)
+    keys = {record: record.class_key for record in ledger.pods.values()}
     for uid in noted.uids():
-        account.waiting.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
+        account.pending.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
     found = next_opening(ledger, account.name)
-    for record, lane in lanes.items():
-        record.lane = lane
-    for book in ledger.groups.values():
-        book.lines.pop(account.waiting, None)
-    account.waiting = noted
+    for record, key in keys.items():
+        record.class_key = key
+    for group in ledger.groups.values():
+        group.queues.pop(account.pending, None)
+    account.pending = noted
     return found
 
 
 def _gang_of(ledger: Ledger, uid: str) -> PodGroupState | None:
     """Section 2: the members of a group with minMember > 1 start together."""
-    book = ledger.groups.get(ledger.pods[uid].facts.group)
-    of_many = book is not None and book.facts is not None and book.facts.min_member > 1
-    return book if of_many else None
+    group = ledger.groups.get(ledger.pods[uid].facts.group)
+    of_many = group is not None and group.facts is not None and group.facts.min_member > 1
+    return group if of_many else None
 
 
 def left_over(ledger: Ledger) -> dict[str, Any]:
-    """Every collection of the ledger and of its node book that still holds something.
+    """Every collection of the ledger and of its node cache that still holds something.
 
     The catalog is left out: knowledge of cards outlives everything (D8).
     """
     found = {}
-    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger._loose):
+    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger._unstamped):
         for name, value in vars(owner).items():
             if isinstance(value, dict | set | list) and value:
                 found[f"{type(owner).__name__}.{name}"] = value

@@ -4,7 +4,7 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions import availabilities as chances
+from cardquota.quota.decisions import availabilities
 from cardquota.quota.decisions.availabilities import Availabilities
 from cardquota.quota.decisions.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
@@ -75,7 +75,7 @@ def test_the_nodes_are_walked_over_once_however_many_tolerate_differently(
     if picks:
         members = [pod.on_nodes_labelled({POOL: "x"}) for pod in members]
     ledger = of_gang(*nodes, *members, number=len(members))
-    records = sorted(ledger.pods.values(), key=lambda record: record.turn)
+    records = sorted(ledger.pods.values(), key=lambda record: record.sort_key)
     verdict, cards = judge_gang(ledger, records)
     assert verdict.fits
     assert cards == [((H200, 1),)] * len(members)
@@ -88,9 +88,9 @@ def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[Tole
     nodes = [tainted(f"n{n:03}", H800, f"team{n}") for n in range(100)]
     keys = [f"team{n}" for n in range(99, 99 + TOLERATIONS.most)]
     ledger = a_ledger(QUEUE, *nodes, tainted("full", H200, "team99", cards=0), member("p", *keys))
-    chance_of = Availabilities(ledger).of(ledger.pods["uid-p"])
-    assert chance_of is not None
-    assert [chance_of(H200), chance_of(H800)] == [0, 2]
+    availability_of = Availabilities(ledger).of(ledger.pods["uid-p"])
+    assert availability_of is not None
+    assert [availability_of(H200), availability_of(H800)] == [0, 2]
     assert {one.key for one in covers} == {"team99"}
 
 
@@ -106,11 +106,11 @@ def test_e7_those_who_tolerate_the_same_of_the_nodes_share_what_is_looked_at() -
     ledger = a_ledger(queue, *nodes, *members)
     asked = Availabilities(ledger)
     for n in range(len(members)):
-        chance_of = asked.of(ledger.pods[f"uid-m{n:02}"])
-        assert chance_of is not None
-        assert {chance_of(name) for name in names} == {0}
+        availability_of = asked.of(ledger.pods[f"uid-m{n:02}"])
+        assert availability_of is not None
+        assert {availability_of(name) for name in names} == {0}
     left = vars(asked)["_steps"]
-    assert left == chances.MOST_STEPS - 64 * (1 + 1 + 1) - 20 * 17
+    assert left == availabilities.MOST_STEPS - 64 * (1 + 1 + 1) - 20 * 17
 
 
 def test_e7_beyond_the_bound_of_comparisons_the_first_card_with_quota(
@@ -122,7 +122,7 @@ def test_e7_beyond_the_bound_of_comparisons_the_first_card_with_quota(
     ledger = of_gang(*nodes, tainted("full", H200, "team0", cards=0), *pods, number=3)
     # One of them: its toleration, ten kinds of nodes with a taint each; one of them has H200.
     compared, looked = 1 + 20, (16 + 1) + (16 + 10)
-    monkeypatch.setattr(chances, "MOST_STEPS", compared + looked + compared - 1)
+    monkeypatch.setattr(availabilities, "MOST_STEPS", compared + looked + compared - 1)
     release(ledger)
     assert cards_of(ledger, "a", "b", "c") == [{H800: 1}, {H200: 1}, {H800: 1}]
 
@@ -136,7 +136,7 @@ def test_e7_beyond_the_bound_of_looks_the_first_card_that_is_not_known_to_be_tak
     things = a_queue("red").with_quota({H200: 9, H800: 9, third: 9}), *nodes
     found = []
     for looks in (0, 1, 2, 3):
-        monkeypatch.setattr(chances, "MOST_STEPS", 1 + looks * 17)
+        monkeypatch.setattr(availabilities, "MOST_STEPS", 1 + looks * 17)
         group = a_group().in_queue("red").of(2)
         ledger = a_ledger(*things, group, member("p", names=names), member("q", names=names))
         release(ledger)

@@ -1,0 +1,92 @@
+"""The inadmissible classes of a fifo queue, by the set of cards that they ask for.
+
+A pass looks at the first class of every card set that nobody before it blocks. There may be very
+many card sets. So those that are blocked are listed by their blocker, a card that somebody before
+them waits for: as long as that is so, a pass skips the whole list.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+
+from .candidate import InadmissibleClass, SortKey
+
+Cards = frozenset[str]
+Row = list[tuple[SortKey, InadmissibleClass]]
+"""Sorted."""
+
+_NO_BLOCKER = ""
+"""Of card sets that were not blocked when they were looked at last."""
+
+
+class FifoIndex:
+    """Inadmissible classes by card set, and card sets by blocker, each list in order of release.
+
+    To add, to discard or to set a blocker costs by the logarithm of their number.
+    """
+
+    __slots__ = ("_blocker_of", "_by_blocker", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: dict[Cards, Row] = {}
+        self._blocker_of: dict[Cards, str] = {}
+        self._by_blocker: dict[str, list[tuple[SortKey, Cards]]] = {}
+        """A card set stands here with the sort key of its first class."""
+
+    def add(self, inadmissible: InadmissibleClass) -> None:
+        """A class begins to wait for its cards."""
+        row = self._rows.setdefault(inadmissible.cards, [])
+        before = row[0][0] if row else None
+        insort(row, (inadmissible.sort_key, inadmissible))
+        self._first_changed(inadmissible.cards, before, row[0][0])
+
+    def discard(self, inadmissible: InadmissibleClass) -> None:
+        """The inverse of `add`, called with the class as it was then."""
+        row = self._rows[inadmissible.cards]
+        before = row[0][0]
+        del row[bisect_left(row, (inadmissible.sort_key,))]
+        self._first_changed(inadmissible.cards, before, row[0][0] if row else None)
+        if not row:
+            del self._rows[inadmissible.cards], self._blocker_of[inadmissible.cards]
+
+    def first_of(self, cards: Cards, after: SortKey | None) -> InadmissibleClass | None:
+        """The first class after a sort key, of those that ask for just these cards."""
+        row = self._rows.get(cards, [])
+        place = bisect_right(row, after, key=_sort_key) if after else 0
+        return row[place][1] if place < len(row) else None
+
+    def firsts(self) -> list[tuple[SortKey, str]]:
+        """All blockers, each with the sort key of the first card set that it blocks."""
+        return [(listed[0][0], blocker) for blocker, listed in self._by_blocker.items()]
+
+    def first_in(
+        self, blocker: str, sort_key: SortKey, *, beyond: bool = False
+    ) -> tuple[SortKey, Cards] | None:
+        """The first card set of a blocker that has this sort key or a later one; `beyond`: a later
+        one.
+        """
+        listed = self._by_blocker.get(blocker, [])
+        place = bisect_left(listed, (sort_key,)) + beyond
+        return listed[place] if place < len(listed) else None
+
+    def set_blocker(self, cards: Cards, blocker: str = _NO_BLOCKER) -> None:
+        """Somebody before the first of these waits for this card of theirs; or nobody does."""
+        first = self._rows[cards][0][0]
+        self._first_changed(cards, first, None)
+        self._blocker_of[cards] = blocker
+        self._first_changed(cards, None, first)
+
+    def _first_changed(self, cards: Cards, before: SortKey | None, now: SortKey | None) -> None:
+        """The first class of a card set has another sort key; None: there is none."""
+        if before == now:
+            return
+        blocker = self._blocker_of.setdefault(cards, _NO_BLOCKER)
+        if before is not None:
+            listed = self._by_blocker[blocker]
+            del listed[bisect_left(listed, (before,))]
+            if not listed:
+                del self._by_blocker[blocker]
+        if now is not None:
+            insort(self._by_blocker.setdefault(blocker, []), (now, cards))
+
+
+def _sort_key(entry: tuple[SortKey, InadmissibleClass]) -> SortKey:
+    return entry[0]
