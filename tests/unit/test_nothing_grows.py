@@ -205,7 +205,7 @@ def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
         if number % 2 == 0:
             seen.add(f"uid-{number}")
     assert len(unseen.of("red", "")) == LIVES // 2
-    assert containers(unseen)["Unseen._queues[].passed"] == LIVES // 2
+    assert containers(unseen)["RecentAdmissions._queues[].passed"] == LIVES // 2
     now[0] = 2.0
     unseen.of("red", "")
     assert (
