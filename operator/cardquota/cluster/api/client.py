@@ -5,7 +5,7 @@ The one distinction that everything else rests on: `ApiError` says that a write 
 after their 504). Nothing is ever sent twice behind the caller's back.
 
 Why not the library's client: `kubernetes_asyncio` reports a refusal and a lost answer by one
-exception, hands out its own models where we decode partial structs, and costs 0.4 s and 39 MB to
+exception, hands out its own models where we decode partial structs, and costs 0.4 s and 37 MB to
 import. It runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
 """
 

@@ -1,18 +1,20 @@
-"""Access by kubeconfig: tokens, token files, client certificates, passwords; plugins on demand.
+"""Access by kubeconfig, read here; credential plugins are run by `kubernetes_asyncio`.
 
-The common cases are read here, because importing `kubernetes_asyncio` costs 0.4 s and 39 MB.
-It is imported only for users with an `exec` or `auth-provider` entry, for whom it runs the plugin.
+Why not its loader for all: it sends a token file with its line break and never reads it again,
+prefers the `token` beside it, leaves private keys in files until the process ends, takes the last
+current context where kubectl takes the first, looks for a user's files beside the cluster's, and
+fails for a context without a user. `test_kubeconfig_library` says so as soon as it does better.
+And it costs 0.4 s and 37 MB to import, so that is done for `exec` and `auth-provider` alone.
 """
 
 import asyncio
 import base64
-import binascii
 import os
 import ssl
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -22,12 +24,7 @@ _PLUGIN_TIMEOUT: Final = 60.0
 """Seconds after which a plugin that says nothing is given up."""
 
 
-class _Wire(msgspec.Struct, rename="kebab", kw_only=True):
-    base: Path = Path()
-    """Folder of the file it was read from: relative paths begin there."""
-
-
-class _Cluster(_Wire):
+class _Cluster(msgspec.Struct, rename="kebab"):
     server: str = ""
     certificate_authority: str | None = None
     certificate_authority_data: str | None = None
@@ -36,7 +33,7 @@ class _Cluster(_Wire):
     proxy_url: str | None = None
 
 
-class _User(_Wire):
+class _User(msgspec.Struct, rename="kebab"):
     token: str | None = None
     token_file: str | None = msgspec.field(default=None, name="tokenFile")
     client_certificate: str | None = None
@@ -49,31 +46,27 @@ class _User(_Wire):
     auth_provider: Any = None
 
 
-class _Context(_Wire):
+class _Context(msgspec.Struct):
     cluster: str = ""
     user: str = ""
 
 
-class _NamedCluster(msgspec.Struct):
-    name: str
-    cluster: _Cluster
+class _Entry(msgspec.Struct):
+    """Of any of the three lists: a name, and what has it."""
 
-
-class _NamedUser(msgspec.Struct):
-    name: str
-    user: _User
-
-
-class _NamedContext(msgspec.Struct):
-    name: str
-    context: _Context
+    name: str = ""
+    cluster: _Cluster = msgspec.field(default_factory=_Cluster)
+    user: _User = msgspec.field(default_factory=_User)
+    context: _Context = msgspec.field(default_factory=_Context)
+    base: Path = Path()
+    """Folder of the file it was read from: relative paths begin there."""
 
 
 class _File(msgspec.Struct, rename="kebab"):
     current_context: str = ""
-    clusters: list[_NamedCluster] | None = None
-    users: list[_NamedUser] | None = None
-    contexts: list[_NamedContext] | None = None
+    clusters: list[_Entry] | None = None
+    users: list[_Entry] | None = None
+    contexts: list[_Entry] | None = None
 
 
 async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
@@ -82,70 +75,57 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     Of several files, the first to say something wins; one that does not exist says nothing.
     Errors: AccessError.
     """
+    where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
     try:
-        cluster, user = _chosen(paths, context)
-        if user.exec is not None or user.auth_provider is not None:
-            return await _with_plugin(paths, cluster, context)
-        tls = _tls(cluster, user) if cluster.server.startswith("https") else None
-        return _access(cluster, tls, _authorization(user))
-    except (OSError, ssl.SSLError, binascii.Error) as error:
-        raise AccessError(f"kubeconfig {_listed(paths)}: {error}") from error
+        entry, user = _chosen(where, [path for path in paths if path.is_file()], context)
+        cluster = entry.cluster
+        tls = _tls(entry, user) if cluster.server.startswith("https") else None
+        if user.user.exec is None and user.user.auth_provider is None:
+            authorization = _authorization(user)
+        else:
+            authorization = await _plugin(where, user.user, tls)
+    except (OSError, ValueError) as error:
+        raise AccessError(f"{where}: {error}") from error
+    server = cluster.server.rstrip("/")
+    return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
 
 
-def _listed(paths: Sequence[Path]) -> str:
-    return os.pathsep.join(map(str, paths))
-
-
-def _chosen(paths: Sequence[Path], name: str) -> tuple[_Cluster, _User]:
-    clusters: dict[str, _Cluster] = {}
-    users: dict[str, _User] = {}
-    contexts: dict[str, _Context] = {}
-    files = [path for path in paths if path.is_file()]
+def _chosen(where: str, files: list[Path], name: str) -> tuple[_Entry, _Entry]:
+    """The cluster and the user of the context."""
+    clusters: dict[str, _Entry] = {}
+    users: dict[str, _Entry] = {}
+    contexts: dict[str, _Entry] = {}
     if not files:
-        raise AccessError(f"kubeconfig {_listed(paths)}: there is no such file")
+        raise AccessError(f"{where}: there is no such file")
     for path in files:
         try:
             file = msgspec.yaml.decode(path.read_bytes(), type=_File)
         except msgspec.MsgspecError as error:
             raise AccessError(f"kubeconfig {path}: {error}") from error
         name = name or file.current_context
-        for c in file.clusters or ():
-            _first(clusters, c.name, c.cluster, path)
-        for u in file.users or ():
-            _first(users, u.name, u.user, path)
-        for k in file.contexts or ():
-            _first(contexts, k.name, k.context, path)
+        lists = (clusters, file.clusters), (users, file.users), (contexts, file.contexts)
+        for known, entries in lists:
+            for entry in entries or ():
+                entry.base = path.parent
+                known.setdefault(entry.name, entry)
     if not name:
-        raise AccessError(f"kubeconfig {_listed(paths)}: no context is named, and none is current")
-    context = contexts.get(name)
-    cluster = clusters.get(context.cluster) if context else None
-    if context is None or cluster is None or not cluster.server:
-        raise AccessError(f"kubeconfig {_listed(paths)}: no server for the context {name!r}")
-    return cluster, users.get(context.user, _User())
+        raise AccessError(f"{where}: no context is named, and none is current")
+    context = contexts.get(name, _Entry()).context
+    cluster = clusters.get(context.cluster)
+    if cluster is None or not cluster.cluster.server:
+        raise AccessError(f"{where}: no server for the context {name!r}")
+    return cluster, users.get(context.user, _Entry())
 
 
-_W = TypeVar("_W", bound=_Wire)
-
-
-def _first(known: dict[str, _W], name: str, entry: _W, path: Path) -> None:
-    entry.base = path.parent
-    known.setdefault(name, entry)
-
-
-def _access(cluster: _Cluster, tls: ssl.SSLContext | None, authorization: Authorization) -> Access:
-    return Access(
-        cluster.server.rstrip("/"), tls, authorization, cluster.tls_server_name, cluster.proxy_url
-    )
-
-
-def _tls(cluster: _Cluster, user: _User) -> ssl.SSLContext:
-    ca = _pem(cluster.base, cluster.certificate_authority, cluster.certificate_authority_data)
+def _tls(entry: _Entry, entry_of_user: _Entry) -> ssl.SSLContext:
+    cluster, user, base = entry.cluster, entry_of_user.user, entry_of_user.base
+    ca = _pem(entry.base, cluster.certificate_authority, cluster.certificate_authority_data)
     tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
     if cluster.insecure_skip_tls_verify:
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
-    certificate = _pem(user.base, user.client_certificate, user.client_certificate_data)
-    key = _pem(user.base, user.client_key, user.client_key_data)
+    certificate = _pem(base, user.client_certificate, user.client_certificate_data)
+    key = _pem(base, user.client_key, user.client_key_data)
     if certificate and key:
         # The ssl module reads keys from files only: one that nobody else may read, for a moment.
         with tempfile.NamedTemporaryFile() as file:
@@ -161,9 +141,10 @@ def _pem(base: Path, path: str | None, data: str | None) -> bytes | None:
     return (base / path).read_bytes() if path else None
 
 
-def _authorization(user: _User) -> Authorization:
+def _authorization(entry: _Entry) -> Authorization:
+    user = entry.user
     if user.token_file:
-        return TokenFile(user.base / user.token_file)
+        return TokenFile(entry.base / user.token_file)
     value: str | None = None
     if user.token:
         value = f"Bearer {user.token}"
@@ -176,7 +157,7 @@ def _authorization(user: _User) -> Authorization:
     return fixed
 
 
-async def _with_plugin(paths: Sequence[Path], cluster: _Cluster, context: str) -> Access:
+async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Shared":
     """Let `kubernetes_asyncio` run the plugin, now and whenever its token is about to end.
 
     Guarantees: one run at a time, whoever asks, and one that is slow goes on when who asked for it
@@ -185,39 +166,37 @@ async def _with_plugin(paths: Sequence[Path], cluster: _Cluster, context: str) -
     plugin which hangs is ended: after 60 s it is left alone, and the next request runs another.
     """
     from kubernetes_asyncio.client.configuration import Configuration
-    from kubernetes_asyncio.config import load_kube_config
+    from kubernetes_asyncio.config import load_kube_config_from_dict
 
-    configuration = Configuration()
+    entries = {"exec": user.exec, "auth-provider": user.auth_provider}
+    # No more than the library needs to run it: the rest is read here.
+    config = {
+        "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": {"server": ""}}],
+        "users": [{"name": "it", "user": {k: v for k, v in entries.items() if v is not None}}],
+    }
+    found = Configuration()
     try:
-        loader = await load_kube_config(
-            config_file=_listed(paths),
-            context=context or None,
-            client_configuration=configuration,
-            persist_config=False,
-        )
+        loader = await load_kube_config_from_dict(config, client_configuration=found)
+        # The library looks for a certificate only where there is a server by https: not here.
+        if tls is not None and found.cert_file:
+            tls.load_cert_chain(found.cert_file, found.key_file)
     except Exception as error:
-        raise AccessError(f"kubeconfig {_listed(paths)}: {error}") from error
-    tls = None
-    if cluster.server.startswith("https"):
-        tls = _tls(cluster, _User())
-        if configuration.cert_file:
-            tls.load_cert_chain(configuration.cert_file, configuration.key_file)
+        raise AccessError(f"{where}: {error}") from error
 
     async def refreshed() -> str | None:
         try:
             async with asyncio.timeout(_PLUGIN_TIMEOUT):
-                if loader.provider == "gcp":
-                    await loader.load_gcp_token()
-                elif loader.provider is None:
-                    await loader.load_from_exec_plugin()
+                await loader.load_and_set(found)
         except TimeoutError as error:
             raise AccessError("the kubeconfig's plugin said nothing for 60 s") from error
         except Exception as error:
             raise AccessError(f"the kubeconfig's plugin failed: {error}") from error
-        token: str | None = getattr(loader, "token", None)
+        token: str | None = found.api_key.get("BearerToken")
         return token
 
-    return _access(cluster, tls, Shared(refreshed))
+    return Shared(refreshed)
 
 
 class Shared:

@@ -4,6 +4,10 @@ The one rule: *a certificate is served once every API server has had the time to
 It holds whoever made the certificate and in whatever order Secret and caBundle changed: our own
 rotation (`rotation`), cert-manager's, which changes CA and certificate in one write, a Secret that
 was deleted or edited by hand. Until then the one before goes on being served, while it is valid.
+
+Why not a library: `cryptography` makes them (`certificates`), but none knows three replicas and one
+caBundle. Kopf's webhook server makes a certificate of its own in each process, and serves it before
+any API server, which takes up to `KNOWN_AFTER`, has learnt of its CA.
 """
 
 import logging

@@ -3,6 +3,10 @@
 Everything that could make two leaders is decided against leading: the deadline counts from
 *sending* the last successful renewal, a renewal of unknown outcome is none, and another one's
 Lease is taken only after it was seen unchanged for its whole duration on our own clock.
+
+Why not a library's elector: those of the client libraries leave a leader running after a connection
+error, and count up to a retry period and a request more than the renew deadline, by a clock that
+may be set; Kopf's peering is no election.
 """
 
 import asyncio

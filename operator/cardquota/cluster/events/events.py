@@ -1,4 +1,8 @@
-"""Events on objects, for people: one per change of the reason, written in the background."""
+"""Events on objects, for people: one per change of the reason, written in the background.
+
+Why not Kopf's: it writes one for every call, tries each for up to 54 s, and keeps those that wait
+without a bound; here they are 10,000, and a namespace that refuses its own holds up no other.
+"""
 
 import asyncio
 import logging

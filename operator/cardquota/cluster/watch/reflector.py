@@ -2,6 +2,10 @@
 
 list (in pages) -> watch from the list's revision -> watch again from the last revision applied,
 for as long as the API server remembers it; after a 410 list again and work out what vanished.
+
+Why not Kopf's watches: a pod event takes them 1.0 to 1.5 ms, and 12 to 20 us where a partial struct
+is decoded; 100,000 pods are 3.3 GB as their dicts, and 72 MB as what is kept of them; and after a
+410 they never report what was deleted in the gap.
 """
 
 import asyncio

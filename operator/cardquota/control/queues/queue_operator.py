@@ -7,17 +7,20 @@ by message (`post`), and what Kopf sees of a queue is compared with them by the 
 
 import asyncio
 import logging
-import os
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import kopf
+import aiohttp
 
+from ...cluster.api.access import Access
 from ...cluster.api.client import APPLY_PATCH, Client
+from ...cluster.api.find_access import find_access
+from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
+from .lean_kopf import kopf
 from .status_writer import StatusWriter
 
 _LOG = logging.getLogger(__name__)
@@ -113,14 +116,15 @@ class QueueOperator:
     async def _serve(self, end: asyncio.Event) -> None:
         if self._stop.is_set():  # before there was anything to set
             return
-        client = await Client.connect()
+        access = await find_access()
+        client, session = Client(access), open_session(access)
         writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
         try:
             if self._stop.is_set():
                 return
             self._ask_all()
             await kopf.operator(
-                registry=_registry(writer),
+                registry=_registry(writer, access, session),
                 settings=_settings(),
                 standalone=True,
                 clusterwide=True,
@@ -130,6 +134,7 @@ class QueueOperator:
             self._writer = None
             writer.close()
             await client.close()
+            await session.close()
 
 
 class _Apply:
@@ -157,13 +162,15 @@ def _settings() -> kopf.OperatorSettings:
     return settings
 
 
-def _registry(writer: StatusWriter) -> kopf.OperatorRegistry:
+def _registry(
+    writer: StatusWriter, access: Access, session: aiohttp.ClientSession
+) -> kopf.OperatorRegistry:
     registry = kopf.OperatorRegistry()
 
-    async def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
-        if os.environ.get("KUBECONFIG"):
-            return kopf.login_with_kubeconfig(**kwargs)
-        return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
+    # Kopf's own logins know no token files, no plugins and no server names. After a 401 it takes no
+    # session that it had before: it ends, and is started again with what `find_access` finds then.
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
 
     async def seen(event: Any, name: str | None, uid: str | None, status: Any, **_: Any) -> None:
         if name is None:

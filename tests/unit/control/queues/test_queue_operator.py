@@ -52,9 +52,11 @@ class Server:
     def __init__(self) -> None:
         self.watches = 0
         self.fails = True
-        self.url = ""
+        self.said: set[str | None] = set()
+        """Who asked, by the header `Authorization`."""
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.said.add(request.headers.get("Authorization"))
         if request.path in DISCOVERY:
             return web.json_response(DISCOVERY[request.path])
         if "watch" not in request.query:
@@ -83,8 +85,9 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         "clusters": [
             {"name": "k", "cluster": {"server": f"http://127.0.0.1:{runner.addresses[0][1]}"}}
         ],
-        "users": [{"name": "u", "user": {"token": "t"}}],
+        "users": [{"name": "u", "user": {"tokenFile": "token"}}],
     }
+    (tmp_path / "token").write_text("t\n")
     (tmp_path / "config").write_text(json.dumps(config))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
     monkeypatch.setattr(module, "_RESTART", 0.01)
@@ -115,6 +118,7 @@ async def test_it_ends_at_once_when_the_term_does(server: Server) -> None:
     loop = asyncio.get_running_loop()
     begun = loop.time()
     await operator.stop(5)
+    assert server.said == {"Bearer t"}
     assert loop.time() - begun < 2
     assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
 
