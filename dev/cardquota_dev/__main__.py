@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from .build.build import build as build_binaries
-from .demo.person import PATIENCE
-from .demo.play import FILES as STORY_FILES
-from .demo.play import play
+from .demo.runner import FILES as STORY_FILES
+from .demo.runner import play
+from .demo.user import PATIENCE
 from .failure import PlaneError
 from .paths import DEFAULT_PLANE
 from .plane.folder import Folder

@@ -16,10 +16,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team
 
+from .create_rates import door_rates
 from .crowd import Crowd
-from .door_rates import door_rates
-from .doors import doors
 from .figure import Figure, Report
+from .webhook_variants import doors
 from .whole_way import idle, saturated
 
 _PLENTY: Final = {T1000: 1_000_000}

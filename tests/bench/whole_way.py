@@ -13,10 +13,10 @@ from time import monotonic
 from typing import Any, Final
 
 from .crowd import Crowd, call
-from .doors import NONE, OURS, labels
 from .figure import Figure, Report, median
 from .pod_bodies import plain, queued
 from .pod_watch import PodWatch
+from .webhook_variants import NONE, OURS, labels
 
 _ROUNDS: Final = 5
 _SLICES: Final = 2

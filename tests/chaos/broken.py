@@ -26,7 +26,7 @@ from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_group_writer import GroupKeeper
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v

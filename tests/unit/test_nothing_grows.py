@@ -20,15 +20,15 @@ from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release.pod_group_writer import GroupKeeper
+from cardquota.control.release.stamp_writer import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report
 from cardquota_webhooks.recent_admissions import RecentAdmissions
 
 from .containers import assert_nothing_grew, containers
-from .control.stage import Call, Script, lost, refused, stored, until
+from .control.fakes import Call, Script, lost, refused, stored, until
 from .lives import Feed, a_life_of_everything, a_team_at_the_gate, through_the_gate
 
 LIVES = 250

@@ -6,9 +6,9 @@ from typing import Any
 
 from cardquota.quota import vocabulary as v
 
-from .person import Person
 from .recount import recount, waits, written
 from .step_error import StepError
+from .user import Person
 
 _POLL = 0.2
 

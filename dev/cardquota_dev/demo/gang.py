@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from .answer import Answer, Expectation, row, rows, says
-from .cast import Cast
+from .context import Cast
 
 _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=train"
 _STARTED = (

@@ -1,7 +1,7 @@
 """Quotas are annotations of Queues: an administrator writes them, everybody sees them."""
 
 from .answer import row, says
-from .cast import Cast
+from .context import Cast
 
 
 def queues_get_quotas(cast: Cast) -> None:

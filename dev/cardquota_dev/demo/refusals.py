@@ -1,6 +1,6 @@
 """What can never fit is refused at create: which rule it breaks, and what to do."""
 
-from .cast import Cast
+from .context import Cast
 
 
 def each_refusal_says_why(cast: Cast) -> None:

@@ -2,7 +2,7 @@
 
 from .agreement import until_all_agree
 from .answer import row, rows
-from .cast import Cast
+from .context import Cast
 
 _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=tune"
 

@@ -1,7 +1,7 @@
 """A service that scales out gets its answer at once."""
 
 from .answer import row, rows, says
-from .cast import Cast
+from .context import Cast
 
 TOO_MANY = (
     "Queue <research> has insufficient <NVIDIA-H200> quota: "

@@ -25,8 +25,8 @@ from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
-from .release.groups import GroupKeeper
-from .release.stamp_keeper import StampKeeper
+from .release.pod_group_writer import GroupKeeper
+from .release.stamp_writer import StampKeeper
 from .reports.audit import report_unadmitted
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cardquota_dev.demo.play import FILES
-from cardquota_dev.demo.story import STORY
+from cardquota_dev.demo.runner import FILES
+from cardquota_dev.demo.steps import STORY
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import marked
 from cardquota_dev.plane.state import read_state

@@ -10,12 +10,12 @@ from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports
-from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release.pod_group_writer import GroupKeeper
+from cardquota.control.release.stamp_writer import StampKeeper
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 
-from .stage import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
+from .fakes import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
 
 THREE = a_queue().with_quota({H200: 3})
 GANG = a_group().in_queue("queue").of(2)

@@ -19,7 +19,7 @@ from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
 from cardquota.settings import Settings
 
-from .stage import Script, Told, a_world, charged, lost, no_charge_is_left, until
+from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
 
 
 class Quiet:

@@ -11,7 +11,7 @@ from builders import GPU, H200, a_pod, a_queue
 from cardquota_webhooks.server import LARGEST_BODY
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .door import UID, Door, request_of, review_of
+from .endpoint import UID, Door, request_of, review_of
 
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
 PATHS = ("/mutate", "/validate")

@@ -6,7 +6,7 @@ from builders import H200, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from .door import Door
+from .endpoint import Door
 
 THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
 BY_POLICY = {"gate": "policy", "unseen_wait": 0}

@@ -13,7 +13,7 @@ from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.vocabulary import Reason
 from cardquota_webhooks import pods, queues, resizes, workloads
 
-from .door import Door, request_of
+from .endpoint import Door, request_of
 
 QUEUE = a_queue("queue").with_quota({H200: 3})
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)

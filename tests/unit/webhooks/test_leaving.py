@@ -4,7 +4,7 @@ import asyncio
 
 from builders.pod import a_pod
 
-from .door import Door, request_of, review_of
+from .endpoint import Door, request_of, review_of
 
 
 async def kept(door: Door) -> bool:

@@ -11,7 +11,7 @@ from cardquota_webhooks import workloads
 from cardquota_webhooks.review import Answer, decode
 from cardquota_webhooks.workloads import WorkloadReviews
 
-from .door import Door, review_of
+from .endpoint import Door, review_of
 from .workload_review import THREE, asked, own, pod, running, stored, warned
 
 MANY = 200

@@ -21,7 +21,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 
-from .door import UID, Door, patched, request_of
+from .endpoint import UID, Door, patched, request_of
 
 THREE = a_queue().with_quota({H200: 3})
 MIRROR = "kubernetes.io/config.mirror"

@@ -6,7 +6,7 @@ from builders import H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import messages
 
-from .door import Door, request_of, review_of
+from .endpoint import Door, request_of, review_of
 
 GOOD = a_queue().with_quota({H200: 3})
 

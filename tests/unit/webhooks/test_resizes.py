@@ -8,7 +8,7 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from .door import Door, Said, request_of
+from .endpoint import Door, Said, request_of
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 POD = (

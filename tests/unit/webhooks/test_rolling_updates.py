@@ -7,7 +7,7 @@ import pytest
 from builders import H200, H800
 from builders.pod import PodBody
 
-from .door import Door
+from .endpoint import Door
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 RESTARTED = pod().annotated("kubectl.kubernetes.io/restartedAt", "now")

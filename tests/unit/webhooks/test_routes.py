@@ -9,7 +9,7 @@ import pytest
 from cardquota.install.webhook_objects import mutating, validating
 from cardquota.settings import Settings, Webhook
 
-from .door import Door
+from .endpoint import Door
 
 
 def sent_to_us() -> list[tuple[str, str, str]]:

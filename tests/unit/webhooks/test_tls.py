@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 from cardquota_webhooks.server import serve
 from cardquota_webhooks.tls import load, server_context
 
-from .door import Door
+from .endpoint import Door
 
 
 def a_pair(

@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, H800, a_node, a_pod, a_queue
 
-from .door import Door
+from .endpoint import Door
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 

@@ -10,7 +10,7 @@ from cardquota.cluster.watch.feed import watched
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
-from .door import Door, Said
+from .endpoint import Door, Said
 from .workload_review import GROUPS, THREE, pod, running, warned
 
 

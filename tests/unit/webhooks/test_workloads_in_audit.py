@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, a_namespace
 
-from .door import Door
+from .endpoint import Door
 from .workload_review import THREE, own, pod, stored, warned
 
 AUDITED = a_namespace("team").in_mode("audit").at_revision(2)

@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota_webhooks.controllers import KINDS
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .door import Door, Said
+from .endpoint import Door, Said
 
 THREE = a_queue().with_quota({H200: 3})
 GROUPS = {resource: group for group, resource in WORKLOADS}

@@ -20,8 +20,8 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
 from .gate import GateOpener, Opened
-from .groups import GroupKeeper
 from .namespace_circuit_breaker import Start
+from .pod_group_writer import GroupKeeper
 from .reservation_timeouts import ReservationTimeouts
 from .slots import Claim, Slot, Slots
 

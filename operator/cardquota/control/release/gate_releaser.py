@@ -24,17 +24,17 @@ from ...quota.release.release_pass import Opening, ReleasePass
 from ...quota.stamp import Stamp
 from ..references import pod_reference
 from ..time_slice import TimeSlice
+from .background_writes import Upkeep
 from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
-from .groups import GroupKeeper
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
-from .refusals import Refusals
+from .pod_group_writer import GroupKeeper
 from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
-from .stamp_keeper import StampKeeper
-from .upkeep import Upkeep
+from .stamp_writer import StampKeeper
+from .wait_reports import Refusals
 
 _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""

@@ -13,8 +13,7 @@ from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
-from ..leader import GANG, THREE, Leader, leading, reservations, waiting
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Call,
@@ -27,6 +26,7 @@ from ..stage import (
     stored,
     until,
 )
+from ..leader import GANG, THREE, Leader, leading, reservations, waiting
 
 pytestmark = pytest.mark.usefixtures("soon")
 

@@ -20,7 +20,7 @@ from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.release.release_pass import Opening, openings
 from cardquota.quota.stamp import Stamp
 
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Script,

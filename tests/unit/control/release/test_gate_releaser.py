@@ -10,8 +10,8 @@ from builders import H200, H800, a_namespace, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
+from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, THREE, Leader, leading, waiting
-from ..stage import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 
 pytestmark = pytest.mark.usefixtures("soon")
 

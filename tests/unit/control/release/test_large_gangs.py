@@ -15,8 +15,8 @@ from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
+from ..fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, Leader, leading, reservations, waiting
-from ..stage import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})

@@ -11,8 +11,8 @@ from cardquota.control.release import gate_releaser as module
 from cardquota.control.time_slice import SLICE, TimeSlice
 from cardquota.quota.release.release_judge import ReleaseJudge
 
+from ..fakes import charged, no_charge_is_left, refused, until
 from ..leader import Leader, leading, waiting
-from ..stage import charged, no_charge_is_left, refused, until
 
 
 def test_a_slice_is_over_after_20_ms() -> None:

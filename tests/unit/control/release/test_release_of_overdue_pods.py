@@ -3,8 +3,8 @@
 from builders import H200, a_namespace, a_pod, a_queue
 from cardquota.quota import vocabulary as v
 
+from ..fakes import until
 from ..leader import Leader, leading
-from ..stage import until
 
 TEAM = a_namespace("team").with_default_queue("red")
 RED, BLUE = (a_queue(name).with_quota({H200: 3}) for name in ("red", "blue"))

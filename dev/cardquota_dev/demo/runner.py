@@ -11,15 +11,15 @@ from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries
 from ..plane.folder import Folder
 from ..plane.state import State
-from .cast import Cast
 from .clock import Clock
+from .context import Cast
+from .demo_plane import theatre
 from .interruption import interruptible
 from .keeping import how_to_go_on
-from .person import PATIENCE, Person
 from .screen import Screen
 from .step_error import StepError
-from .story import STORY
-from .theatre import theatre
+from .steps import STORY
+from .user import PATIENCE, Person
 
 FILES = Path(__file__).with_name("files")
 """What the story's people apply."""

@@ -7,13 +7,13 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_group_writer import GroupKeeper
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Reservation, reservation_text
 
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Script,

@@ -4,8 +4,8 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import refusals
-from cardquota.control.release.refusals import Refusals
+from cardquota.control.release import wait_reports as refusals
+from cardquota.control.release.wait_reports import Refusals
 from cardquota.control.time_slice import TimeSlice
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
@@ -14,7 +14,7 @@ from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 
-from ..stage import Told, a_world, account
+from ..fakes import Told, a_world, account
 
 FULL = a_queue().with_quota({H200: 0})
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .person import Person
 from .screen import Screen
+from .user import Person
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ask, metric
 
 from .crowd import Crowd, call
-from .doors import AIOHTTP, GO, NONE, OURS, labels
 from .figure import Report, median
 from .pod_bodies import held, queued
+from .webhook_variants import AIOHTTP, GO, NONE, OURS, labels
 
 _DOORS: Final = (OURS, AIOHTTP, GO, NONE)
 _ROUNDS: Final = 5

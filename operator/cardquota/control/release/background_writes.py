@@ -9,7 +9,7 @@ from typing import Any
 
 from ...quota.ledger.ledger import Ledger
 from .retries import Retries
-from .stamp_keeper import StampKeeper
+from .stamp_writer import StampKeeper
 
 
 class Upkeep:

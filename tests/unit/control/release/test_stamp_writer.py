@@ -10,12 +10,12 @@ import pytest
 from builders import H200, H800, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release import stamp_keeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release import stamp_writer as stamp_keeper
+from cardquota.control.release.stamp_writer import StampKeeper
 from cardquota.quota import vocabulary as v
 
+from ..fakes import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 from ..leader import THREE, Leader, leading
-from ..stage import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 
 STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)

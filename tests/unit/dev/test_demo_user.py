@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cardquota_dev.demo.answer import says
-from cardquota_dev.demo.person import Person
 from cardquota_dev.demo.screen import Screen
 from cardquota_dev.demo.step_error import StepError
+from cardquota_dev.demo.user import Person
 
 PRETENDED = """\
 #!/bin/sh
