@@ -18,7 +18,7 @@ from cardquota.cluster.api.clock import boottime
 from cardquota.cluster.api.wire import decode_identity, revision_of
 from cardquota.cluster.election import takeover
 from cardquota.cluster.election.elector import Elector
-from cardquota.cluster.election.takeover import Source
+from cardquota.cluster.election.takeover import RevisionSource
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
@@ -61,7 +61,7 @@ def _no_fence(breaker: Breaker) -> None:
 
     async def at_once(
         elector: Elector,
-        reflectors: Sequence[Source],
+        reflectors: Sequence[RevisionSource],
         client: Client,
         *,
         settle: float = 3.0,
@@ -96,7 +96,7 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
 
 
 def _no_catch_up(breaker: Breaker) -> None:
-    async def nothing(reflector: Source, client: Client, named: int | None = None) -> None:
+    async def nothing(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
         pass
 
     breaker.replace(takeover, "_catch_up", nothing)

@@ -66,7 +66,7 @@ class Product(Replica):
     async def decide(self, newest: int) -> None:
         """What the leader does with it all: decide, tell, report."""
         self.writes.revision = newest
-        self.pulse.beat()
+        self.notifier.notify()
         begun = thread_time()
         self.leadership._flush_now()
         for _ in range(_ROUNDS):

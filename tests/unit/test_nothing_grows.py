@@ -48,7 +48,7 @@ def test_nothing_is_left_of_thousands_of_lives_in_ledger_and_watches() -> None:
     assert_nothing_grew(before, containers(ledger, feed))
     assert feed.undecodable == {"pods": 3}
     assert not list(ledger.accounts())
-    assert not [kind for kind, delivery in feed.deliveries.items() if len(delivery.known)]
+    assert not [kind for kind, delivery in feed.deliveries.items() if len(delivery.objects)]
     assert drift(ledger) == {}
 
 
@@ -70,11 +70,11 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         before = containers(ledger)
 
 
-def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
+def test_a_replica_that_never_leads_forgets_its_news_at_every_notification() -> None:
     """As `Leadership` does while there is no term."""
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
-    feed.pulse.listen(ledger.rest)
+    feed.notifier.listen(ledger.rest)
     before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
@@ -158,7 +158,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         reservation_timeout=300.0,
         clock=asyncio.get_running_loop().time,
     )
-    feed.pulse.listen(door.wake)
+    feed.notifier.listen(door.wake)
     deciding = asyncio.create_task(door.run())
 
     async def lives(numbers: Iterable[int]) -> None:
@@ -205,7 +205,7 @@ def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
         if number % 2 == 0:
             seen.add(f"uid-{number}")
     assert len(unseen.of("red", "")) == LIVES // 2
-    assert containers(unseen)["Unseen._queues[].passed"] == LIVES // 2
+    assert containers(unseen)["RecentAdmissions._queues[].passed"] == LIVES // 2
     now[0] = 2.0
     unseen.of("red", "")
     assert (

@@ -52,7 +52,7 @@ class PodReviews:
         self,
         ledger: Ledger,
         settings: Settings,
-        pulse: ChangeNotifier,
+        notifier: ChangeNotifier,
         exists: Exists,
         synced: Callable[[], bool],
         clock: Callable[[], float],
@@ -68,11 +68,11 @@ class PodReviews:
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
         self._late = late
-        self._patience = VisibilityWait(ledger, settings, pulse, exists)
+        self._patience = VisibilityWait(ledger, settings, notifier, exists)
         self._unseen = RecentAdmissions(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
-        pulse.listen(self._unseen.look)
+        notifier.listen(self._unseen.look)
 
     async def mutate(self, request: Request) -> Answer:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""

@@ -76,11 +76,11 @@ class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
     def __init__(
-        self, ledger: Ledger, settings: Settings, pulse: ChangeNotifier, exists: Exists
+        self, ledger: Ledger, settings: Settings, notifier: ChangeNotifier, exists: Exists
     ) -> None:
         self._ledger = ledger
         self._require_queue = settings.require_queue
-        self._patience = VisibilityWait(ledger, settings, pulse, exists)
+        self._patience = VisibilityWait(ledger, settings, notifier, exists)
         self._counting = asyncio.Lock()
 
     async def validate(self, request: Request) -> Answer:

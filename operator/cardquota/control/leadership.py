@@ -65,7 +65,7 @@ class Leadership:
         reflectors: Sequence[Reflector[Any]],
         events: EventRecorder,
         metrics: Metrics,
-        pulse: ChangeNotifier,
+        notifier: ChangeNotifier,
         settings: Settings,
         clock: Callable[[], float],
         failed: Callable[[BaseException], None],
@@ -87,8 +87,8 @@ class Leadership:
         self._namespaces = NamespaceReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
-        self._pulse = pulse
-        pulse.listen(self._beat)
+        self._notifier = notifier
+        notifier.listen(self._ledger_changed)
 
     def acquired(self, term: str) -> None:
         """The Lease is ours."""
@@ -117,7 +117,7 @@ class Leadership:
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor has to have seen, once that holds all that we wrote."""
-        if not await self._pulse.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
+        if not await self._notifier.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
@@ -194,8 +194,8 @@ class Leadership:
             clock=self._clock,
         )
 
-    def _beat(self) -> None:
-        """The ledger moved."""
+    def _ledger_changed(self) -> None:
+        """Wake the releaser, or forget what only a leader needs."""
         if self._door is None:
             self._ledger.rest()
             return

@@ -18,7 +18,7 @@ from cardquota_webhooks.tls import load, server_context
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
 from ..cluster.certificates.certificate_keeper import CertificateKeeper
-from ..cluster.certificates.certificate_store import GivenSecret, OwnSecret, Source
+from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
 from ..install.manifests import names as webhook_names
 from ..settings import Settings
@@ -102,7 +102,7 @@ class AdmissionEndpoint:
             _LOG.warning("%s", refused)
 
 
-def _source(settings: Settings, client: Client) -> Source:
+def _source(settings: Settings, client: Client) -> CertificateSource:
     webhook = settings.webhook
     names = serving_names(settings)
     if webhook.certificates == "own":

@@ -26,7 +26,7 @@ from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.watch.feed import watched
+from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
@@ -97,7 +97,7 @@ class Operator:
         self._client = client
         self._metrics = Metrics()
         self._loop_watch = LoopWatch(selector, self._metrics)
-        self._pulse = ChangeNotifier()
+        self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
@@ -105,10 +105,10 @@ class Operator:
             audit=settings.mode is InstallationMode.AUDIT,
             at_once=AT_ONCE,
         )
-        OverdueReads(self._ledger, self._pulse)
+        OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(client, instance=identity)
-        kinds = watched(self._ledger, self._pulse, self._count_undecodable)
+        kinds = watched_kinds(self._ledger, self._notifier, self._count_undecodable)
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
             for w in kinds
@@ -142,7 +142,7 @@ class Operator:
             self._needed,
             self._events,
             self._metrics,
-            self._pulse,
+            self._notifier,
             settings,
             time.monotonic,
             self._part_failed,
@@ -239,13 +239,13 @@ class Operator:
 
         exists = QueueLookup(self._client).exists
         pods = PodReviews(
-            self._ledger, self._settings, self._pulse, exists, synced, time.monotonic, late=late
+            self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
         )
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, lambda: synced() and not late()),
             QueueReviews(self._ledger),
-            WorkloadReviews(self._ledger, self._settings, self._pulse, exists),
+            WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )

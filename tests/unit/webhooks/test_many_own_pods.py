@@ -27,7 +27,7 @@ def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reviewed(door: Door, number: int = 1, replicas: int = MANY + 5) -> list[asyncio.Task[Answer]]:
     """So many reviews of a Deployment at once."""
-    reviews = WorkloadReviews(door.ledger, door.settings, door.pulse, door._exists)
+    reviews = WorkloadReviews(door.ledger, door.settings, door.notifier, door._exists)
     request = decode(review_of(asked("deployments", pod(), stored(pod()), replicas=replicas)))
     return [asyncio.create_task(reviews.validate(request)) for _ in range(number)]
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
@@ -194,7 +194,7 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     template = pod().with_spec(runtimeClassName="kata")
     async with Door(THREE.limited_to(cpu="1")) as door:
         assert await warned(door, "deployments", template, replicas=3) == []
-        feed = {w.kind: w for w in watched(door.ledger, door.pulse, lambda kind: None)}
+        feed = {w.kind: w for w in watched_kinds(door.ledger, door.notifier, lambda kind: None)}
 
         def see(kind: str, body: dict[str, object]) -> None:
             feed[kind].sink.seen(msgspec.convert(body, feed[kind].struct))

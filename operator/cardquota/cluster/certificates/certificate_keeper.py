@@ -16,7 +16,7 @@ from cryptography import x509
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from .ca_bundle import CaBundles
-from .certificate_store import Source, utc_now
+from .certificate_store import CertificateSource, utc_now
 from .certificates import KeyPair
 from .pem import read_certificates, trusted_through
 from .rotation import Holding
@@ -43,7 +43,7 @@ class CertificateKeeper:
 
     def __init__(
         self,
-        source: Source,
+        source: CertificateSource,
         bundles: CaBundles,
         *,
         now: Callable[[], datetime] = utc_now,

@@ -16,7 +16,7 @@ from .reflector import Reflector
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.Watched)
+T = TypeVar("T", bound=wire.WatchedObject)
 
 _FORBIDDEN: Final = 403
 _ABSENT: Final = frozenset({_FORBIDDEN, 404})

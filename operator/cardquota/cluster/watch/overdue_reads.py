@@ -21,14 +21,14 @@ several.
 class OverdueReads:
     """Belongs to the ledger's loop; it begins by itself, and ends when nothing is left to do.
 
-    While it works the ledger moves, so the pulse beats once in each turn.
+    While it works the ledger changes, so listeners are notified once in each turn.
     """
 
-    def __init__(self, ledger: Ledger, pulse: ChangeNotifier) -> None:
+    def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
         self._ledger = ledger
-        self._pulse = pulse
+        self._notifier = notifier
         self._due = False
-        pulse.listen(self._look)
+        notifier.listen(self._look)
 
     def _look(self) -> None:
         if self._ledger.overdue and not self._due:
@@ -40,4 +40,4 @@ class OverdueReads:
         turns = Turns()
         self._ledger.read_overdue(lambda: turns.over)
         # Who listens looks again, and so do we.
-        self._pulse.beat()
+        self._notifier.notify()

@@ -29,7 +29,7 @@ from .resume_policy import ResumePolicy, StreamError
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.Watched)
+T = TypeVar("T", bound=wire.WatchedObject)
 
 _LATE = 90.0
 """Seconds of lag from which on what is known is called old."""
@@ -99,7 +99,7 @@ class Reflector(Generic[T]):
         self._random = random
         self._progress = Progress()
         self._applied = 0
-        self._foothold = ResumePolicy()
+        self._resume_policy = ResumePolicy()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
@@ -110,7 +110,7 @@ class Reflector(Generic[T]):
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
-        return len(self._delivery.known)
+        return len(self._delivery.objects)
 
     @property
     def revision(self) -> int:
@@ -167,7 +167,7 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                lost = self._foothold.is_lost(error, self.revision)
+                lost = self._resume_policy.is_lost(error, self.revision)
                 if lost and self._streamed and not isinstance(error, StreamError):
                     # It answers again after an outage, and what we know is as old as that: the
                     # delays have grown for one that did not answer.
@@ -226,7 +226,7 @@ class Reflector(Generic[T]):
             revision,
             vanished,
         )
-        self._foothold.regained()
+        self._resume_policy.list_done()
         self._streamed = False
         self._applied = revision
         self._progress.told_up_to(revision, asked)
@@ -243,7 +243,7 @@ class Reflector(Generic[T]):
             "timeoutSeconds": str(seconds),
         }
         silence = min(self._stall_timeout, seconds + 10.0)
-        lines = LineSplitter()
+        splitter = LineSplitter()
         turns = Turns()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
@@ -256,7 +256,7 @@ class Reflector(Generic[T]):
             begun = self._clock()  # to be answered at all may take long, and proves nothing
             try:
                 async for chunk in response.content.iter_any():
-                    for line in lines.feed(chunk):
+                    for line in splitter.feed(chunk):
                         self._event(line)
                         told = True
                         await turns.give_way()

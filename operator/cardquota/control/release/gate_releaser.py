@@ -122,7 +122,7 @@ class GateReleaser:
         )
 
     def wake(self) -> None:
-        """The ledger moved."""
+        """The ledger changed."""
         if not self._wake.is_set():
             self._woken_at = self._clock()
             self._wake.set()
