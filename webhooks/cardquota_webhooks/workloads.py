@@ -4,7 +4,7 @@ What it says is advice from the view of the moment; each pod gets its own answer
 A change of the template is judged by how many of the new pods fit once those of the old are gone,
 and, of a Deployment, by whether the first of them finds room at all.
 
-Its own pods are counted at once where few are in its namespace, else in turns, and then pods that
+Its own pods are counted at once where few are in its namespace, else in slices, and then pods that
 change meanwhile may be counted as they were.
 
 Not known here: which pods of others that wait come first (E6), and of DaemonSets with a surge
@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.loop.turns import in_turns
+from cardquota.loop.time_slice import in_slices
 from cardquota.quota import messages
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -175,9 +175,9 @@ class WorkloadReviews:
             to_its_end(steps)
             return True
         try:
-            # One at a time: the turns of many would add up to what nobody else should wait for.
+            # One at a time: the slices of many would add up to what nobody else should wait for.
             async with asyncio.timeout(_PATIENCE), self._counting:
-                await in_turns(steps)
+                await in_slices(steps)
         except TimeoutError:
             return False
         return True

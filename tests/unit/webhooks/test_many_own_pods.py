@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from builders import H200
-from cardquota.loop import turns
+from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
 from cardquota_webhooks import workloads
 from cardquota_webhooks.review import Answer, decode
@@ -22,7 +22,7 @@ QUEUE = THREE.with_quota({H200: MANY})
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_FEW", MANY // 2)
     monkeypatch.setattr(made_pods, "_AT_A_TIME", 2)
-    monkeypatch.setattr(turns, "TURN", 0.0)
+    monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
 
 def reviewed(door: Door, number: int = 1, replicas: int = MANY + 5) -> list[asyncio.Task[Answer]]:

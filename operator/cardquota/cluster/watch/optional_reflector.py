@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from ...loop.turns import Turns
+from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError
 from .object_index import ObjectIndex
@@ -63,9 +63,9 @@ class OptionalReflector(Reflector[T]):
     async def _list(self) -> None:
         """List it, as soon as it is there."""
         while (why := await self._list_any()) is not None:
-            turns = Turns()
+            slice_ = TimeSlice()
             for _ in self._delivery.only_in_steps(ObjectIndex()):
-                await turns.give_way()
+                await slice_.give_way()
             self._count_as_synced()
             if why != self._why_absent:
                 self._why_absent = why

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 import aiohttp
 import msgspec
 
-from ...loop.turns import Turns
+from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, read_status
 from ..api.backoff import Backoff
@@ -198,7 +198,7 @@ class Reflector(Generic[T]):
             self.relists += 1
         asked = self._clock()
         listed = ObjectIndex()
-        turns = Turns()
+        slice_ = TimeSlice()
         revision = 0
         params = {**self._params, "limit": str(self._page_size)}
         while True:
@@ -211,14 +211,14 @@ class Reflector(Generic[T]):
                     )
             for raw in page.items or ():
                 self._delivery.changed(raw, listed=listed)
-                await turns.give_way()
+                await slice_.give_way()
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_
         vanished = 0
         for gone in self._delivery.only_in_steps(listed):
             vanished += gone
-            await turns.give_way()
+            await slice_.give_way()
         log.info(
             "%s: %d listed at revision %d, %d had vanished",
             self.kind,
@@ -244,7 +244,7 @@ class Reflector(Generic[T]):
         }
         silence = min(self._stall_timeout, seconds + 10.0)
         splitter = LineSplitter()
-        turns = Turns()
+        slice_ = TimeSlice()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
             self.synced = True
@@ -259,7 +259,7 @@ class Reflector(Generic[T]):
                     for line in splitter.feed(chunk):
                         self._event(line)
                         told = True
-                        await turns.give_way()
+                        await slice_.give_way()
             except (aiohttp.ClientError, OSError):
                 if not self._cut:
                     raise

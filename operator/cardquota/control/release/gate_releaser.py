@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from ...cluster.events.events import EventRecorder
+from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import messages
 from ...quota import vocabulary as v
@@ -23,7 +24,6 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
 from ...quota.stamp import Stamp
 from ..references import pod_reference
-from ..time_slice import TimeSlice
 from .background_writes import Upkeep
 from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
@@ -167,11 +167,11 @@ class GateReleaser:
 
     async def _in_slices(self, steps: Iterator[None]) -> None:
         await asyncio.sleep(0)
-        slice_ = TimeSlice(self._clock)
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
         for _ in steps:
             if slice_.over:
                 await asyncio.sleep(0)
-                slice_ = TimeSlice(self._clock)
+                slice_ = TimeSlice(LEADER_SLICE, self._clock)
 
     def _pass(self, since: float) -> None:
         """Decide and tell for one time slice; what is left comes in the next."""
@@ -185,7 +185,7 @@ class GateReleaser:
                 loop = asyncio.get_running_loop()
                 self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
             return
-        slice_ = TimeSlice(self._clock)
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._upkeep.go_on()
         left = self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())

@@ -9,6 +9,7 @@ from sys import intern
 from typing import Final, Protocol
 
 from ...cluster.events.events import EventRecorder
+from ...loop.time_slice import TimeSlice
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_record import PodRecord
@@ -17,7 +18,6 @@ from ...quota.release.release_pass import Refusal, next_refusals
 from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
 from ..references import group_reference, pod_reference
-from ..time_slice import TimeSlice
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128

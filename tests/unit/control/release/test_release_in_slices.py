@@ -8,22 +8,10 @@ import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.time_slice import SLICE, TimeSlice
 from cardquota.quota.release.release_judge import ReleaseJudge
 
 from ..fakes import charged, no_charge_is_left, refused, until
 from ..leader import Leader, leading, waiting
-
-
-def test_a_slice_is_over_after_20_ms() -> None:
-    now = [5.0]
-    slice_ = TimeSlice(lambda: now[0])
-    assert not slice_.over
-    now[0] += 0.75 * SLICE + 0.0001
-    assert slice_.beyond(0.75)
-    assert not slice_.over
-    now[0] = 5.0201
-    assert slice_.over
 
 
 class Short:

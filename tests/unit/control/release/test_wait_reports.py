@@ -6,7 +6,7 @@ from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release import wait_reports as refusals
 from cardquota.control.release.wait_reports import Refusals
-from cardquota.control.time_slice import TimeSlice
+from cardquota.loop.time_slice import TimeSlice
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.release_judge import judge_member
@@ -50,7 +50,7 @@ class Line:
             self.refusals.look(queue)
 
     def go_on(self) -> bool:
-        return self.refusals.go_on(TimeSlice(lambda: self.now))
+        return self.refusals.go_on(TimeSlice(clock=lambda: self.now))
 
     @property
     def names(self) -> list[str]:
