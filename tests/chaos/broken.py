@@ -26,7 +26,7 @@ from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.pod_group_writer import GroupKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
@@ -131,7 +131,7 @@ def _no_write_ahead(breaker: Breaker) -> None:
     ) -> bool:
         return True
 
-    breaker.replace(GroupKeeper, "reserve", reserve)
+    breaker.replace(PodGroupWriter, "reserve", reserve)
 
 
 def _dropped_event(breaker: Breaker) -> None:

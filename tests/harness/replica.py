@@ -105,13 +105,13 @@ class Replica:
 
     def lead(self) -> None:
         """A term begins: from now on it decides."""
-        door = self.leadership._make_door(TERM, standalone=True)
+        releaser = self.leadership._make_releaser(TERM, standalone=True)
         posted: dict[str, object] = {}
-        self.leadership._door = door
+        self.leadership._releaser = releaser
         self.leadership._reports = QueueReports(
             self.ledger, posted.__setitem__, clock=self._loop.time
         )
-        self._term = self._loop.create_task(door.run())
+        self._term = self._loop.create_task(releaser.run())
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
@@ -124,7 +124,7 @@ class Replica:
         term, self._term = self._term, None
         if self.leadership._reports is not None:
             self.leadership._reports.stop()
-        self.leadership._door = self.leadership._reports = None
+        self.leadership._releaser = self.leadership._reports = None
         if term is not None:
             term.cancel()
             await asyncio.gather(term, return_exceptions=True)

@@ -100,7 +100,7 @@ def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]
 
 
 def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
-    """Charged as the release door does, and then confirmed, refused, or never heard of."""
+    """Charged as the releaser does, and then confirmed, refused, or never heard of."""
 
     def release(uid: str) -> None:
         account = ledger.pods[uid].queue

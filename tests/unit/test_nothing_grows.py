@@ -20,8 +20,8 @@ from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.pod_group_writer import GroupKeeper
-from cardquota.control.release.stamp_writer import StampKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report
@@ -146,11 +146,11 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    door = GateReleaser(
+    releaser = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
-        GroupKeeper(ledger, writer, writer, phases=True),
-        StampKeeper(ledger, writer, term="term"),
+        PodGroupWriter(ledger, writer, writer, phases=True),
+        StampWriter(ledger, writer, term="term"),
         recorder,
         Metrics(),
         term="term",
@@ -158,18 +158,23 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         reservation_timeout=300.0,
         clock=asyncio.get_running_loop().time,
     )
-    feed.notifier.listen(door.wake)
-    deciding = asyncio.create_task(door.run())
+    feed.notifier.listen(releaser.wake)
+    deciding = asyncio.create_task(releaser.run())
 
     async def lives(numbers: Iterable[int]) -> None:
         for number in numbers:
             things = a_team_at_the_gate(number)
             for kind, body in things:
                 feed.changed(kind, body.body)
-            await until(lambda: not door._tasks and not door._wake.is_set(), 30)
+            await until(lambda: not releaser._tasks and not releaser._wake.is_set(), 30)
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
-        await until(lambda: not door._tasks and not door._wake.is_set() and not door._pods, 30)
+        await until(
+            lambda: (
+                not releaser._tasks and not releaser._wake.is_set() and not releaser._pod_retries
+            ),
+            30,
+        )
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.take_unadmitted()
         ledger.nodes.forget_reports()
@@ -184,15 +189,15 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
 
     script.answer_to = answer
     await lives(range(1, 3))
-    before = containers(ledger, door, feed)
+    before = containers(ledger, releaser, feed)
     await lives(range(3, 40))
     assert len(script.patches) > 40 * 2
     # The recorder's memory is bounded, and measured above.
-    bounded = {path for path in containers(door) if "._events." in path}
+    bounded = {path for path in containers(releaser) if "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
-    bounded.add("GateReleaser._suspects._failures")
-    assert_nothing_grew(before, containers(ledger, door, feed), but=bounded)
-    assert len(door._suspects._failures) <= 64
+    bounded.add("GateReleaser._breaker._failures")
+    assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
+    assert len(releaser._breaker._failures) <= 64
     deciding.cancel()
     await asyncio.gather(deciding, return_exceptions=True)
 

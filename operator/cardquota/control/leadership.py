@@ -1,6 +1,6 @@
 """One term of the leader, from winning the Lease to the last settled patch.
 
-Win the Lease, settle, catch up, then decide: open gates, keep pod groups, write Queue status. When
+Win the Lease, settle, catch up, then decide: open gates, update PodGroups, write Queue status. When
 the term ends, everything of it ends; the next term begins anew.
 """
 
@@ -25,8 +25,8 @@ from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
-from .release.pod_group_writer import GroupKeeper
-from .release.stamp_writer import StampKeeper
+from .release.pod_group_writer import PodGroupWriter
+from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
@@ -81,7 +81,7 @@ class Leadership:
         self._failed = failed
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
-        self._door: GateReleaser | None = None
+        self._releaser: GateReleaser | None = None
         self._reports: QueueReports | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
@@ -103,10 +103,10 @@ class Leadership:
 
     async def stop(self, timeout: float) -> Farewell:
         """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
-        door, self._door = self._door, None
+        releaser, self._releaser = self._releaser, None
         handover: Revisions | None = None
-        if door is not None:
-            if await door.drain(timeout):
+        if releaser is not None:
+            if await releaser.drain(timeout):
                 handover = await self._seen_by_now()
             else:
                 self._unsettled = True
@@ -151,21 +151,21 @@ class Leadership:
             ask_all=lambda: _in_loop(loop, self._report_all),
         )
         reports = self._reports = QueueReports(self._ledger, operator.post, clock=self._clock)
-        door = self._door = self._make_door(term, standalone=standalone)
+        releaser = self._releaser = self._make_releaser(term, standalone=standalone)
         self._metrics.leader.set(1)
         operator.start()
         self._flush_later()
         try:
-            await door.run()
+            await releaser.run()
         finally:
             self._metrics.leader.set(0)
-            self._door = self._reports = None
+            self._releaser = self._reports = None
             reports.stop()
             self._unadmitted.stop()
             self._namespaces.stop()
             await operator.stop()
 
-    def _make_door(self, term: str, *, standalone: bool) -> GateReleaser:
+    def _make_releaser(self, term: str, *, standalone: bool) -> GateReleaser:
         release = self._settings.release
 
         def writer() -> FencedWriter:
@@ -180,12 +180,12 @@ class Leadership:
         gate = GateOpener(
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
-        groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
+        groups = PodGroupWriter(self._ledger, writer(), writer(), phases=standalone)
         return GateReleaser(
             self._ledger,
             gate,
             groups,
-            StampKeeper(self._ledger, writer(), term=term),
+            StampWriter(self._ledger, writer(), term=term),
             self._events,
             self._metrics,
             term=term,
@@ -196,10 +196,10 @@ class Leadership:
 
     def _ledger_changed(self) -> None:
         """Wake the releaser, or forget what only a leader needs."""
-        if self._door is None:
+        if self._releaser is None:
             self._ledger.rest()
             return
-        self._door.wake()
+        self._releaser.wake()
         self._flush_later()
 
     def _flush_later(self) -> None:

@@ -1,4 +1,4 @@
-"""What the release door needs of the world, without a cluster.
+"""What the releaser needs of the world, without a cluster.
 
 The writer is a fake on purpose: answers that are lost, late or refused cannot be had of a real
 API server on demand. What a real one does with these patches is in tests/integration/release.
@@ -194,7 +194,7 @@ def a_writer(
 
 
 def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:
-    """Charge a gated pod, as the release door does before it asks for its gate to be opened."""
+    """Charge a gated pod, as the releaser does before it asks for its gate to be opened."""
     facts = ledger.pods[pod.uid].facts
     stamp = Stamp("queue", tuple(sorted(cards.items())), TERM)
     ledger.assume(pod.uid, stamp)

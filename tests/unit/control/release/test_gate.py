@@ -62,7 +62,7 @@ def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 6
 async def open_and_settle(
     gate: GateOpener, facts: PodFacts, stamp: Stamp, resource: str = GPU
 ) -> Opened:
-    """As the release door does."""
+    """As the releaser does."""
     how = await gate.open(facts, stamp, resource)
     return await gate.settle(facts, stamp) if how is Opened.UNKNOWN else how
 

@@ -37,7 +37,7 @@ async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
             leader.script.hold = hold if "/pods/" in call.path else None
 
         leader.script.on_call = hold_gates
-        leader.door.wake()
+        leader.releaser.wake()
         await until(lambda: leader.script.in_flight == 8)
         hold.set()
         await until(lambda: len(leader.opened) == 100)

@@ -35,6 +35,6 @@ async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
         assert leader.ledger.overdue
         await until(lambda: not leader.ledger.dirty._pending)
         leader.ledger.read_overdue()
-        leader.door.wake()
+        leader.releaser.wake()
         await until(lambda: leader.tells("p3"))
         assert leader.opened == []
