@@ -204,18 +204,18 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
 
 def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
     now, seen = [0.0], set[str]()
-    unseen = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
+    recent = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
     for number in range(LIVES):
-        unseen.add(f"uid-{number}", "red", ((H200, 1),))
+        recent.add(f"uid-{number}", "red", ((H200, 1),))
         if number % 2 == 0:
             seen.add(f"uid-{number}")
-    assert len(unseen.of("red", "")) == LIVES // 2
-    assert containers(unseen)["RecentAdmissions._queues[].passed"] == LIVES // 2
+    assert len(recent.of("red", "")) == LIVES // 2
+    assert containers(recent)["RecentAdmissions._queues[].passed"] == LIVES // 2
     now[0] = 2.0
-    unseen.of("red", "")
+    recent.of("red", "")
     assert (
-        containers(unseen)["RecentAdmissions._queues"]
-        == containers(unseen)["RecentAdmissions._ages"]
+        containers(recent)["RecentAdmissions._queues"]
+        == containers(recent)["RecentAdmissions._ages"]
         == 0
     )
 

@@ -50,7 +50,7 @@ _GRACE: Final = 4.0
 _QUIET: Final = 1.0
 """Seconds without a review after which nobody sends to a replica that is not ready any more."""
 _LEAVE_SERVICE: Final = 4.0
-"""Seconds after which the door is closed even if somebody still does."""
+"""Seconds after which the server is closed even if somebody still does."""
 _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: being ready comes first."""
 _RECOUNT: Final = 300.0
@@ -147,7 +147,7 @@ class Operator:
             time.monotonic,
             self._part_failed,
         )
-        self._door = AdmissionEndpoint(settings, client, grace=_GRACE)
+        self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
         )
@@ -183,26 +183,26 @@ class Operator:
         for reflector in self._reflectors:
             self._start(reflector.run())
         self._start(self._events.run())
-        door = self._start(self._serve())
+        endpoint = self._start(self._serve())
         await self._stop.wait()
-        await self._shut_down(door)
+        await self._shut_down(endpoint)
         self._loop_watch.stop()
         await plain.cleanup()
         return 1 if self._failed else 0
 
-    async def _shut_down(self, door: asyncio.Task[None]) -> None:
+    async def _shut_down(self, endpoint: asyncio.Task[None]) -> None:
         self._probes.draining = True
         self._admission.leave()
         _LOG.info("stopping: answering what is in flight")
         farewell = await self._leadership.stop(_GRACE)
-        self._cancel(but=door)
+        self._cancel(but=endpoint)
         if farewell.settled:
             await self._elector.release(farewell.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         if self._probes.serving:
             await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
-        door.cancel()
+        endpoint.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _cancel(self, but: asyncio.Task[None]) -> None:
@@ -211,8 +211,8 @@ class Operator:
                 task.cancel()
 
     async def _serve(self) -> None:
-        """The door, and everything that needs an open one."""
-        await self._door.run(self._admission.http(), self._opened)
+        """The admission endpoint, and everything that begins once it listens."""
+        await self._endpoint.run(self._admission.http(), self._opened)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
@@ -227,7 +227,7 @@ class Operator:
         self._start(self._installation.run())
 
     def _to_put_right(self) -> list[str]:
-        certificates = [self._door.problem] if self._door.problem else []
+        certificates = [self._endpoint.problem] if self._endpoint.problem else []
         return [*certificates, *self._installation.faults]
 
     def _make_admission(self) -> AdmissionServer:

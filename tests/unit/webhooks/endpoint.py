@@ -1,4 +1,4 @@
-"""The admission door over a real ledger, without a cluster: reviews go in, answers come out."""
+"""The admission webhooks over a real ledger, without a cluster: reviews go in, answers come out."""
 
 import asyncio
 import base64
@@ -78,7 +78,7 @@ class _Listening(BaseTestServer):
         return web.ServerRunner(self._server)
 
 
-class Door:
+class Endpoint:
     """A server of its own; `synced` and `clock` may be set at any time.
 
     It has seen the namespace `team`, in which pods are if nobody says otherwise.
@@ -123,7 +123,7 @@ class Door:
         await asyncio.sleep(0)
         return self.there
 
-    async def __aenter__(self) -> "Door":
+    async def __aenter__(self) -> "Endpoint":
         await self._client.start_server()
         return self
 
