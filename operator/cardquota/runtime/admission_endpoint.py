@@ -17,7 +17,7 @@ from cardquota_webhooks.tls import load, server_context
 
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
-from ..cluster.certificates.certificate_keeper import CertificateKeeper
+from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
 from ..install.manifests import names as webhook_names
@@ -40,7 +40,7 @@ class AdmissionEndpoint:
         self._grace = grace
         self._refused = ""
         names = webhook_names(settings)
-        self._certificates = CertificateKeeper(
+        self._certificates = CertificateManager(
             _source(settings, client),
             CaBundles(client, mutating=names.mutating, validating=names.validating),
         )

@@ -5,7 +5,7 @@ replica comes first takes it, and one that crashes leaves a state that any other
 
 1. *Introduce.* A next CA stands in `ca.crt` beside the one in use. Nobody serves under it yet.
 2. *Serve.* Once every webhook's caBundle was seen to hold the next CA for a while (how long, and
-   why: `certificate_keeper`), the serving certificate is the next CA's; the key of the old CA is
+   why: `certificate_manager`), the serving certificate is the next CA's; the key of the old CA is
    written nowhere any more, so nothing new can come from it. An API server that trusts both does
    not care who serves what.
 3. *Drop.* The old CA leaves `ca.crt` when the last certificate that it has signed has ended.

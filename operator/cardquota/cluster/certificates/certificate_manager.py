@@ -32,7 +32,7 @@ _RETIRED: Final = 16
 """Of so many CAs is remembered that they were dropped on purpose; the others linger."""
 
 
-class CertificateKeeper:
+class CertificateManager:
     """Looks at Secret and caBundle, and says what is to be served.
 
     Guarantees: `look` never raises for anything that the API server answers or that stands in the
