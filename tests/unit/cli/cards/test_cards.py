@@ -16,7 +16,7 @@ from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
 from cardquota.quota.vocabulary import GROUP, VERSION
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 DOCUMENT = ROOT / "docs" / "install.md"
 Written = Callable[..., str]
 
