@@ -1,4 +1,4 @@
-"""Our admission door as a process of its own, over a ledger that is not empty.
+"""Our admission webhooks as a process of its own, over a ledger that is not empty.
 
 `python -m bench.admission_process PORT CERTIFICATE KEY` serves the real `AdmissionServer` on
 127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues

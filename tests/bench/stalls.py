@@ -181,7 +181,8 @@ async def _one_queue(figures: _Figures) -> None:
     for uid in world.ledger.pods:
         world.ledger.dirty.mark_unadmitted(uid)
     await figures.take(
-        "100,000 strangers are looked at", lambda: report_unadmitted(world.ledger, world.events)
+        "100,000 unadmitted pods are looked at",
+        lambda: report_unadmitted(world.ledger, world.events),
     )
     for kind, body in (
         ("podgroups", stall_world.group(10_000)),

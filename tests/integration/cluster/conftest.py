@@ -1,4 +1,4 @@
-"""A client of the plane, the same through doors that fail as told, and waits by condition."""
+"""A client of the plane, the same through proxies that fail as told, and waits by condition."""
 
 import asyncio
 import ssl
@@ -30,7 +30,7 @@ async def until(condition: Condition[object], what: str, seconds: float = 20.0) 
 
 
 class Front:
-    """A plain HTTP door before the real API server, which spoils some of its answers.
+    """A plain HTTP proxy before the real API server, which spoils some of its answers.
 
     A fake in this alone: a healthy API server cannot be told to cut a line in half, to send it in
     single bytes, to say nothing on one stream, or to answer 429. All that is answered is its own.

@@ -288,9 +288,9 @@ class TestFixed:
         allowed(stage.annotate("opened", {"example.com/note": "x"}, TENANT))
 
     def test_a_pod_that_never_was_ours_does_not_become_so(self, stage: Stage) -> None:
-        allowed(stage.create(pod("stranger")))
-        refused(stage.annotate("stranger", {QUEUE_NAME: "q"}, TENANT), "fixed")
-        allowed(stage.patch("stranger", {"metadata": {"labels": {"a": "b"}}}, TENANT))
+        allowed(stage.create(pod("unmanaged")))
+        refused(stage.annotate("unmanaged", {QUEUE_NAME: "q"}, TENANT), "fixed")
+        allowed(stage.patch("unmanaged", {"metadata": {"labels": {"a": "b"}}}, TENANT))
 
     def test_volcano_gives_a_group_to_a_pod_that_has_none(self, stage: Stage) -> None:
         stage.open_pod("grouped", QUEUE)

@@ -77,7 +77,7 @@ def test_what_is_recorded_is_ended(folder: Folder, sleeper: subprocess.Popen[byt
     assert not state.process("sleeper").alive
 
 
-def test_a_number_used_again_is_a_stranger(
+def test_a_number_used_again_is_another_process(
     folder: Folder, sleeper: subprocess.Popen[bytes]
 ) -> None:
     PlaneState(processes=[Process("sleeper", sleeper.pid, "another moment")]).write(folder)
@@ -93,7 +93,7 @@ def test_what_nobody_recorded_is_found_by_its_mark(
     assert marked(folder.path / "other") == []
 
 
-def test_a_strangers_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
+def test_somebody_elses_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(PlaneError, match="neither empty"):
         Folder(tmp_path).prepare()
