@@ -39,8 +39,8 @@ _STATUS_EVERY: Final = 0.1
 """Seconds between two looks at what changed."""
 
 
-class Farewell(NamedTuple):
-    """How a leader left."""
+class StopResult(NamedTuple):
+    """How a leader stopped."""
 
     settled: bool
     """Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
@@ -101,7 +101,7 @@ class Leadership:
         if self._term is not None:
             self._term.cancel()
 
-    async def stop(self, timeout: float) -> Farewell:
+    async def stop(self, timeout: float) -> StopResult:
         """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
         releaser, self._releaser = self._releaser, None
         handover: Revisions | None = None
@@ -113,7 +113,7 @@ class Leadership:
         if self._term is not None:
             self._term.cancel()
             await asyncio.gather(self._term, return_exceptions=True)
-        return Farewell(settled=not self._unsettled, handover=handover)
+        return StopResult(settled=not self._unsettled, handover=handover)
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor has to have seen, once that holds all that we wrote."""

@@ -194,10 +194,10 @@ class Operator:
         self._probes.draining = True
         self._admission.leave()
         _LOG.info("stopping: answering what is in flight")
-        farewell = await self._leadership.stop(_GRACE)
+        stopped = await self._leadership.stop(_GRACE)
         self._cancel(but=endpoint)
-        if farewell.settled:
-            await self._elector.release(farewell.handover)
+        if stopped.settled:
+            await self._elector.release(stopped.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         if self._probes.serving:
