@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from kubernetes import client, config
 
-from .condition import Condition
 from .failure import PlaneError
 from .plane.discovery import binary, existing_cluster
 from .plane.folder import Folder
@@ -24,6 +23,7 @@ from .plane.launch import command, end, ready_state
 from .plane.options import Options
 from .plane.plane import TENANT
 from .plane.state import PlaneState, read_state
+from .predicate import Predicate
 
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ class Cluster:
 
 
 def eventually(
-    condition: Condition[T | None],
+    condition: Predicate[T | None],
     what: str = "condition",
     seconds: float = 15.0,
     *,

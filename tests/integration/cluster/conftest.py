@@ -16,12 +16,12 @@ from aiohttp import web
 from cardquota.cluster.api.access import Access
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy
 
 
-async def until(condition: Condition[object], what: str, seconds: float = 20.0) -> None:
+async def until(condition: Predicate[object], what: str, seconds: float = 20.0) -> None:
     """Return once the condition holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():

@@ -21,7 +21,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 
 TERM = "replica-1_abc"
 Answer = bytes | Exception
@@ -220,7 +220,7 @@ def no_charge_is_left(ledger: Ledger) -> bool:
     return drift(ledger) == {} and not pods and not groups
 
 
-async def until(condition: Condition[object], seconds: float = 2.0) -> None:
+async def until(condition: Predicate[object], seconds: float = 2.0) -> None:
     """Return once the condition holds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
