@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from .build.build import build as build_binaries
-from .demo.person import PATIENCE
-from .demo.play import FILES as STORY_FILES
-from .demo.play import play
+from .demo.runner import FILES as DEMO_FILES
+from .demo.runner import run as run_demo
+from .demo.user import TIMEOUT
 from .failure import PlaneError
 from .paths import DEFAULT_PLANE
 from .plane.folder import Folder
@@ -99,12 +99,12 @@ def demo(
         Path | None,
         typer.Option("--dir", help="The plane's folder.", show_default="a temporary one"),
     ] = None,
-    files: Annotated[Path, typer.Option(exists=True, file_okay=False, hidden=True)] = STORY_FILES,
-    patience: Annotated[float, typer.Option(min=0, hidden=True)] = PATIENCE,
+    files: Annotated[Path, typer.Option(exists=True, file_okay=False, hidden=True)] = DEMO_FILES,
+    patience: Annotated[float, typer.Option(min=0, hidden=True)] = TIMEOUT,
 ) -> None:
     """Play the story of the README on a plane of its own, with real commands; check each step."""
-    place = absolute(folder) if folder else None
-    raise typer.Exit(play(folder=place, keep=keep, files=absolute(files), patience=patience))
+    path = absolute(folder) if folder else None
+    raise typer.Exit(run_demo(folder=path, keep=keep, files=absolute(files), timeout=patience))
 
 
 def main() -> None:

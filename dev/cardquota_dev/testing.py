@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 
 from kubernetes import client, config
 
-from .condition import Condition
 from .failure import PlaneError
 from .plane.discovery import binary, existing_cluster
 from .plane.folder import Folder
 from .plane.launch import command, end, ready_state
 from .plane.options import Options
 from .plane.plane import TENANT
-from .plane.state import State, read_state
+from .plane.state import PlaneState, read_state
+from .predicate import Predicate
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class Cluster:
         return config.new_client_from_config(str(self.kubeconfig))
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlaneState:
         """What runs. Raises PlaneError for a cluster that is not ours."""
         state = read_state(self.folder) if self.folder else None
         if state is None:
@@ -94,7 +94,7 @@ class Cluster:
 
 
 def eventually(
-    condition: Condition[T | None],
+    condition: Predicate[T | None],
     what: str = "condition",
     seconds: float = 15.0,
     *,
@@ -193,7 +193,7 @@ def fresh_namespace(cluster: Cluster, name: str) -> Iterator[str]:
         core.delete_namespace(name)
 
 
-def _of_plane(folder: Folder, state: State) -> Cluster:
+def _of_plane(folder: Folder, state: PlaneState) -> Cluster:
     return Cluster(
         kubeconfig=folder.kubeconfig,
         as_tenant=(f"--kubeconfig={folder.tenant_kubeconfig}",),

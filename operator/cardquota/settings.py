@@ -97,7 +97,7 @@ class LeaderElection(Section):
         return self
 
 
-class Metrics(Section):
+class MetricsServer(Section):
     """The plain HTTP server: `/metrics`, `/healthz`, `/readyz`."""
 
     host: str = "0.0.0.0"  # noqa: S104
@@ -159,7 +159,7 @@ class Settings(BaseSettings):
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     release: Release = Release()
-    metrics: Metrics = Metrics()
+    metrics: MetricsServer = MetricsServer()
     log: Log = Log()
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Our admission door as a process of its own, over a ledger that is not empty.
+"""Our admission webhooks as a process of its own, over a ledger that is not empty.
 
 `python -m bench.admission_process PORT CERTIFICATE KEY` serves the real `AdmissionServer` on
 127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues
@@ -80,9 +80,9 @@ async def no_queue(_: str) -> bool:
 
 
 async def _main(port: int, certificate: bytes, key: bytes) -> None:
-    settings, pulse, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
-    pods = PodReviews(held, settings, pulse, no_queue, lambda: True, time.monotonic)
-    workloads = WorkloadReviews(held, settings, pulse, no_queue)
+    settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
+    pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
+    workloads = WorkloadReviews(held, settings, notifier, no_queue)
     resizes = ResizeReviews(held, lambda: True)
     server = AdmissionServer(pods, resizes, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)

@@ -1,8 +1,8 @@
 """Pods created through the real API server: per second, and how long until they are bound.
 
 Three parts on one plane with one replica: the whole way at saturation, the whole way when idle
-(both `whole_way`), and the webhooks alone (`door_rates`), which ends that replica's leadership and
-so comes last. Bounds are on ratios and differences within the run; rates alone say little about
+(both `whole_way`), and the webhooks alone (`create_rates`), which ends that replica's leadership
+and so comes last. Bounds are on ratios and differences within the run; rates alone say little about
 another machine.
 """
 
@@ -16,10 +16,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team
 
+from .create_rates import create_rates
 from .crowd import Crowd
-from .door_rates import door_rates
-from .doors import doors
 from .figure import Figure, Report
+from .webhook_variants import webhook_variants
 from .whole_way import idle, saturated
 
 _PLENTY: Final = {T1000: 1_000_000}
@@ -31,7 +31,7 @@ def run(report: Report) -> None:
     with tempfile.TemporaryDirectory() as folder, running_plane(Path(folder, "plane")) as cluster:
         add_roomy_nodes(cluster)
         queue = Team(cluster, "default", "bench").has_queue(_PLENTY)
-        with doors(cluster):
+        with webhook_variants(cluster):
             asyncio.run(_measure(cluster, queue, report))
 
 
@@ -39,4 +39,4 @@ async def _measure(cluster: Cluster, queue: str, report: Report) -> None:
     async with Crowd(cluster) as crowd:
         await saturated(crowd, queue, report)
         await idle(crowd, queue, report)
-        await door_rates(cluster, crowd, queue, report)
+        await create_rates(cluster, crowd, queue, report)

@@ -72,7 +72,7 @@ def _timed(ledger: Ledger) -> float:
 
 
 def _decide(ledger: Ledger) -> None:
-    """As the release door does, without the patches."""
+    """As the releaser does, without the patches."""
     for queue in queue_order(ledger, ledger.dirty.take_pending()):
         for found in openings(ledger, queue):
             if isinstance(found, Refusal):

@@ -8,7 +8,7 @@ import aiohttp
 import msgspec
 
 from cardquota.quota.vocabulary import GATE
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -59,7 +59,7 @@ class PodWatch:
         self.running: dict[str, float] = {}
         self.deleted: dict[str, float] = {}
 
-    async def until(self, condition: Condition[bool], what: str) -> None:
+    async def until(self, condition: Predicate[bool], what: str) -> None:
         """Return once what was seen fulfils a condition."""
         try:
             async with asyncio.timeout(self._patience):

@@ -1,4 +1,4 @@
-"""One mutating review over TLS: our admission door against a constant answer from aiohttp.
+"""One mutating review over TLS: our admission server against a constant answer from aiohttp.
 
 Both are processes of their own on 127.0.0.1 and are driven at 100 reviews a second over kept
 connections, as the API server does, in turns of one second. What is compared is the processor

@@ -17,7 +17,7 @@ from builders import CARDS, H200, a_group, a_pod, a_queue, see
 from builders.body import Body
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
@@ -34,7 +34,7 @@ def run(report: Report) -> None:
     """Growth of memory from a tenth of the lives to all of them."""
     ledger = Ledger(Settings().vendor_table)
     see(ledger, *CARDS, *(a_queue(f"q{n}").with_quota({H200: 10**6}) for n in range(QUEUES)))
-    kinds = {w.kind: w for w in watched(ledger, ChangeNotifier(), lambda _: None)}
+    kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier(), lambda _: None)}
     pods = Delivery("pods", kinds["pods"].struct, kinds["pods"].sink)
     groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"].sink)
     templates = [_Template(shape) for shape in range(4)]

@@ -103,7 +103,7 @@ class World(Replica):
 
     def _charge(self, facts: PodFacts) -> None:
         self.ledger.pod_seen(facts)
-        self.deliveries["pods"].known.put(facts.namespace, facts.name, facts.uid)
+        self.deliveries["pods"].objects.put(facts.namespace, facts.name, facts.uid)
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class World(Replica):
     def listed(self, *, but: int = 0) -> ObjectIndex:
         """What a re-list finds, of pods; `but` so many of them."""
         found = ObjectIndex()
-        for number, (namespace, name, uid) in enumerate(self.deliveries["pods"].known):
+        for number, (namespace, name, uid) in enumerate(self.deliveries["pods"].objects):
             if number >= but:
                 found.put(namespace, name, uid)
         return found

@@ -20,7 +20,7 @@ from cardquota.control.queues.queue_metrics import measure_drift, refresh
 from cardquota.control.reports.audit import report_unadmitted
 from cardquota.control.reports.unadmitted import UnadmittedReports
 from cardquota.loop.stretch import BOUND
-from cardquota.loop.turns import Turns
+from cardquota.loop.time_slice import TimeSlice
 
 from . import stall_bodies, stall_world
 from .figure import Figure, Report
@@ -132,9 +132,9 @@ async def _lists(figures: _Figures) -> None:
         listed = world.listed(but=gone)
 
         async def end(listed: ObjectIndex = listed) -> None:
-            turns = Turns()
+            slice_ = TimeSlice()
             for _ in delivery.only_in_steps(listed):
-                await turns.give_way()
+                await slice_.give_way()
 
         await figures.take(f"a list ends, {gone:,} of 100,000 pods are gone", end)
     pods = [
@@ -181,7 +181,8 @@ async def _one_queue(figures: _Figures) -> None:
     for uid in world.ledger.pods:
         world.ledger.dirty.mark_unadmitted(uid)
     await figures.take(
-        "100,000 strangers are looked at", lambda: report_unadmitted(world.ledger, world.events)
+        "100,000 unadmitted pods are looked at",
+        lambda: report_unadmitted(world.ledger, world.events),
     )
     for kind, body in (
         ("podgroups", stall_world.group(10_000)),

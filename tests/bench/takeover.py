@@ -163,7 +163,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
     spare_what_stays()  # as the real process does when it has synced
-    server, pulse = _Server(), ChangeNotifier()
+    server, notifier = _Server(), ChangeNotifier()
     recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
     failures: list[BaseException] = []
     term: Any = leadership.Leadership(
@@ -173,7 +173,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
         [],
         recorder,
         Metrics(),
-        pulse,
+        notifier,
         Settings(),
         time.monotonic,
         failures.append,
@@ -206,7 +206,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
         report(Figure("events dropped", recorder.dropped, "", 0))
         report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
         report(Figure("pod groups", groups, ""))
-        await _roll_out(report, ledger, pulse, selector)
+        await _roll_out(report, ledger, notifier, selector)
         ending = _Stretches(selector)
         await asyncio.sleep(0)
         with ending.measured():
@@ -221,7 +221,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
 
 
 async def _roll_out(
-    report: Report, ledger: Ledger, pulse: ChangeNotifier, selector: _Selector
+    report: Report, ledger: Ledger, notifier: ChangeNotifier, selector: _Selector
 ) -> None:
     """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
     stretches, spent = _Stretches(selector), 0.0
@@ -234,7 +234,7 @@ async def _roll_out(
                 facts = _node(number).offering(amount).facts()
                 before = time.perf_counter()
                 ledger.node_seen(facts)
-                pulse.beat()
+                notifier.notify()
                 spent += time.perf_counter() - before
                 events += 1
             if number % 16 == 0:

@@ -13,10 +13,10 @@ from time import monotonic
 from typing import Any, Final
 
 from .crowd import Crowd, call
-from .doors import NONE, OURS, labels
 from .figure import Figure, Report, median
 from .pod_bodies import plain, queued
 from .pod_watch import PodWatch
+from .webhook_variants import NONE, OURS, labels
 
 _ROUNDS: Final = 5
 _SLICES: Final = 2
@@ -34,7 +34,7 @@ async def saturated(crowd: Crowd, queue: str, report: Report) -> None:
     """Report pods bound per second, with the gate and without, from the first create on."""
     bodies: dict[str, Body] = {OURS: lambda name: queued(name, queue), NONE: plain}
     rounds = [await _round(crowd, bodies, number) for number in range(_ROUNDS)]
-    gated, ungated = ([found[door] for found in rounds] for door in (OURS, NONE))
+    gated, ungated = ([found[variant] for found in rounds] for variant in (OURS, NONE))
     report(median("create to bound: with our gate", gated, "/s"))
     report(median("create to bound: without", ungated, "/s"))
     ratios = [one / other for one, other in zip(gated, ungated, strict=True)]
@@ -42,40 +42,44 @@ async def saturated(crowd: Crowd, queue: str, report: Report) -> None:
 
 
 async def _round(crowd: Crowd, bodies: dict[str, Body], number: int) -> dict[str, float]:
-    """Pods per second by door; slices by turns, so that other load meets both alike."""
+    """Pods per second by variant; slices by turns, so that other load meets both alike."""
     order = list(bodies) if number % 2 == 0 else list(bodies)[::-1]
     pods = {
-        door: await crowd.make_namespace(f"way-{door}-{number}", labels(door)) for door in order
+        variant: await crowd.make_namespace(f"way-{variant}-{number}", labels(variant))
+        for variant in order
     }
     seconds = dict.fromkeys(order, 0.0)
     for part in range(_SLICES):
-        for door in order:
+        for variant in order:
             names = [f"p{part}-{number}" for number in range(_SLICE)]
-            calls = [call("POST", pods[door], bodies[door](name)) for name in names]
-            async with crowd.watching(pods[door]) as watch:
+            calls = [call("POST", pods[variant], bodies[variant](name)) for name in names]
+            async with crowd.watching(pods[variant]) as watch:
                 begun = monotonic()
                 await crowd.send_all(calls, _AT_A_TIME)
                 await watch.until(lambda w=watch: len(w.bound) == _SLICE, "all bound")
-                seconds[door] += max(watch.bound.values()) - begun
+                seconds[variant] += max(watch.bound.values()) - begun
                 # Not this measurement's, but the next one would pay for it.
                 await watch.until(lambda w=watch: len(w.running) == _SLICE, "all running")
     for path in pods.values():
         await crowd.clear(path)
-    return {door: _SLICES * _SLICE / took for door, took in seconds.items()}
+    return {variant: _SLICES * _SLICE / took for variant, took in seconds.items()}
 
 
 async def idle(crowd: Crowd, queue: str, report: Report) -> None:
     """Report the median from sending a create to the watch's event of the bound pod, by turns."""
     bodies: dict[str, Body] = {OURS: lambda name: queued(name, queue), NONE: plain}
-    pods = {door: await crowd.make_namespace(f"idle-{door}", labels(door)) for door in bodies}
-    found: dict[str, list[float]] = {door: [] for door in bodies}
+    pods = {
+        variant: await crowd.make_namespace(f"idle-{variant}", labels(variant))
+        for variant in bodies
+    }
+    found: dict[str, list[float]] = {variant: [] for variant in bodies}
     async with crowd.watching(pods[OURS]) as ours, crowd.watching(pods[NONE]) as others:
         watches = {OURS: ours, NONE: others}
         for turn in range(_TURNS):
-            for door, body in bodies.items():
-                create = call("POST", pods[door], body(f"p{turn}"))
-                took = await _one(crowd, watches[door], create, f"p{turn}")
-                found[door].append(1000 * took)
+            for variant, body in bodies.items():
+                create = call("POST", pods[variant], body(f"p{turn}"))
+                took = await _one(crowd, watches[variant], create, f"p{turn}")
+                found[variant].append(1000 * took)
     for path in pods.values():
         await crowd.clear(path)
     report(_middle("one pod, create to bound: with our gate", found[OURS]))

@@ -18,7 +18,7 @@ from cardquota.cluster.api.clock import boottime
 from cardquota.cluster.api.wire import decode_identity, revision_of
 from cardquota.cluster.election import takeover
 from cardquota.cluster.election.elector import Elector
-from cardquota.cluster.election.takeover import Source
+from cardquota.cluster.election.takeover import RevisionSource
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
@@ -26,7 +26,7 @@ from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
@@ -61,7 +61,7 @@ def _no_fence(breaker: Breaker) -> None:
 
     async def at_once(
         elector: Elector,
-        reflectors: Sequence[Source],
+        reflectors: Sequence[RevisionSource],
         client: Client,
         *,
         settle: float = 3.0,
@@ -96,7 +96,7 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
 
 
 def _no_catch_up(breaker: Breaker) -> None:
-    async def nothing(reflector: Source, client: Client, named: int | None = None) -> None:
+    async def nothing(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
         pass
 
     breaker.replace(takeover, "_catch_up", nothing)
@@ -131,7 +131,7 @@ def _no_write_ahead(breaker: Breaker) -> None:
     ) -> bool:
         return True
 
-    breaker.replace(GroupKeeper, "reserve", reserve)
+    breaker.replace(PodGroupWriter, "reserve", reserve)
 
 
 def _dropped_event(breaker: Breaker) -> None:

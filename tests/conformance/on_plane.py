@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, Reply, ask
 
@@ -192,10 +192,10 @@ class OnPlane:
 
     # --- requests -------------------------------------------------------------------------
 
-    def _until(self, condition: Condition[object], what: str, seconds: float = 30.0) -> None:
+    def _until(self, condition: Predicate[object], what: str, seconds: float = 30.0) -> None:
         eventually(condition, what, seconds, every=_EVERY)
 
-    def _wait(self, condition: Condition[bool]) -> None:
+    def _wait(self, condition: Predicate[bool]) -> None:
         """Until the condition holds or the time is over: what is there then is judged later."""
         with suppress(AssertionError):
             self._until(condition, "as the table says", PATIENCE)

@@ -10,7 +10,7 @@ from unittest.mock import patch
 from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
 
 PATHS: Final = (
     (GateOpener, "open"),
@@ -19,8 +19,8 @@ PATHS: Final = (
     (GangStart, "run"),
     (GangStart, "_open"),
     (GangStart, "_take_back"),
-    (GroupKeeper, "reserve"),
-    (GroupKeeper, "keep"),
+    (PodGroupWriter, "reserve"),
+    (PodGroupWriter, "update"),
     (GateReleaser, "_expired"),
 )
 

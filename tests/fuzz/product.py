@@ -66,7 +66,7 @@ class Product(Replica):
     async def decide(self, newest: int) -> None:
         """What the leader does with it all: decide, tell, report."""
         self.writes.revision = newest
-        self.pulse.beat()
+        self.notifier.notify()
         begun = thread_time()
         self.leadership._flush_now()
         for _ in range(_ROUNDS):
@@ -89,8 +89,8 @@ class Product(Replica):
     def lead(self) -> None:
         """A term begins, whose every opening is looked at."""
         super().lead()
-        door: Any = self.leadership._door
-        door._open = partial(self._opens, door._open)
+        releaser: Any = self.leadership._releaser
+        releaser._open = partial(self._opens, releaser._open)
 
     def _opens(self, charge: Callable[..., None], opening: Opening, since: float) -> None:
         """What an opening charges fits, whatever else is over: but for what audit mode lets by."""
@@ -108,9 +108,9 @@ class Product(Replica):
 
     def expire(self) -> None:
         """The time of every reservation is over (E8)."""
-        if (door := self.leadership._door) is not None:
-            for key in list(door._timeouts._running):
-                door._timeouts._fire(key)
+        if (releaser := self.leadership._releaser) is not None:
+            for key in list(releaser._timeouts._running):
+                releaser._timeouts._fire(key)
 
     def differences(self) -> dict[Any, Any]:
         """Between the ledger and a recount; empty is right."""

@@ -12,7 +12,7 @@ from typing import Any, cast
 from cardquota.cluster.events.events import EventRecorder
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from cardquota.cluster.watch.reflector import Reflector
 from cardquota.control.leadership import Leadership
@@ -61,10 +61,10 @@ class Replica:
     def __init__(self, *, default_queue: str = "", writes: TakesAll | None = None) -> None:
         """`writes`: who takes what is written."""
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
-        self.pulse, self.metrics = ChangeNotifier(), Metrics()
-        OverdueReads(self.ledger, self.pulse)
+        self.notifier, self.metrics = ChangeNotifier(), Metrics()
+        OverdueReads(self.ledger, self.notifier)
         self.settings = Settings.model_validate({"webhook": {"unseenWait": 0}})
-        self.sinks = {w.kind: w for w in watched(self.ledger, self.pulse, lambda _: None)}
+        self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: Delivery(kind, w.struct, w.sink) for kind, w in self.sinks.items()
         }
@@ -81,7 +81,7 @@ class Replica:
             [],
             self.events,
             self.metrics,
-            self.pulse,
+            self.notifier,
             self.settings,
             self._loop.time,
             _raise,
@@ -105,13 +105,13 @@ class Replica:
 
     def lead(self) -> None:
         """A term begins: from now on it decides."""
-        door = self.leadership._make_door(TERM, standalone=True)
+        releaser = self.leadership._make_releaser(TERM, standalone=True)
         posted: dict[str, object] = {}
-        self.leadership._door = door
+        self.leadership._releaser = releaser
         self.leadership._reports = QueueReports(
             self.ledger, posted.__setitem__, clock=self._loop.time
         )
-        self._term = self._loop.create_task(door.run())
+        self._term = self._loop.create_task(releaser.run())
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
@@ -124,7 +124,7 @@ class Replica:
         term, self._term = self._term, None
         if self.leadership._reports is not None:
             self.leadership._reports.stop()
-        self.leadership._door = self.leadership._reports = None
+        self.leadership._releaser = self.leadership._reports = None
         if term is not None:
             term.cancel()
             await asyncio.gather(term, return_exceptions=True)
@@ -137,13 +137,13 @@ class Replica:
 
     def _admission(self) -> AdmissionServer:
         pods = PodReviews(
-            self.ledger, self.settings, self.pulse, _no_queue, lambda: True, self._loop.time
+            self.ledger, self.settings, self.notifier, _no_queue, lambda: True, self._loop.time
         )
         return AdmissionServer(
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
-            WorkloadReviews(self.ledger, self.settings, self.pulse, _no_queue),
+            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue),
             self.metrics,
             audit=False,
         )

@@ -17,7 +17,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 
 from .asking import MERGE, Object, Reply, ask, credentials
@@ -206,7 +206,7 @@ class Team:
         assert answer.status == 200
         return list(answer.data.decode().splitlines())
 
-    def until(self, condition: Condition[Any], what: str, seconds: float = 15.0) -> Any:
+    def until(self, condition: Predicate[Any], what: str, seconds: float = 15.0) -> Any:
         return eventually(condition, what, seconds)
 
     def until_open(self, *names: str) -> None:

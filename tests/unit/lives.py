@@ -11,7 +11,7 @@ from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Stamp
 
@@ -20,9 +20,9 @@ class Feed:
     """The product's own watches, without the API server: raw objects into `Delivery`."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.pulse = ChangeNotifier()
+        self.notifier = ChangeNotifier()
         self.undecodable: Counter[str] = Counter()
-        self.kinds = {w.kind: w for w in watched(ledger, self.pulse, self._count)}
+        self.kinds = {w.kind: w for w in watched_kinds(ledger, self.notifier, self._count)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: Delivery(kind, w.struct, w.sink) for kind, w in self.kinds.items()
         }
@@ -100,7 +100,7 @@ def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]
 
 
 def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
-    """Charged as the release door does, and then confirmed, refused, or never heard of."""
+    """Charged as the releaser does, and then confirmed, refused, or never heard of."""
 
     def release(uid: str) -> None:
         account = ledger.pods[uid].queue

@@ -20,15 +20,15 @@ from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.queue_report import report
 from cardquota_webhooks.recent_admissions import RecentAdmissions
 
 from .containers import assert_nothing_grew, containers
-from .control.stage import Call, Script, lost, refused, stored, until
+from .control.fakes import Call, Script, lost, refused, stored, until
 from .lives import Feed, a_life_of_everything, a_team_at_the_gate, through_the_gate
 
 LIVES = 250
@@ -48,7 +48,7 @@ def test_nothing_is_left_of_thousands_of_lives_in_ledger_and_watches() -> None:
     assert_nothing_grew(before, containers(ledger, feed))
     assert feed.undecodable == {"pods": 3}
     assert not list(ledger.accounts())
-    assert not [kind for kind, delivery in feed.deliveries.items() if len(delivery.known)]
+    assert not [kind for kind, delivery in feed.deliveries.items() if len(delivery.objects)]
     assert drift(ledger) == {}
 
 
@@ -70,11 +70,11 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         before = containers(ledger)
 
 
-def test_a_replica_that_never_leads_forgets_its_news_at_every_beat() -> None:
+def test_a_replica_that_never_leads_forgets_its_news_at_every_notification() -> None:
     """As `Leadership` does while there is no term."""
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
-    feed.pulse.listen(ledger.rest)
+    feed.notifier.listen(ledger.rest)
     before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
@@ -146,11 +146,11 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    door = GateReleaser(
+    releaser = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
-        GroupKeeper(ledger, writer, writer, phases=True),
-        StampKeeper(ledger, writer, term="term"),
+        PodGroupWriter(ledger, writer, writer, phases=True),
+        StampWriter(ledger, writer, term="term"),
         recorder,
         Metrics(),
         term="term",
@@ -158,18 +158,23 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         reservation_timeout=300.0,
         clock=asyncio.get_running_loop().time,
     )
-    feed.pulse.listen(door.wake)
-    deciding = asyncio.create_task(door.run())
+    feed.notifier.listen(releaser.wake)
+    deciding = asyncio.create_task(releaser.run())
 
     async def lives(numbers: Iterable[int]) -> None:
         for number in numbers:
             things = a_team_at_the_gate(number)
             for kind, body in things:
                 feed.changed(kind, body.body)
-            await until(lambda: not door._tasks and not door._wake.is_set(), 30)
+            await until(lambda: not releaser._tasks and not releaser._wake.is_set(), 30)
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
-        await until(lambda: not door._tasks and not door._wake.is_set() and not door._pods, 30)
+        await until(
+            lambda: (
+                not releaser._tasks and not releaser._wake.is_set() and not releaser._pod_retries
+            ),
+            30,
+        )
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.take_unadmitted()
         ledger.nodes.forget_reports()
@@ -184,33 +189,33 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
 
     script.answer_to = answer
     await lives(range(1, 3))
-    before = containers(ledger, door, feed)
+    before = containers(ledger, releaser, feed)
     await lives(range(3, 40))
     assert len(script.patches) > 40 * 2
     # The recorder's memory is bounded, and measured above.
-    bounded = {path for path in containers(door) if "._events." in path}
+    bounded = {path for path in containers(releaser) if "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
-    bounded.add("GateReleaser._suspects._failures")
-    assert_nothing_grew(before, containers(ledger, door, feed), but=bounded)
-    assert len(door._suspects._failures) <= 64
+    bounded.add("GateReleaser._breaker._failures")
+    assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
+    assert len(releaser._breaker._failures) <= 64
     deciding.cancel()
     await asyncio.gather(deciding, return_exceptions=True)
 
 
 def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
     now, seen = [0.0], set[str]()
-    unseen = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
+    recent = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
     for number in range(LIVES):
-        unseen.add(f"uid-{number}", "red", ((H200, 1),))
+        recent.add(f"uid-{number}", "red", ((H200, 1),))
         if number % 2 == 0:
             seen.add(f"uid-{number}")
-    assert len(unseen.of("red", "")) == LIVES // 2
-    assert containers(unseen)["RecentAdmissions._queues[].passed"] == LIVES // 2
+    assert len(recent.of("red", "")) == LIVES // 2
+    assert containers(recent)["RecentAdmissions._queues[].passed"] == LIVES // 2
     now[0] = 2.0
-    unseen.of("red", "")
+    recent.of("red", "")
     assert (
-        containers(unseen)["RecentAdmissions._queues"]
-        == containers(unseen)["RecentAdmissions._ages"]
+        containers(recent)["RecentAdmissions._queues"]
+        == containers(recent)["RecentAdmissions._ages"]
         == 0
     )
 

@@ -1,1 +1,1 @@
-"""The admission door: mutate, validate, and the HTTPS server."""
+"""The admission webhooks: mutate, validate, and the HTTPS server."""

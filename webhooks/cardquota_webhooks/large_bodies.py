@@ -11,7 +11,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import BODY, ELEMENTS, elements_of
 from cardquota.quota.vocabulary import Mode, Reason
 
-from .review import Answer, Request, deny
+from .review import AdmissionResponse, Request, deny
 
 
 def is_large(request: Request) -> bool:
@@ -19,7 +19,7 @@ def is_large(request: Request) -> bool:
     return bool(too_large(request))
 
 
-def answer_to_large(request: Request, ledger: Ledger) -> Answer | None:
+def answer_to_large(request: Request, ledger: Ledger) -> AdmissionResponse | None:
     """The answer to a review of an object that is too large; None: it is not.
 
     Refused where rules are enforced; a word elsewhere.
@@ -30,7 +30,9 @@ def answer_to_large(request: Request, ledger: Ledger) -> Answer | None:
     mode = ledger.mode_in(request.namespace)
     if mode is Mode.ENFORCE:
         return deny(text, reason=Reason.INVALID_CARD)
-    return Answer(warnings=(messages.audited(text),)) if mode is Mode.AUDIT else Answer()
+    if mode is Mode.AUDIT:
+        return AdmissionResponse(warnings=(messages.audited(text),))
+    return AdmissionResponse()
 
 
 def too_large(request: Request) -> str:

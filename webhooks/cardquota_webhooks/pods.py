@@ -1,5 +1,5 @@
 """Admission of pods: refuse with numbers, or gate. Nothing is charged and nothing is remembered
-but which pods were let by a moment ago (`unseen`).
+but which pods were let by a moment ago (`recent_admissions`).
 
 The mutating review refuses or adds the gate; the validating review repeats the answer on the final
 object. A refusal is advice, the gate is the law: what slips through is gated.
@@ -32,7 +32,7 @@ from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
-from .review import Answer, Request, ReviewError, deny, json_patch, try_again
+from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
 from .visibility_wait import Exists, VisibilityWait
 
 _NODE_USER = "system:node:"
@@ -52,7 +52,7 @@ class PodReviews:
         self,
         ledger: Ledger,
         settings: Settings,
-        pulse: ChangeNotifier,
+        notifier: ChangeNotifier,
         exists: Exists,
         synced: Callable[[], bool],
         clock: Callable[[], float],
@@ -68,52 +68,52 @@ class PodReviews:
         self._ungated = _ungated_text(settings, by_policy=self._by_policy)
         self._synced = synced
         self._late = late
-        self._patience = VisibilityWait(ledger, settings, pulse, exists)
-        self._unseen = RecentAdmissions(
+        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
+        self._recent = RecentAdmissions(
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
-        pulse.listen(self._unseen.look)
+        notifier.listen(self._recent.look)
 
-    async def mutate(self, request: Request) -> Answer:
+    async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or take away one that nobody would ever open)."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         pod, facts = _read(request)
         if _is_mirror(facts, request):
-            return Answer()
+            return AdmissionResponse()
         if not self._synced():
             return self._unjudged(pod, facts, can_gate=True)
-        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
+        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
         effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
         gate = effect is Effect.GATE
-        if not gate and self._patience.namespace_unknown(facts):
+        if not gate and self._visibility.namespace_unknown(facts):
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         patch = ""
         if gate != gated:
             patch = _drop_gate(pod) if gated else _add_gate(pod)
-        return Answer(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
+        return AdmissionResponse(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
 
-    async def validate(self, request: Request) -> Answer:
+    async def validate(self, request: Request) -> AdmissionResponse:
         """The same answer on the final object; it must carry the gate where one is due."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         pod, facts = _read(request)
         if _is_mirror(facts, request):
-            return Answer()
+            return AdmissionResponse()
         gated = facts.state is State.GATED
         if not self._synced():
             known = gated or self._by_policy
-            return Answer() if known else self._unjudged(pod, facts, can_gate=False)
-        verdict = self._patience.at_once(facts) or await self._patience.judge(facts)
+            return AdmissionResponse() if known else self._unjudged(pod, facts, can_gate=False)
+        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
         effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
-            verdict, effect = await self._judge_beside_unseen(facts, verdict, effect)
-        if not (effect is Effect.GATE and gated) and self._patience.namespace_unknown(facts):
+            verdict, effect = await self._judge_beside_recent(facts, verdict, effect)
+        if not (effect is Effect.GATE and gated) and self._visibility.namespace_unknown(facts):
             if gated and self._by_policy:
-                return Answer()
+                return AdmissionResponse()
             return try_again(messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
@@ -122,15 +122,15 @@ class PodReviews:
         if effect is Effect.GATE and not request.dry_run:
             self._remember(facts, verdict)
         if self._told_already(pod, facts):
-            return Answer()
-        return Answer(warnings=self._warnings(verdict, effect, pod, facts))
+            return AdmissionResponse()
+        return AdmissionResponse(warnings=self._warnings(verdict, effect, pod, facts))
 
-    def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Answer:
+    def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
         """A gate is due and not there. No policy can set that of a pod without a queue, nor of one
         that is none of ours for all that the API server knows.
         """
         if self._by_policy and not (verdict.queue or facts.group):
-            return Answer()
+            return AdmissionResponse()
         if self._by_policy and not is_ours(pod, facts, self._ledger.vendors):
             return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
         return deny(self._ungated)
@@ -143,15 +143,15 @@ class PodReviews:
             return False
         return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
 
-    def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> Answer:
+    def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> AdmissionResponse:
         """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
 
         In audit mode nothing is gated and nothing refused, now as later.
         """
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
-            return Answer()
+            return AdmissionResponse()
         if can_gate and (facts.own_queue or facts.group):
-            return Answer(patch="" if facts.state is State.GATED else _add_gate(pod))
+            return AdmissionResponse(patch="" if facts.state is State.GATED else _add_gate(pod))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -162,25 +162,25 @@ class PodReviews:
             return Effect.GATE
         return effect
 
-    async def _judge_beside_unseen(
+    async def _judge_beside_recent(
         self, facts: PodFacts, verdict: Verdict, effect: Effect
     ) -> tuple[Verdict, Effect]:
         """Wait for pods just let by where they would turn this yes into a no, then decide."""
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
-        unseen = self._unseen.of(verdict.queue, but=facts.uid)
-        beside = self._unseen.amounts(verdict.queue, unseen)
+        recent = self._recent.of(verdict.queue, but=facts.uid)
+        beside = self._recent.amounts(verdict.queue, recent)
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
         wait = self._settings.webhook.unseen_wait
-        await self._unseen.all_seen(verdict.queue, facts.uid, wait)
-        verdict = await self._patience.judge(facts)
+        await self._recent.all_seen(verdict.queue, facts.uid, wait)
+        verdict = await self._visibility.judge(facts)
         return verdict, self._effect(facts, verdict)
 
     def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
         if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:
             charge = (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
-            self._unseen.add(facts.uid, verdict.queue, charge)
+            self._recent.add(facts.uid, verdict.queue, charge)
 
     def _warnings(
         self, verdict: Verdict, effect: Effect, pod: Pod, facts: PodFacts
@@ -218,7 +218,7 @@ def _is_mirror(facts: PodFacts, request: Request) -> bool:
     return facts.mirror and request.user_info.username.startswith(_NODE_USER)
 
 
-def _refusal(verdict: Verdict) -> Answer:
+def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 

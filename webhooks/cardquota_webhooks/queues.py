@@ -10,7 +10,7 @@ from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_a
 from cardquota.quota.objects.queue import Queue
 
 from .large_bodies import too_large_together
-from .review import Answer, Request, ReviewError, deny
+from .review import AdmissionResponse, Request, ReviewError, deny
 
 _DECODER = msgspec.json.Decoder(Queue)
 
@@ -21,17 +21,17 @@ class QueueReviews:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def validate(self, request: Request) -> Answer:
+    async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
         if request.operation == "DELETE":
             text = self._in_use(_deleted(request))
-            return deny(text) if text else Answer()
+            return deny(text) if text else AdmissionResponse()
         too_large = too_large_together(request.object)
         if too_large:
             return deny(messages.queue_refused(request.name, too_large))
         queue = _read(request.object)
         text = _wrong(queue, request.name)
-        return deny(text) if text else Answer(warnings=doubts_about(queue))
+        return deny(text) if text else AdmissionResponse(warnings=doubts_about(queue))
 
     def _in_use(self, name: str) -> str:
         """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""

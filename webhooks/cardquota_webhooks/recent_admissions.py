@@ -51,8 +51,8 @@ class RecentAdmissions:
     """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate.
 
     A review costs in proportion to those of its own queue, and to those that are too old by now.
-    While reviews wait, a beat costs in proportion to the pods that are the next for some of them:
-    most often one of each queue.
+    While reviews wait, each change of the ledger costs in proportion to the pods that some of them
+    wait for next: most often one of each queue.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class RecentAdmissions:
             self._give_up(waiting)
 
     def look(self) -> None:
-        """The ledger moved: some may have been seen."""
+        """The ledger changed: some may have been seen."""
         for passed in [one for one in self._awaited if self._was_seen(one)]:
             for waiting in self._awaited.pop(passed):
                 self._wait_for_next(waiting)

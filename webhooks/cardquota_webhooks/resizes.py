@@ -17,7 +17,7 @@ from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.vocabulary import Mode, Policy
 
 from .large_bodies import answer_to_large
-from .review import Answer, Request, ReviewError, deny, try_again
+from .review import AdmissionResponse, Request, ReviewError, deny, try_again
 
 _DECODER = msgspec.json.Decoder(Pod)
 
@@ -30,13 +30,13 @@ class ResizeReviews:
         self._ledger = ledger
         self._known = known
 
-    async def validate(self, request: Request) -> Answer:
+    async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse growth beyond what the queue may hold. What shrinks or stays is let by."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         before, after = _read(request, request.old_object), _read(request, request.object)
         if not after.problem and after.cpu <= before.cpu and after.memory <= before.memory:
-            return Answer()
+            return AdmissionResponse()
         mode = self._ledger.mode_in(after.namespace)
         verdict = judge_resize(self._ledger, before, after)
         # It cannot wait: there is no gate for what is bound already.
@@ -46,7 +46,7 @@ class ResizeReviews:
         if effect is Effect.DENY:
             return deny(verdict.text, reason=verdict.reason or "Forbidden")
         warnings = (messages.audited(verdict.text),) if effect is Effect.WARN else ()
-        return Answer(warnings=warnings)
+        return AdmissionResponse(warnings=warnings)
 
 
 def _read(request: Request, encoded: msgspec.Raw) -> PodFacts:

@@ -65,7 +65,7 @@ class _Review(msgspec.Struct, rename="camel"):
     request: Request | None = None
 
 
-class Answer(NamedTuple):
+class AdmissionResponse(NamedTuple):
     """Allowed, perhaps changed and with warnings; or denied with a reason and a text."""
 
     allowed: bool = True
@@ -84,14 +84,16 @@ def json_patch(*operations: Mapping[str, object]) -> str:
     return base64.b64encode(_ENCODER.encode(operations)).decode()
 
 
-def deny(text: str, *, reason: str = "Forbidden", code: int = HTTPStatus.FORBIDDEN) -> Answer:
+def deny(
+    text: str, *, reason: str = "Forbidden", code: int = HTTPStatus.FORBIDDEN
+) -> AdmissionResponse:
     """A refusal."""
-    return Answer(allowed=False, text=text, reason=reason, code=code)
+    return AdmissionResponse(allowed=False, text=text, reason=reason, code=code)
 
 
-def try_again(text: str, *, seconds: int = 1) -> Answer:
+def try_again(text: str, *, seconds: int = 1) -> AdmissionResponse:
     """No answer for the moment; clients try again by themselves."""
-    return Answer(
+    return AdmissionResponse(
         allowed=False,
         text=text,
         reason="TooManyRequests",
@@ -116,7 +118,7 @@ def decode(body: bytes) -> Request:
     return review.request
 
 
-def encode(uid: str, answer: Answer) -> bytes:
+def encode(uid: str, answer: AdmissionResponse) -> bytes:
     """The review that answers the request with this uid."""
     response: dict[str, Any] = {"uid": uid, "allowed": answer.allowed}
     if answer.warnings:

@@ -1,4 +1,4 @@
-"""The HTTPS server of the admission door: `/mutate` and `/validate`.
+"""The HTTPS server of the admission webhooks: `/mutate` and `/validate`.
 
 Every body gets an AdmissionReview or a 4xx. If something in here breaks, that is logged and the
 answer is "try again".
@@ -22,7 +22,7 @@ from cardquota.quota import messages
 from .pods import PodReviews
 from .queues import QueueReviews
 from .resizes import ResizeReviews
-from .review import Answer, Request, ReviewError, decode, deny, encode, try_again
+from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
@@ -36,7 +36,7 @@ _LONGEST_NAME: Final = 253
 """Characters of a resource's name that are said back."""
 _KNOWN: Final = frozenset({"pods", "pods/resize", "queues", *(name for _, name in WORKLOADS)})
 
-Review = Callable[[Request], Awaitable[Answer]]
+Review = Callable[[Request], Awaitable[AdmissionResponse]]
 
 
 class AdmissionServer:
@@ -117,7 +117,7 @@ class AdmissionServer:
         kind = request.what
         answer = await self._answer(routes, request)
         if self._audit and not answer.allowed:
-            answer = Answer(warnings=(messages.audited(answer.text),))
+            answer = AdmissionResponse(warnings=(messages.audited(answer.text),))
         seconds = perf_counter() - began
         self._tally.add(kind if kind in _KNOWN else "other", _decision(answer), seconds)
         response = web.Response(body=encode(request.uid, answer), content_type="application/json")
@@ -125,7 +125,9 @@ class AdmissionServer:
             response.force_close()
         return response
 
-    async def _answer(self, routes: dict[tuple[str, str], Review], request: Request) -> Answer:
+    async def _answer(
+        self, routes: dict[tuple[str, str], Review], request: Request
+    ) -> AdmissionResponse:
         review = routes.get((request.resource.group, request.what))
         if review is None:
             return deny(
@@ -143,7 +145,7 @@ class AdmissionServer:
             return try_again("cardquota could not answer; this is a bug, see its log")
 
 
-def _decision(answer: Answer) -> str:
+def _decision(answer: AdmissionResponse) -> str:
     if not answer.allowed:
         return "retry" if answer.retry_after else "deny"
     if answer.patch:

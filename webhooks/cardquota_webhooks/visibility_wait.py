@@ -22,11 +22,11 @@ class VisibilityWait:
     """
 
     def __init__(
-        self, ledger: Ledger, settings: Settings, pulse: ChangeNotifier, exists: Exists
+        self, ledger: Ledger, settings: Settings, notifier: ChangeNotifier, exists: Exists
     ) -> None:
         self._ledger = ledger
         self._settings = settings
-        self._pulse = pulse
+        self._notifier = notifier
         self._exists = exists
 
     def at_once(self, facts: PodFacts) -> Verdict | None:
@@ -39,13 +39,13 @@ class VisibilityWait:
     async def judge(self, facts: PodFacts) -> Verdict:
         """The verdict, once the pod's namespace and queue have been seen or the time is over."""
         wait = self._settings.webhook.unseen_wait
-        await self._pulse.wait_for(lambda: not self.namespace_unknown(facts), wait)
+        await self._notifier.wait_for(lambda: not self.namespace_unknown(facts), wait)
         verdict = self._verdict(facts)
         if not _of_unseen_queue(verdict):
             return verdict
         exists = await self._exists(verdict.queue)
         if exists is not False:
-            await self._pulse.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
+            await self._notifier.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
         again = self._verdict(facts)
         if exists and _of_unseen_queue(again) and again.queue == verdict.queue:
             return queue_on_its_way(again.queue)

@@ -8,7 +8,7 @@ from cardquota.quota.objects.pod import PodMeta, PodSpec
 from cardquota.quota.objects.wire import Wire
 
 
-class Template(Wire):
+class WorkloadTemplate(Wire):
     """A pod template. The API server writes no defaults into it, only into its pods."""
 
     metadata: PodMeta = msgspec.field(default_factory=PodMeta)
@@ -28,7 +28,7 @@ class Spec(Wire):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool | None = None
-    template: Template = msgspec.field(default_factory=Template)
+    template: WorkloadTemplate = msgspec.field(default_factory=WorkloadTemplate)
     job_template: JobTemplate | None = None
 
     @property
@@ -49,7 +49,7 @@ class WorkloadMeta(Wire):
     name: str = ""
 
 
-class Workload(Wire):
+class ReviewedWorkload(Wire):
     """A workload as it would be stored. Its status is the stored one's affair."""
 
     metadata: WorkloadMeta

@@ -4,7 +4,7 @@ What it says is advice from the view of the moment; each pod gets its own answer
 A change of the template is judged by how many of the new pods fit once those of the old are gone,
 and, of a Deployment, by whether the first of them finds room at all.
 
-Its own pods are counted at once where few are in its namespace, else in turns, and then pods that
+Its own pods are counted at once where few are in its namespace, else in slices, and then pods that
 change meanwhile may be counted as they were.
 
 Not known here: which pods of others that wait come first (E6), and of DaemonSets with a surge
@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.loop.turns import in_turns
+from cardquota.loop.time_slice import in_slices
 from cardquota.quota import messages
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -43,10 +43,10 @@ from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
 from .large_bodies import is_large, too_large
-from .review import Answer, Request
+from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
 from .visibility_wait import Exists, VisibilityWait
-from .workload_objects import StoredWorkload, Template, Workload, pods_of_job
+from .workload_objects import ReviewedWorkload, StoredWorkload, WorkloadTemplate, pods_of_job
 
 _LOG = logging.getLogger(__name__)
 WORKLOADS: Final = (
@@ -61,11 +61,11 @@ WORKLOADS: Final = (
 
 _FEW: Final = 2_000
 """Pods that are gone through at once, in two milliseconds or so."""
-_PATIENCE: Final = 1.0
+_COUNT_TIMEOUT: Final = 1.0
 """Seconds in which the pods of a workload have to be counted: nobody's writes wait any longer for a
 word that only helps, and nothing is said."""
 
-_DECODER = msgspec.json.Decoder(Workload)
+_DECODER = msgspec.json.Decoder(ReviewedWorkload)
 _UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
     StoredWorkload | None
@@ -76,41 +76,41 @@ class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
     def __init__(
-        self, ledger: Ledger, settings: Settings, pulse: ChangeNotifier, exists: Exists
+        self, ledger: Ledger, settings: Settings, notifier: ChangeNotifier, exists: Exists
     ) -> None:
         self._ledger = ledger
         self._require_queue = settings.require_queue
-        self._patience = VisibilityWait(ledger, settings, pulse, exists)
+        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._counting = asyncio.Lock()
 
-    async def validate(self, request: Request) -> Answer:
+    async def validate(self, request: Request) -> AdmissionResponse:
         """Always allowed; a Warning says how many of the pods fit, and why not more.
 
         A template that cannot be read is the affair of its pods, and of the API server.
         """
         if is_large(request):
-            return Answer(warnings=(too_large(request),))
+            return AdmissionResponse(warnings=(too_large(request),))
         try:
             return await self._look(request)
         except (msgspec.DecodeError, ValueError, RecursionError):
-            return Answer()
+            return AdmissionResponse()
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of one of %s", request.resource.resource)
-            return Answer()
+            return AdmissionResponse()
 
-    async def _look(self, request: Request) -> Answer:
+    async def _look(self, request: Request) -> AdmissionResponse:
         workload = _DECODER.decode(request.object)
         template = workload.spec.of_pods.template
         facts = _pod_of(template, request, self._ledger.defaults)
-        verdict = await self._patience.judge(facts)
+        verdict = await self._visibility.judge(facts)
         words = await self._words(request, workload, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (messages.claim_not_counted(),)
-        return Answer(warnings=words)
+        return AdmissionResponse(warnings=words)
 
     async def _words(
-        self, request: Request, workload: Workload, facts: PodFacts, verdict: Verdict
+        self, request: Request, workload: ReviewedWorkload, facts: PodFacts, verdict: Verdict
     ) -> tuple[str, ...]:
         """How many of its pods fit, and why not more; nothing where all do."""
         queue, name = verdict.queue, workload.metadata.name
@@ -175,9 +175,9 @@ class WorkloadReviews:
             to_its_end(steps)
             return True
         try:
-            # One at a time: the turns of many would add up to what nobody else should wait for.
-            async with asyncio.timeout(_PATIENCE), self._counting:
-                await in_turns(steps)
+            # One at a time: the slices of many would add up to what nobody else should wait for.
+            async with asyncio.timeout(_COUNT_TIMEOUT), self._counting:
+                await in_slices(steps)
         except TimeoutError:
             return False
         return True
@@ -185,7 +185,7 @@ class WorkloadReviews:
     def _asked(
         self,
         request: Request,
-        workload: Workload,
+        workload: ReviewedWorkload,
         stored: StoredWorkload | None,
         facts: PodFacts,
         pods: PodRequest,
@@ -207,7 +207,7 @@ class WorkloadReviews:
         return max(0, book.missing) if book is not None and book.gang else 0
 
 
-def _pod_of(template: Template, request: Request, defaults: PodDefaults) -> PodFacts:
+def _pod_of(template: WorkloadTemplate, request: Request, defaults: PodDefaults) -> PodFacts:
     """As the API server would have it at create: what it adds to a template counts too."""
     meta = template.metadata
     meta.namespace = request.namespace

@@ -1,4 +1,4 @@
-"""Do pods, queue status and events tell one story? Whole numbers have one answer."""
+"""Do pods, queue status and events agree? Whole numbers have one answer."""
 
 import time
 from collections.abc import Mapping
@@ -6,16 +6,16 @@ from typing import Any
 
 from cardquota.quota import vocabulary as v
 
-from .person import Person
 from .recount import recount, waits, written
 from .step_error import StepError
+from .user import User
 
 _POLL = 0.2
 
 
-def until_all_agree(reader: Person) -> list[str]:
+def until_all_agree(reader: User) -> list[str]:
     """What was compared, in words. Raises StepError where they still differ after the time."""
-    deadline = time.monotonic() + reader.patience
+    deadline = time.monotonic() + reader.timeout
     while True:
         lines, differences = _compare(reader)
         if not differences:
@@ -25,7 +25,7 @@ def until_all_agree(reader: Person) -> list[str]:
         time.sleep(_POLL)
 
 
-def _compare(reader: Person) -> tuple[list[str], list[str]]:
+def _compare(reader: User) -> tuple[list[str], list[str]]:
     pods, groups, queues, events = (
         reader.reads(f"kubectl get {kind}")["items"]
         for kind in ("pods -A", "podgroups -A", "queues", "events -A")

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from .answer import Answer, Expectation, row, rows, says
-from .cast import Cast
+from .command_result import CommandResult, Expectation, row, rows, says
+from .context import Context
 
 _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=train"
 _STARTED = (
@@ -15,25 +15,27 @@ _APART = timedelta(seconds=2)
 """startTime counts whole seconds, and two pods of one instant may lie on both sides of one."""
 
 
-def a_gang_waits_and_starts(cast: Cast) -> None:
+def a_gang_waits_and_starts(context: Context) -> None:
     """No room for two: both wait. Room for two: both run."""
-    cast.tenant.does("kubectl apply -f gang.yaml", says("job.batch/train created"))
-    cast.tenant.sees(_PODS, rows(2, STATUS="SchedulingGated"))
-    cast.tenant.sees(
+    context.tenant.does("kubectl apply -f gang.yaml", says("job.batch/train created"))
+    context.tenant.sees(_PODS, rows(2, STATUS="SchedulingGated"))
+    context.tenant.sees(
         "kubectl get events --field-selector involvedObject.kind=PodGroup",
         says("podgroup/train", "requested <2>, total would be <5>, but capability is <3>"),
     )
-    cast.screen.says("\nThe Deployment makes room for two:")
-    cast.tenant.does("kubectl scale deployment chat --replicas=1")
-    cast.tenant.sees(_STARTED, rows(2, PHASE="Running", CHARGED='{"NVIDIA-H200": 1}'), _together())
-    cast.tenant.sees("kubectl get podgroup train", row(NAME="train", STATUS="Running"))
-    cast.tenant.sees(
+    context.screen.says("\nThe Deployment makes room for two:")
+    context.tenant.does("kubectl scale deployment chat --replicas=1")
+    context.tenant.sees(
+        _STARTED, rows(2, PHASE="Running", CHARGED='{"NVIDIA-H200": 1}'), _together()
+    )
+    context.tenant.sees("kubectl get podgroup train", row(NAME="train", STATUS="Running"))
+    context.tenant.sees(
         "kubectl get events --field-selector reason=QuotaReleased", rows(2, REASON="QuotaReleased")
     )
 
 
 def _together() -> Expectation:
-    def met(answer: Answer) -> bool:
+    def met(answer: CommandResult) -> bool:
         try:
             times = [datetime.fromisoformat(found["STARTED"]) for found in answer.rows]
         except (KeyError, ValueError):

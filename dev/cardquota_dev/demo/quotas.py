@@ -1,14 +1,14 @@
 """Quotas are annotations of Queues: an administrator writes them, everybody sees them."""
 
-from .answer import row, says
-from .cast import Cast
+from .command_result import row, says
+from .context import Context
 
 
-def queues_get_quotas(cast: Cast) -> None:
+def queues_get_quotas(context: Context) -> None:
     """Two queues appear, and their cards as used/quota."""
-    cast.admin.does("kubectl get nodes -L nvidia.com/gpu.product")
-    cast.admin.does("kubectl apply -f queues.yaml", says("queue.scheduling.volcano.sh/research"))
-    cast.admin.sees(
+    context.admin.does("kubectl get nodes -L nvidia.com/gpu.product")
+    context.admin.does("kubectl apply -f queues.yaml", says("queue.scheduling.volcano.sh/research"))
+    context.admin.sees(
         "kubectl get queues",
         row(NAME="research", STATE="Open", CARDS="NVIDIA-H200 0/3"),
         row(NAME="research", CARDS="NVIDIA-H800 0/2"),
@@ -16,12 +16,12 @@ def queues_get_quotas(cast: Cast) -> None:
     )
 
 
-def a_broken_quota_is_refused(cast: Cast) -> None:
+def a_broken_quota_is_refused(context: Context) -> None:
     """The text that cannot be read is refused; the quota stays what it was."""
-    cast.admin.is_refused(
+    context.admin.is_refused(
         "kubectl apply -f broken-queue.yaml",
         "annotation volcano.sh/card.quota cannot be read",
         "the amount of <NVIDIA-H200> is a string, not a whole number",
     )
-    cast.screen.says("\nThe old quota stays in force:")
-    cast.admin.sees("kubectl get queue research", row(NAME="research", CARDS="NVIDIA-H200 3/3"))
+    context.screen.says("\nThe old quota stays in force:")
+    context.admin.sees("kubectl get queue research", row(NAME="research", CARDS="NVIDIA-H200 3/3"))

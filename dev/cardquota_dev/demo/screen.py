@@ -1,4 +1,4 @@
-"""How the story looks: colours on a terminal, plain lines everywhere else; never wrapped."""
+"""How the demo looks: colours on a terminal, plain lines everywhere else; never wrapped."""
 
 import sys
 from collections.abc import Iterator

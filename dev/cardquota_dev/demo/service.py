@@ -1,7 +1,7 @@
 """A service that scales out gets its answer at once."""
 
-from .answer import row, rows, says
-from .cast import Cast
+from .command_result import row, rows, says
+from .context import Context
 
 TOO_MANY = (
     "Queue <research> has insufficient <NVIDIA-H200> quota: "
@@ -9,22 +9,22 @@ TOO_MANY = (
 )
 
 
-def a_deployment_runs(cast: Cast) -> None:
+def a_deployment_runs(context: Context) -> None:
     """Two pods fit."""
-    cast.tenant.does("kubectl apply -f deployment.yaml", says("deployment.apps/chat created"))
-    cast.tenant.sees("kubectl get pods -l app=chat", rows(2, STATUS="Running"))
-    cast.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 2/3"))
+    context.tenant.does("kubectl apply -f deployment.yaml", says("deployment.apps/chat created"))
+    context.tenant.sees("kubectl get pods -l app=chat", rows(2, STATUS="Running"))
+    context.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 2/3"))
 
 
-def a_deployment_asks_for_more(cast: Cast) -> None:
+def a_deployment_asks_for_more(context: Context) -> None:
     """A warning at the edit, a third pod, and the fourth refused with the same sentence."""
-    cast.tenant.does(
+    context.tenant.does(
         """kubectl patch deployment chat -p '{"spec":{"replicas":4}}'""",
         says("Warning: chat: 3 of 4 pods fit the quota now", f"Warning: {TOO_MANY}"),
     )
-    cast.tenant.sees("kubectl get pods -l app=chat", rows(3, STATUS="Running"))
-    cast.tenant.sees("kubectl get replicasets", row(DESIRED="4", CURRENT="3", READY="3"))
-    cast.tenant.sees(
+    context.tenant.sees("kubectl get pods -l app=chat", rows(3, STATUS="Running"))
+    context.tenant.sees("kubectl get replicasets", row(DESIRED="4", CURRENT="3", READY="3"))
+    context.tenant.sees(
         "kubectl get events --field-selector reason=FailedCreate", says("replicaset/chat", TOO_MANY)
     )
-    cast.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 3/3"))
+    context.tenant.sees("kubectl get queue research", row(CARDS="NVIDIA-H200 3/3"))

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 
-from .answer import Answer, Expectation
+from .command_result import CommandResult, Expectation
 
 
 class StepError(Exception):
-    """What was tried, what was expected, what was seen. `play` adds which step it was."""
+    """What was tried, what was expected, what was seen. `run` adds which step it was."""
 
     def __init__(self, tried: str, expected: str, seen: str) -> None:
         super().__init__(tried, expected, seen)
         self.tried, self.expected, self.seen = tried, expected, seen
 
 
-def check(command: str, answer: Answer, expected: Iterable[Expectation]) -> None:
+def check(command: str, answer: CommandResult, expected: Iterable[Expectation]) -> None:
     """Raises StepError that names what is not met."""
     unmet = [one.words for one in expected if not one.met(answer)]
     if unmet:

@@ -15,7 +15,7 @@ from ..failure import PlaneError
 from .components import Program
 from .folder import Folder
 from .process import MARK, Process
-from .state import State, log_tail
+from .state import PlaneState, log_tail
 
 RESTART_AFTER = 1.0
 """Seconds between the death of a child and its next start."""
@@ -26,7 +26,7 @@ _POLL = 0.03
 class Children:
     """The running programs of one plane. One event loop, no threads."""
 
-    def __init__(self, folder: Folder, state: State) -> None:
+    def __init__(self, folder: Folder, state: PlaneState) -> None:
         self._folder, self._state = folder, state
         self._programs: dict[str, Program] = {}
         self._running: dict[str, asyncio.subprocess.Process] = {}

@@ -13,7 +13,7 @@ from ..failure import PlaneError
 from .folder import Folder
 from .options import Options
 from .process import marked
-from .state import State, end_recorded, read_state
+from .state import PlaneState, end_recorded, read_state
 
 _ORDERLY = 60.0
 _VIOLENT = 20.0
@@ -50,7 +50,7 @@ def start_detached(options: Options) -> None:
         raise PlaneError(f"the plane did not start (status {supervisor.wait()})")
 
 
-def ready_state(folder: Folder, supervisor: int) -> State | None:
+def ready_state(folder: Folder, supervisor: int) -> PlaneState | None:
     """What runs in the folder, if it is ready and that supervisor's own."""
     state = read_state(folder)
     if state is None or not state.ready or state.process("supervisor").pid != supervisor:

@@ -18,7 +18,7 @@ from .options import Options
 from .ports import free_ports
 from .probe import Probe
 from .product import Product
-from .state import State
+from .state import PlaneState
 
 TENANT = Path(__file__).with_name("tenant.yaml")
 """The tenant's role."""
@@ -30,7 +30,7 @@ _PATIENCE = 120.0
 class Plane:
     """A plane that is being started, runs, and is stopped; `start` may be cancelled anywhere."""
 
-    def __init__(self, options: Options, state: State) -> None:
+    def __init__(self, options: Options, state: PlaneState) -> None:
         self._options, self._state = options, state
         self._folder: Folder = options.folder
         self._children = Children(self._folder, state)

@@ -1,4 +1,4 @@
-"""Processes by number, without ever ending a stranger.
+"""Processes by number, without ever ending somebody else's.
 
 A number alone is not a process: it is used again. So a process is known by its number and the
 moment it started, and nothing is signalled whose moment differs.

@@ -25,7 +25,7 @@ from .options import Options
 from .ports import free_ports
 from .probe import Probe
 from .process import Process
-from .state import State
+from .state import PlaneState
 
 _PATIENCE = 120.0
 _GRACE = 20.0
@@ -58,7 +58,7 @@ class Product:
     def __init__(
         self,
         options: Options,
-        state: State,
+        state: PlaneState,
         children: Children,
         probe: Probe,
         kubectl: Path,

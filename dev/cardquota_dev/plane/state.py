@@ -12,7 +12,7 @@ from .process import Process
 
 
 @dataclass
-class State:
+class PlaneState:
     """What runs. Written whole at every change, so a reader never sees half of it."""
 
     ready: bool = False
@@ -65,7 +65,7 @@ class State:
         )
 
 
-def read_state(folder: Folder) -> State | None:
+def read_state(folder: Folder) -> PlaneState | None:
     """What the file says; None where there is none. Raises PlaneError if it cannot be read."""
     try:
         text = folder.state.read_text()
@@ -73,7 +73,7 @@ def read_state(folder: Folder) -> State | None:
         return None
     try:
         stored = json.loads(text)
-        return State(
+        return PlaneState(
             ready=bool(stored["ready"]),
             server=str(stored["server"]),
             webhook=str(stored["webhook"]),

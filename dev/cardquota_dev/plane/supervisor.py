@@ -19,7 +19,7 @@ from .folder import Folder
 from .options import Options
 from .plane import Plane
 from .process import Process
-from .state import State, end_recorded
+from .state import PlaneState, end_recorded
 
 _LOG = "supervisor"
 
@@ -34,14 +34,14 @@ def supervise(options: Options) -> None:
     try:
         end_recorded(folder)  # a plane whose watchdog died too
         folder.clear()
-        state = State()
+        state = PlaneState()
         with _watchdog(folder, lock, state):
             asyncio.run(_run(options, state))
     finally:
         os.close(lock)
 
 
-async def _run(options: Options, state: State) -> None:
+async def _run(options: Options, state: PlaneState) -> None:
     plane = Plane(options, state)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -83,7 +83,7 @@ def _let_go(folder: Folder) -> None:
 
 
 @contextmanager
-def _watchdog(folder: Folder, lock: int, state: State) -> Iterator[None]:
+def _watchdog(folder: Folder, lock: int, state: PlaneState) -> Iterator[None]:
     """A watchdog for the block. It ends by itself when the block has ended everything."""
     reading, writing = os.pipe()
     log = os.open(folder.log("watchdog"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

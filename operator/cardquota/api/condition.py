@@ -14,7 +14,7 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 STATUSES: Final = ("True", "False", "Unknown")
 
 
-class Condition(WireModel):
+class QueueCondition(WireModel):
     """One fact about an object that is true, false or not known."""
 
     type: str = Field(json_schema_extra={"maxLength": 316, "minLength": 1})

@@ -34,7 +34,7 @@ class Guarantee(WireModel):
     """Amounts by resource name."""
 
 
-class Cluster(WireModel):
+class ExtendCluster(WireModel):
     """Another cluster that jobs of the queue may be sent to."""
 
     name: str | None = None
@@ -54,7 +54,7 @@ class NodeGroupRule(WireModel):
     """Node groups for which the rule is a wish."""
 
 
-class Affinity(WireModel):
+class QueueAffinity(WireModel):
     """On which groups of nodes the pods of a queue may run."""
 
     node_group_affinity: NodeGroupRule | None = None
@@ -94,11 +94,11 @@ class QueueSpec(WireModel):
     allowed here, for Volcano, and do not count for card quotas."""
     reclaimable: bool | None = constrained(server_default=True)
     """Whether others may take back what the queue holds beyond what it deserves."""
-    extend_clusters: list[Cluster] | None = None
+    extend_clusters: list[ExtendCluster] | None = None
     """Other clusters that jobs of the queue may be sent to."""
     guarantee: Guarantee | None = None
     """What is kept for the queue even while it does not use it."""
-    affinity: Affinity | None = None
+    affinity: QueueAffinity | None = None
     """On which groups of nodes the queue's pods may run."""
     type: str | None = constrained(maxLength=253)
     """A free classification of the queue."""

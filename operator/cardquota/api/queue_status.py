@@ -1,13 +1,13 @@
 """What a Queue holds now: Volcano's fields, and our rows per card and per resource."""
 
-from .condition import Condition
+from .condition import QueueCondition
 from .constraint import constrained
 from .number_field import Count32, Int64
 from .quantity_field import QuantityText, ResourceList
 from .wire import WireModel
 
 
-class CardRow(WireModel):
+class CardStatus(WireModel):
     """One card of a queue, in whole cards."""
 
     name: str
@@ -30,7 +30,7 @@ class CardRow(WireModel):
     """The queue's fair part of what the cluster has."""
 
 
-class ResourceRow(WireModel):
+class ResourceStatus(WireModel):
     """Cpu or memory of a queue, as quantities."""
 
     name: str
@@ -51,7 +51,7 @@ class ResourceRow(WireModel):
     """What the queue deserves by its spec; absent where it says nothing."""
 
 
-class Columns(WireModel):
+class StatusColumns(WireModel):
     """What kubectl get prints: the rows above, each on one line."""
 
     cards: str | None = None
@@ -68,7 +68,7 @@ class Columns(WireModel):
     """Allocated memory and limit."""
 
 
-class Reservation(WireModel):
+class ReservationStatus(WireModel):
     """Nodes that Volcano has locked for a queue."""
 
     nodes: list[str] | None = None
@@ -92,17 +92,17 @@ class QueueStatus(WireModel):
     """Pod groups in phase Inqueue."""
     completed: Count32 | None = None
     """Pod groups in phase Completed."""
-    reservation: Reservation | None = None
+    reservation: ReservationStatus | None = None
     """Nodes that Volcano has locked for the queue."""
     allocated: ResourceList | None = None
     """What the queue's pods hold, by resource name. Written by Volcano where it runs."""
     observed_generation: Int64 | None = None
     """The generation of the queue that the rows below were worked out for."""
-    cards: list[CardRow] | None = constrained(map_keys=["name"])
+    cards: list[CardStatus] | None = constrained(map_keys=["name"])
     """One row per card with a quota or in use."""
-    resources: list[ResourceRow] | None = constrained(map_keys=["name"])
+    resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
-    conditions: list[Condition] | None = constrained(map_keys=["type"])
+    conditions: list[QueueCondition] | None = constrained(map_keys=["type"])
     """QuotaValid, OverQuota and Oversold."""
-    columns: Columns | None = None
+    columns: StatusColumns | None = None
     """The rows as kubectl get prints them."""

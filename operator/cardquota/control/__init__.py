@@ -1,1 +1,1 @@
-"""The doors that change the cluster: gate release, PodGroup status, Queue status."""
+"""What changes the cluster: gate release, PodGroup status, Queue status."""

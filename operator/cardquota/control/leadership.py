@@ -1,6 +1,6 @@
 """One term of the leader, from winning the Lease to the last settled patch.
 
-Win the Lease, settle, catch up, then decide: open gates, keep pod groups, write Queue status. When
+Win the Lease, settle, catch up, then decide: open gates, update PodGroups, write Queue status. When
 the term ends, everything of it ends; the next term begins anew.
 """
 
@@ -25,8 +25,8 @@ from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
-from .release.groups import GroupKeeper
-from .release.stamp_keeper import StampKeeper
+from .release.pod_group_writer import PodGroupWriter
+from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
@@ -39,8 +39,8 @@ _STATUS_EVERY: Final = 0.1
 """Seconds between two looks at what changed."""
 
 
-class Farewell(NamedTuple):
-    """How a leader left."""
+class StopResult(NamedTuple):
+    """How a leader stopped."""
 
     settled: bool
     """Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
@@ -65,7 +65,7 @@ class Leadership:
         reflectors: Sequence[Reflector[Any]],
         events: EventRecorder,
         metrics: Metrics,
-        pulse: ChangeNotifier,
+        notifier: ChangeNotifier,
         settings: Settings,
         clock: Callable[[], float],
         failed: Callable[[BaseException], None],
@@ -81,14 +81,14 @@ class Leadership:
         self._failed = failed
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
-        self._door: GateReleaser | None = None
+        self._releaser: GateReleaser | None = None
         self._reports: QueueReports | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
-        self._pulse = pulse
-        pulse.listen(self._beat)
+        self._notifier = notifier
+        notifier.listen(self._ledger_changed)
 
     def acquired(self, term: str) -> None:
         """The Lease is ours."""
@@ -101,23 +101,23 @@ class Leadership:
         if self._term is not None:
             self._term.cancel()
 
-    async def stop(self, timeout: float) -> Farewell:
+    async def stop(self, timeout: float) -> StopResult:
         """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
-        door, self._door = self._door, None
+        releaser, self._releaser = self._releaser, None
         handover: Revisions | None = None
-        if door is not None:
-            if await door.drain(timeout):
+        if releaser is not None:
+            if await releaser.drain(timeout):
                 handover = await self._seen_by_now()
             else:
                 self._unsettled = True
         if self._term is not None:
             self._term.cancel()
             await asyncio.gather(self._term, return_exceptions=True)
-        return Farewell(settled=not self._unsettled, handover=handover)
+        return StopResult(settled=not self._unsettled, handover=handover)
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor has to have seen, once that holds all that we wrote."""
-        if not await self._pulse.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
+        if not await self._notifier.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
@@ -151,21 +151,21 @@ class Leadership:
             ask_all=lambda: _in_loop(loop, self._report_all),
         )
         reports = self._reports = QueueReports(self._ledger, operator.post, clock=self._clock)
-        door = self._door = self._make_door(term, standalone=standalone)
+        releaser = self._releaser = self._make_releaser(term, standalone=standalone)
         self._metrics.leader.set(1)
         operator.start()
         self._flush_later()
         try:
-            await door.run()
+            await releaser.run()
         finally:
             self._metrics.leader.set(0)
-            self._door = self._reports = None
+            self._releaser = self._reports = None
             reports.stop()
             self._unadmitted.stop()
             self._namespaces.stop()
             await operator.stop()
 
-    def _make_door(self, term: str, *, standalone: bool) -> GateReleaser:
+    def _make_releaser(self, term: str, *, standalone: bool) -> GateReleaser:
         release = self._settings.release
 
         def writer() -> FencedWriter:
@@ -180,12 +180,12 @@ class Leadership:
         gate = GateOpener(
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
-        groups = GroupKeeper(self._ledger, writer(), writer(), phases=standalone)
+        groups = PodGroupWriter(self._ledger, writer(), writer(), phases=standalone)
         return GateReleaser(
             self._ledger,
             gate,
             groups,
-            StampKeeper(self._ledger, writer(), term=term),
+            StampWriter(self._ledger, writer(), term=term),
             self._events,
             self._metrics,
             term=term,
@@ -194,12 +194,12 @@ class Leadership:
             clock=self._clock,
         )
 
-    def _beat(self) -> None:
-        """The ledger moved."""
-        if self._door is None:
+    def _ledger_changed(self) -> None:
+        """Wake the releaser, or forget what only a leader needs."""
+        if self._releaser is None:
             self._ledger.rest()
             return
-        self._door.wake()
+        self._releaser.wake()
         self._flush_later()
 
     def _flush_later(self) -> None:

@@ -24,12 +24,12 @@ from .cel import all_of, annotation, any_of, gated, literal, user_is
 from .gate_setting import who_sets_the_gate
 from .matching import managed, no_mirror_pod
 from .namespaces import in_watched, watched
-from .policy import Check, Clause, Policy, Rule
+from .policy import AdmissionPolicy, Check, Clause, Rule
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
-def born_gated(settings: Settings) -> Policy:
+def born_gated(settings: Settings) -> AdmissionPolicy:
     """Managed pods wait at the gate from their first moment.
 
     Not in namespaces in audit mode: nothing is gated there.
@@ -40,7 +40,7 @@ def born_gated(settings: Settings) -> Policy:
         "select the node by affinity instead"
     )
     begins = f"has a card queue but was created without the scheduling gate {GATE}: "
-    return Policy(
+    return AdmissionPolicy(
         "born-gated",
         Rule("pods", ("CREATE",)),
         conditions={
@@ -105,7 +105,7 @@ def gate_owner(settings: Settings) -> Clause:
     )
 
 
-def gate_term(settings: Settings) -> Policy:
+def gate_term(settings: Settings) -> AdmissionPolicy:
     """A gate is opened in the current term alone.
 
     Asked of the operator only: all others are refused by `gate_owner`, in words meant for them.
@@ -116,7 +116,7 @@ def gate_term(settings: Settings) -> Policy:
         f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
         "who has lost the Lease must stop deciding, the current leader will open this gate"
     )
-    return Policy(
+    return AdmissionPolicy(
         "gate-term",
         Rule("pods", ("UPDATE",)),
         # One condition, since the API server evaluates all that there are; and the check among

@@ -15,7 +15,7 @@ from ..quota.vocabulary import GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, 
 from ..settings import Settings
 from .cel import same, same_but, user_is
 from .namespaces import own
-from .policy import PREFIX, Check, Clause, Policy, Rule, joined
+from .policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
@@ -25,7 +25,7 @@ _METADATA: Final = ("labels", "ownerReferences", "finalizers", "generateName")
 keeps as it is or sets, for every kind."""
 
 
-def lease(settings: Settings) -> Policy:
+def lease(settings: Settings) -> AdmissionPolicy:
     """The Lease is the operator's.
 
     By the object's name, not the request's: the deletion of a collection has no name.
@@ -35,7 +35,7 @@ def lease(settings: Settings) -> Policy:
         "to uninstall cardquota, first delete the ValidatingAdmissionPolicyBinding "
         f"<{PREFIX}{_LEASE}>, then the namespace"
     )
-    return Policy(
+    return AdmissionPolicy(
         _LEASE,
         Rule("leases", ("CREATE", "UPDATE", "DELETE"), "coordination.k8s.io"),
         conditions={
@@ -71,7 +71,7 @@ def groups_account(settings: Settings) -> Clause:
     return _nothing_but("pod group", settings, (), (RESERVATION,))
 
 
-def queues_account(settings: Settings) -> Policy:
+def queues_account(settings: Settings) -> AdmissionPolicy:
     """The operator changes of a queue only the numbers it publishes."""
     clause = _nothing_but("queue", settings, (), (STATUS,))
     return joined("queues", Rule("queues", (), GROUP, VERSION), [clause])

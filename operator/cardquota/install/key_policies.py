@@ -23,7 +23,7 @@ from ..quota.vocabulary import (
 from ..settings import Settings
 from .cel import all_of, annotation, any_of, carries, changed, gated, literal, literals, user_is
 from .namespaces import in_watched
-from .policy import Check, Clause, Policy, Rule
+from .policy import AdmissionPolicy, Check, Clause, Rule
 
 GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
 """User names that begin so may give a group to a running pod that has none.
@@ -101,7 +101,7 @@ def fixed(settings: Settings) -> Clause:
     )
 
 
-def bindings(settings: Settings) -> Policy:
+def bindings(settings: Settings) -> AdmissionPolicy:
     """A Binding brings none of these annotations: the API server would put them on the pod.
 
     It would do so in the write that binds, which no rule about pods meets. Whoever does not write
@@ -112,7 +112,7 @@ def bindings(settings: Settings) -> Policy:
     ours_alone = f"the annotations {', '.join(OURS_ON_PODS)} are written by cardquota alone"
     by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
     ours, others = carries("object", OURS_ON_PODS), carries("object", FIXED_ONCE_OPEN)
-    return Policy(
+    return AdmissionPolicy(
         "bindings",
         Rule("pods/binding", ("CREATE",), beside=("bindings",)),
         conditions={
@@ -154,7 +154,7 @@ def reservation_owner(settings: Settings) -> Clause:
     )
 
 
-def reservation_term(settings: Settings) -> Policy:
+def reservation_term(settings: Settings) -> AdmissionPolicy:
     """A reservation is written in the current term alone.
 
     The term is looked for in the JSON text as `"term":"<holder>"`: compact, without spaces.
@@ -165,7 +165,7 @@ def reservation_term(settings: Settings) -> Policy:
         f'it must hold "term":"<holder of Lease {lease}>"; '
         "who has lost the Lease must stop deciding, the current leader will reserve"
     )
-    return Policy(
+    return AdmissionPolicy(
         "reservation-term",
         GROUPS,
         conditions={

@@ -10,7 +10,7 @@ from typing import Final
 from ..quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES
 from ..settings import Settings
 from .cel import literal, literals
-from .policy import Check, Policy, Rule
+from .policy import AdmissionPolicy, Check, Rule
 
 _LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"
 _WRITE: Final = f"write {', '.join(NAMESPACE_MODES[:-1])} or {NAMESPACE_MODES[-1]}"
@@ -19,11 +19,11 @@ _BESIDE: Final = ("namespaces/status", "namespaces/finalize")
 """Writes of these carry labels too."""
 
 
-def namespace_mode(settings: Settings) -> Policy:
+def namespace_mode(settings: Settings) -> AdmissionPolicy:
     """The label has a value that means something, or none. An empty one is none."""
     old = _LABEL.replace("object.", "oldObject.", 1)
     advice = f"which means nothing; {_WRITE}, or leave it out"
-    return Policy(
+    return AdmissionPolicy(
         "namespaces",
         Rule("namespaces", ("CREATE", "UPDATE"), beside=_BESIDE),
         conditions={

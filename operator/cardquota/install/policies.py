@@ -5,10 +5,10 @@ from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
 from .key_policies import GROUPS, bindings, fixed, keys, reservation_owner, reservation_term
 from .namespace_policies import namespace_mode
-from .policy import Policy, Rule, joined
+from .policy import AdmissionPolicy, Rule, joined
 
 
-def policies(settings: Settings) -> tuple[Policy, ...]:
+def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """What the API server keeps by itself, whether or not we run."""
     return (
         born_gated(settings),
@@ -23,7 +23,7 @@ def policies(settings: Settings) -> tuple[Policy, ...]:
     )
 
 
-def pods(settings: Settings) -> Policy:
+def pods(settings: Settings) -> AdmissionPolicy:
     """What may be written on a pod, and by whom. The only one that most updates meet.
 
     A write of the status carries annotations too. The other subresources leave them as they are,
@@ -33,7 +33,7 @@ def pods(settings: Settings) -> Policy:
     return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)
 
 
-def pod_groups(settings: Settings) -> Policy:
+def pod_groups(settings: Settings) -> AdmissionPolicy:
     """What may be written on a pod group, and by whom."""
     return joined(
         "podgroups", GROUPS, [make(settings) for make in (reservation_owner, groups_account)]

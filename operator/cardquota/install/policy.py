@@ -60,7 +60,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AdmissionPolicy:
     """A rule that the API server keeps by itself."""
 
     what: str
@@ -138,7 +138,7 @@ class Policy:
         return ["Warn", "Audit"] if self.warns else ["Audit"]
 
 
-def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> Policy:
+def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> AdmissionPolicy:
     """One policy that keeps them all, and whose conditions hold where one of them is broken.
 
     Of the rule the operations do not count: they are those of the clauses.
@@ -151,7 +151,7 @@ def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> Policy:
     operations = tuple(dict.fromkeys(name for clause in clauses for name in clause.operations))
     about = {clause.what: _about(clause, operations) for clause in clauses}
     broken = [_broken(clause, about[clause.what]) for clause in clauses]
-    return Policy(
+    return AdmissionPolicy(
         what,
         replace(rule, operations=operations),
         conditions={"may-be-unlawful": any_of(*broken)},

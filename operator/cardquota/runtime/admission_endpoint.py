@@ -1,6 +1,6 @@
-"""The door the API server knocks at: its certificate, and its server.
+"""What the API server sends reviews to: an HTTPS server, and its certificate.
 
-The certificate is looked at again and again, and a new one is served without closing the door.
+The certificate is looked at again and again, and a new one is served without closing the server.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from cardquota_webhooks.tls import load, server_context
 
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
-from ..cluster.certificates.certificate_keeper import CertificateKeeper
-from ..cluster.certificates.certificate_store import GivenSecret, OwnSecret, Source
+from ..cluster.certificates.certificate_manager import CertificateManager
+from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
 from ..install.manifests import names as webhook_names
 from ..settings import Settings
@@ -35,12 +35,12 @@ class AdmissionEndpoint:
     """Serves reviews under a certificate that the API server trusts."""
 
     def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:
-        """`grace`: seconds given to reviews in flight when the door closes."""
+        """`grace`: seconds given to reviews in flight when the server closes."""
         self._settings = settings
         self._grace = grace
         self._refused = ""
         names = webhook_names(settings)
-        self._keeper = CertificateKeeper(
+        self._certificates = CertificateManager(
             _source(settings, client),
             CaBundles(client, mutating=names.mutating, validating=names.validating),
         )
@@ -48,12 +48,12 @@ class AdmissionEndpoint:
     @property
     def problem(self) -> str:
         """For people: why certificates are not in order; empty if they are."""
-        return self._keeper.problem or self._refused
+        return self._certificates.problem or self._refused
 
     async def run(
         self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Serve until cancelled. `opened` runs once the door is open.
+        """Serve until cancelled. `opened` runs once the server listens.
 
         Errors: OSError where the address is taken; those of `opened`.
         """
@@ -66,13 +66,13 @@ class AdmissionEndpoint:
             # Not one after the other: what waits to be synced may wait for long.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
-                tasks.create_task(self._keep(tls, served))
+                tasks.create_task(self._reload(tls, served))
         finally:
             await runner.cleanup()
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
         while True:
-            found = await self._keeper.look()
+            found = await self._certificates.look()
             if found is not None:
                 try:
                     return found, server_context(found.cert_pem, found.key_pem)
@@ -80,10 +80,10 @@ class AdmissionEndpoint:
                     self._refuse(error)
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _keep(self, tls: ssl.SSLContext, served: KeyPair) -> None:
+    async def _reload(self, tls: ssl.SSLContext, served: KeyPair) -> None:
         while True:
-            await asyncio.sleep(_LOOK if self._keeper.settled else _LOOK_AGAIN)
-            found = await self._keeper.look()
+            await asyncio.sleep(_LOOK if self._certificates.settled else _LOOK_AGAIN)
+            found = await self._certificates.look()
             if found is None or found == served:
                 continue
             try:
@@ -102,7 +102,7 @@ class AdmissionEndpoint:
             _LOG.warning("%s", refused)
 
 
-def _source(settings: Settings, client: Client) -> Source:
+def _source(settings: Settings, client: Client) -> CertificateSource:
     webhook = settings.webhook
     names = serving_names(settings)
     if webhook.certificates == "own":

@@ -26,7 +26,7 @@ from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.watch.feed import watched
+from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
@@ -50,7 +50,7 @@ _GRACE: Final = 4.0
 _QUIET: Final = 1.0
 """Seconds without a review after which nobody sends to a replica that is not ready any more."""
 _LEAVE_SERVICE: Final = 4.0
-"""Seconds after which the door is closed even if somebody still does."""
+"""Seconds after which the server is closed even if somebody still does."""
 _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: being ready comes first."""
 _RECOUNT: Final = 300.0
@@ -97,7 +97,7 @@ class Operator:
         self._client = client
         self._metrics = Metrics()
         self._loop_watch = LoopWatch(selector, self._metrics)
-        self._pulse = ChangeNotifier()
+        self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
@@ -105,10 +105,10 @@ class Operator:
             audit=settings.mode is InstallationMode.AUDIT,
             at_once=AT_ONCE,
         )
-        OverdueReads(self._ledger, self._pulse)
+        OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(client, instance=identity)
-        kinds = watched(self._ledger, self._pulse, self._count_undecodable)
+        kinds = watched_kinds(self._ledger, self._notifier, self._count_undecodable)
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
             for w in kinds
@@ -142,12 +142,12 @@ class Operator:
             self._needed,
             self._events,
             self._metrics,
-            self._pulse,
+            self._notifier,
             settings,
             time.monotonic,
             self._part_failed,
         )
-        self._door = AdmissionEndpoint(settings, client, grace=_GRACE)
+        self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
         )
@@ -183,26 +183,26 @@ class Operator:
         for reflector in self._reflectors:
             self._start(reflector.run())
         self._start(self._events.run())
-        door = self._start(self._serve())
+        endpoint = self._start(self._serve())
         await self._stop.wait()
-        await self._shut_down(door)
+        await self._shut_down(endpoint)
         self._loop_watch.stop()
         await plain.cleanup()
         return 1 if self._failed else 0
 
-    async def _shut_down(self, door: asyncio.Task[None]) -> None:
+    async def _shut_down(self, endpoint: asyncio.Task[None]) -> None:
         self._probes.draining = True
         self._admission.leave()
         _LOG.info("stopping: answering what is in flight")
-        farewell = await self._leadership.stop(_GRACE)
-        self._cancel(but=door)
-        if farewell.settled:
-            await self._elector.release(farewell.handover)
+        stopped = await self._leadership.stop(_GRACE)
+        self._cancel(but=endpoint)
+        if stopped.settled:
+            await self._elector.release(stopped.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         if self._probes.serving:
             await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
-        door.cancel()
+        endpoint.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _cancel(self, but: asyncio.Task[None]) -> None:
@@ -211,8 +211,8 @@ class Operator:
                 task.cancel()
 
     async def _serve(self) -> None:
-        """The door, and everything that needs an open one."""
-        await self._door.run(self._admission.http(), self._opened)
+        """The admission endpoint, and everything that begins once it listens."""
+        await self._endpoint.run(self._admission.http(), self._opened)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
@@ -227,7 +227,7 @@ class Operator:
         self._start(self._installation.run())
 
     def _to_put_right(self) -> list[str]:
-        certificates = [self._door.problem] if self._door.problem else []
+        certificates = [self._endpoint.problem] if self._endpoint.problem else []
         return [*certificates, *self._installation.faults]
 
     def _make_admission(self) -> AdmissionServer:
@@ -239,13 +239,13 @@ class Operator:
 
         exists = QueueLookup(self._client).exists
         pods = PodReviews(
-            self._ledger, self._settings, self._pulse, exists, synced, time.monotonic, late=late
+            self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
         )
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, lambda: synced() and not late()),
             QueueReviews(self._ledger),
-            WorkloadReviews(self._ledger, self._settings, self._pulse, exists),
+            WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )

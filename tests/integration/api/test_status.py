@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.api.condition import Condition
-from cardquota.api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
+from cardquota.api.condition import QueueCondition
+from cardquota.api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
 
 pytestmark = pytest.mark.plane
 
@@ -19,11 +19,11 @@ def test_rows_of_a_status_merge_by_name(
     stored: Stored, create: Kubectl, name: str, apply_status: Callable[..., None]
 ) -> None:
     assert create("Queue", spec={}).returncode == 0
-    h200 = CardRow(name="NVIDIA-H200", resource="nvidia.com/gpu", quota=3, allocated=2)
-    h800 = CardRow(name="NVIDIA-H800", resource="nvidia.com/gpu", quota=2, allocated=0)
+    h200 = CardStatus(name="NVIDIA-H200", resource="nvidia.com/gpu", quota=3, allocated=2)
+    h800 = CardStatus(name="NVIDIA-H800", resource="nvidia.com/gpu", quota=2, allocated=0)
 
     apply_status(QueueStatus(cards=[h200, h800]))
-    apply_status(QueueStatus(cards=[CardRow(name="Ascend-910B", quota=8)]), "other")
+    apply_status(QueueStatus(cards=[CardStatus(name="Ascend-910B", quota=8)]), "other")
     rows = stored("queue", name)["status"]["cards"]
     assert {row["name"] for row in rows} == {"NVIDIA-H200", "NVIDIA-H800", "Ascend-910B"}
 
@@ -44,7 +44,7 @@ def test_a_whole_status_is_kept_and_printed(
         observed_generation=1,
         allocated={"cpu": "1", "nvidia.com/gpu": "2"},
         cards=[
-            CardRow(
+            CardStatus(
                 name="NVIDIA-H800/mps-80g*1/2",
                 resource="nvidia.com/gpu.shared",
                 quota=3,
@@ -57,8 +57,8 @@ def test_a_whole_status_is_kept_and_printed(
             )
         ],
         resources=[
-            ResourceRow(name="cpu", allocated="1", inqueue="0", requested="1500m", elastic="0"),
-            ResourceRow(
+            ResourceStatus(name="cpu", allocated="1", inqueue="0", requested="1500m", elastic="0"),
+            ResourceStatus(
                 name="memory",
                 quota="4Gi",
                 allocated="1Gi",
@@ -68,7 +68,7 @@ def test_a_whole_status_is_kept_and_printed(
             ),
         ],
         conditions=[
-            Condition(
+            QueueCondition(
                 type="QuotaValid",
                 status="True",
                 observed_generation=1,
@@ -77,7 +77,7 @@ def test_a_whole_status_is_kept_and_printed(
                 message="",
             )
         ],
-        columns=Columns(
+        columns=StatusColumns(
             cards="H800 2/3", inqueue="H800 1", elastic="-", requested="H800 4", cpu="1", memory="-"
         ),
     )

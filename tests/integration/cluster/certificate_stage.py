@@ -12,7 +12,7 @@ from cryptography import x509
 
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.certificates.ca_bundle import CaBundles
-from cardquota.cluster.certificates.certificate_keeper import CertificateKeeper
+from cardquota.cluster.certificates.certificate_manager import CertificateManager
 from cardquota.cluster.certificates.certificate_store import GivenSecret, OwnSecret
 from cardquota.cluster.certificates.certificates import KeyPair
 from cardquota.cluster.certificates.pem import read_certificates, trusted_through
@@ -55,11 +55,11 @@ class Shelf:
     configurations: str
     clock: Clock
 
-    def replica(self, *, given: bool = False) -> CertificateKeeper:
+    def replica(self, *, given: bool = False) -> CertificateManager:
         """One that has just started, and remembers nothing."""
         source = self.given_secret() if given else self.own_secret()
         bundles = self.bundles()
-        return CertificateKeeper(source, bundles, now=self.clock.now, known_after=KNOWN_AFTER)
+        return CertificateManager(source, bundles, now=self.clock.now, known_after=KNOWN_AFTER)
 
     def own_secret(self) -> OwnSecret:
         return OwnSecret(

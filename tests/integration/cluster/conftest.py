@@ -1,4 +1,4 @@
-"""A client of the plane, the same through doors that fail as told, and waits by condition."""
+"""A client of the plane, the same through proxies that fail as told, and waits by condition."""
 
 import asyncio
 import ssl
@@ -16,12 +16,12 @@ from aiohttp import web
 from cardquota.cluster.api.access import Access
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy
 
 
-async def until(condition: Condition[object], what: str, seconds: float = 20.0) -> None:
+async def until(condition: Predicate[object], what: str, seconds: float = 20.0) -> None:
     """Return once the condition holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():
@@ -30,7 +30,7 @@ async def until(condition: Condition[object], what: str, seconds: float = 20.0) 
 
 
 class Front:
-    """A plain HTTP door before the real API server, which spoils some of its answers.
+    """A plain HTTP proxy before the real API server, which spoils some of its answers.
 
     A fake in this alone: a healthy API server cannot be told to cut a line in half, to send it in
     single bytes, to say nothing on one stream, or to answer 429. All that is answered is its own.

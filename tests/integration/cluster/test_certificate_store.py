@@ -10,7 +10,7 @@ import pytest
 
 from builders.certificates import Issued, issue
 from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.certificate_keeper import CertificateKeeper
+from cardquota.cluster.certificates.certificate_manager import CertificateManager
 from cardquota.cluster.certificates.certificates import KeyPair
 from cardquota.cluster.certificates.pem import read_certificates
 from cardquota_dev.testing import Cluster
@@ -24,7 +24,7 @@ async def shelf(client: Client, namespace: str, unique: str) -> AsyncIterator[Sh
         yield found
 
 
-async def looked(*replicas: CertificateKeeper) -> list[KeyPair]:
+async def looked(*replicas: CertificateManager) -> list[KeyPair]:
     """What each serves after one more look."""
     found = [await one.look() for one in replicas]
     assert None not in found
@@ -298,7 +298,7 @@ async def test_a_bundle_that_may_not_be_written_is_reported_and_no_reason_not_to
     tenant = await Client.connect()
     try:
         bundles = replace(shelf, client=tenant).bundles()
-        replica = CertificateKeeper(shelf.own_secret(), bundles, now=shelf.clock.now)
+        replica = CertificateManager(shelf.own_secret(), bundles, now=shelf.clock.now)
         (served,) = await looked(replica)
         assert "caBundle of the webhook configurations: 403 Forbidden" in replica.problem
         assert not replica.settled

@@ -291,7 +291,7 @@ async def test_health_begins_again_when_answers_are_late(
 
 @pytest.mark.slow
 async def test_there_is_never_more_than_one_leader(client: Client, start: Start, path: str) -> None:
-    """Five candidates; the Lease is given up, deleted, taken by a stranger, left to run out."""
+    """Five candidates; the Lease is given up, deleted, taken by another holder, left to run out."""
     candidates = [await start(f"c{number}") for number in range(5)]
     terms: set[str] = set()
 
@@ -318,7 +318,7 @@ async def test_there_is_never_more_than_one_leader(client: Client, start: Start,
     # server asks for the term.
     await client.delete(path)
     await next_leader(at_most=2)
-    await client.patch(path, {"spec": {"holderIdentity": "stranger"}})
+    await client.patch(path, {"spec": {"holderIdentity": "another"}})
     await next_leader()
     await (await leader()).stop()
     await next_leader()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cardquota_dev.demo.play import FILES
-from cardquota_dev.demo.story import STORY
+from cardquota_dev.demo.runner import FILES
+from cardquota_dev.demo.steps import STEPS
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import marked
 from cardquota_dev.plane.state import read_state
@@ -35,7 +35,7 @@ def test_every_step_shows_what_it_says(folder: Folder) -> None:
     done = subprocess.run(demo(folder), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     said = iter(done.stdout.splitlines())
-    for number, step in enumerate(STORY, start=1):
+    for number, step in enumerate(STEPS, start=1):
         assert f"== {number}. {step.title}" in said
         assert any(line.startswith("$ kubectl ") for line in said)
     assert any(line.endswith("in all") for line in said)
@@ -56,10 +56,10 @@ def test_a_step_that_shows_something_else_fails_and_the_plane_can_be_kept(
         demo(folder, *options), capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 1
-    assert f"step 1. {STORY[0].title} failed" in done.stderr
+    assert f"step 1. {STEPS[0].title} failed" in done.stderr
     assert "expected: a row with NAME research, STATE Open, CARDS NVIDIA-H200 0/3" in done.stderr
     assert "NVIDIA-H200 0/4" in done.stderr.partition("seen:")[2]
-    assert STORY[1].title not in done.stdout
+    assert STEPS[1].title not in done.stdout
     assert f"down --dir {folder.path}" in done.stdout
     state = read_state(folder)
     assert state is not None
@@ -70,11 +70,11 @@ def test_a_step_that_shows_something_else_fails_and_the_plane_can_be_kept(
 def test_an_interrupt_leaves_nothing(folder: Folder) -> None:
     with subprocess.Popen(
         demo(folder), stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as playing:
-        assert playing.stdout is not None
-        assert any(line.startswith("$ kubectl apply") for line in playing.stdout)
-        playing.send_signal(signal.SIGINT)
-        playing.stdout.read()
-        assert playing.wait(90) == 130
+    ) as running:
+        assert running.stdout is not None
+        assert any(line.startswith("$ kubectl apply") for line in running.stdout)
+        running.send_signal(signal.SIGINT)
+        running.stdout.read()
+        assert running.wait(90) == 130
     assert not marked(folder.path)
     assert not folder.path.exists()

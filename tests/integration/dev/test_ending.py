@@ -12,7 +12,7 @@ import pytest
 from cardquota_dev.build.lock import held
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import Process, marked
-from cardquota_dev.plane.state import State, read_state
+from cardquota_dev.plane.state import PlaneState, read_state
 from cardquota_dev.testing import eventually
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
@@ -38,7 +38,7 @@ def foreground(folder: Folder) -> Iterator[subprocess.Popen[str]]:
         supervisor.terminate()
 
 
-def read(folder: Folder) -> State:
+def read(folder: Folder) -> PlaneState:
     state = read_state(folder)
     assert state is not None
     return state

@@ -10,7 +10,7 @@ import pytest
 
 from cardquota_dev.testing import Cluster, running_plane
 
-from .stage import Stage, raise_curtain
+from .policy_api import PolicyApi, prepare_plane
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,6 @@ def own_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def stage(own_plane: Cluster) -> Stage:
+def api(own_plane: Cluster) -> PolicyApi:
     """Everything of `manifests/base` but the operator and its webhooks."""
-    return raise_curtain(own_plane)
+    return prepare_plane(own_plane)

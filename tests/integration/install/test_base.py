@@ -10,24 +10,24 @@ from cardquota.runtime.admission_endpoint import serving_names
 from cardquota.settings import Settings
 from cardquota_dev.testing import eventually
 
-from .stage import ROOT, SETTINGS, TEAM, TENANT, US, Stage, allowed
+from .policy_api import ROOT, SETTINGS, TEAM, TENANT, US, PolicyApi, allowed
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
 OWN = SETTINGS.namespace
 
 
-def may(stage: Stage, who: str, verb: str, resource: str, *flags: str) -> bool:
-    answer = stage.plane.kubectl("auth", "can-i", verb, resource, who, *flags)
+def may(api: PolicyApi, who: str, verb: str, resource: str, *flags: str) -> bool:
+    answer = api.plane.kubectl("auth", "can-i", verb, resource, who, *flags)
     return answer.stdout.strip() == "yes"
 
 
-def test_the_whole_base_is_accepted(stage: Stage) -> None:
+def test_the_whole_base_is_accepted(api: PolicyApi) -> None:
     dry = ("apply", "--server-side", "--force-conflicts", "--dry-run=server")
-    allowed(stage.kubectl(*dry, "-k", str(ROOT / "manifests" / "base")))
+    allowed(api.kubectl(*dry, "-k", str(ROOT / "manifests" / "base")))
 
 
-def test_with_cert_manager_the_secret_is_its_own(stage: Stage, tmp_path: Path) -> None:
+def test_with_cert_manager_the_secret_is_its_own(api: PolicyApi, tmp_path: Path) -> None:
     """As far as it goes without cert-manager: the component fits the base."""
     manifests = ROOT / "manifests"
     kustomization = {
@@ -35,7 +35,7 @@ def test_with_cert_manager_the_secret_is_its_own(stage: Stage, tmp_path: Path) -
         "components": [relpath(manifests / "components" / "cert-manager", tmp_path)],
     }
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-    built = stage.plane.kubectl("kustomize", str(tmp_path))
+    built = api.plane.kubectl("kustomize", str(tmp_path))
     assert built.returncode == 0, built.stderr
     documents = {
         (one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(built.stdout)
@@ -54,10 +54,10 @@ def test_with_cert_manager_the_secret_is_its_own(stage: Stage, tmp_path: Path) -
         assert Settings().webhook.certificates == "secret"
 
 
-def test_the_samples_are_accepted(stage: Stage) -> None:
+def test_the_samples_are_accepted(api: PolicyApi) -> None:
     samples = ROOT / "manifests" / "samples"
-    allowed(stage.kubectl("apply", "-f", str(samples / "namespace.yaml")))
-    allowed(stage.kubectl("apply", "--dry-run=server", "-f", str(samples)))
+    allowed(api.kubectl("apply", "-f", str(samples / "namespace.yaml")))
+    allowed(api.kubectl("apply", "--dry-run=server", "-f", str(samples)))
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,10 @@ def test_the_samples_are_accepted(stage: Stage) -> None:
         ("get", "/apis", []),
     ],
 )
-def test_what_the_operator_needs(stage: Stage, verb: str, resource: str, flags: list[str]) -> None:
-    assert may(stage, US, verb, resource, *flags)
+def test_what_the_operator_needs(
+    api: PolicyApi, verb: str, resource: str, flags: list[str]
+) -> None:
+    assert may(api, US, verb, resource, *flags)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +110,13 @@ def test_what_the_operator_needs(stage: Stage, verb: str, resource: str, flags: 
     ],
 )
 def test_what_the_operator_may_not(
-    stage: Stage, verb: str, resource: str, flags: list[str]
+    api: PolicyApi, verb: str, resource: str, flags: list[str]
 ) -> None:
-    assert not may(stage, US, verb, resource, *flags)
+    assert not may(api, US, verb, resource, *flags)
 
 
-def test_a_tenant_writes_pod_groups_and_no_queues(stage: Stage) -> None:
+def test_a_tenant_writes_pod_groups_and_no_queues(api: PolicyApi) -> None:
     groups = "podgroups.scheduling.volcano.sh"
-    eventually(lambda: may(stage, TENANT, "create", groups, "-n", TEAM))
-    assert not may(stage, TENANT, "patch", groups, "-n", TEAM, "--subresource=status")
-    assert not may(stage, TENANT, "patch", "queues.scheduling.volcano.sh")
+    eventually(lambda: may(api, TENANT, "create", groups, "-n", TEAM))
+    assert not may(api, TENANT, "patch", groups, "-n", TEAM, "--subresource=status")
+    assert not may(api, TENANT, "patch", "queues.scheduling.volcano.sh")

@@ -1,6 +1,6 @@
 """The gate set by the API server itself, on a real one, with nobody of ours there.
 
-The policies are put on the shared stage for these tests and taken away again.
+The policies are applied to the shared plane for these tests and taken away again.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from integration.foreign_webhook import foreign_webhook
 from integration.gate_table import TABLE, Case, Where, born, namespaces
 from integration.team import gates
 
-from .stage import AUDITED, TEAM, Stage, allowed, apply_policies, pod, refused
+from .policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
@@ -29,37 +29,37 @@ QUEUE = {QUEUE_NAME: "q"}
 PODS = f"/api/v1/namespaces/{TEAM}/pods"
 
 
-def dry(stage: Stage, document: dict[str, Any], namespace: str = TEAM) -> Reply:
+def dry(api: PolicyApi, document: dict[str, Any], namespace: str = TEAM) -> Reply:
     path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
-    return ask(stage.plane, "POST", path, document)
+    return ask(api.plane, "POST", path, document)
 
 
-def gate_of(stage: Stage, document: dict[str, Any], namespace: str = TEAM) -> bool:
-    reply = dry(stage, document, namespace)
+def gate_of(api: PolicyApi, document: dict[str, Any], namespace: str = TEAM) -> bool:
+    reply = dry(api, document, namespace)
     return reply.ok and GATE in gates(reply.body)
 
 
 @pytest.fixture(scope="module")
-def gating(stage: Stage) -> Iterator[Stage]:
-    """The stage with the policies of a gate that is set by policy."""
+def gating(api: PolicyApi) -> Iterator[PolicyApi]:
+    """The plane with the policies of a gate that is set by policy."""
     text = render_policies(BY_POLICY)
-    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
+    allowed(api.kubectl("apply", "--server-side", "-f", "-", text=text))
     managed, by_hand = pod("x", QUEUE), pod("x", gated=True)
     try:
-        eventually(lambda: gate_of(stage, managed))
-        eventually(lambda: not gate_of(stage, by_hand))
-        eventually(lambda: not gate_of(stage, pod("x", QUEUE, gated=True), AUDITED))
-        yield stage
+        eventually(lambda: gate_of(api, managed))
+        eventually(lambda: not gate_of(api, by_hand))
+        eventually(lambda: not gate_of(api, pod("x", QUEUE, gated=True), AUDITED))
+        yield api
     finally:
         mutating = "mutatingadmissionpolicies,mutatingadmissionpolicybindings"
-        allowed(stage.kubectl("delete", mutating, "-l", "app.kubernetes.io/name=cardquota"))
-        apply_policies(stage)
-        eventually(lambda: "MutatingWebhookConfiguration" in dry(stage, managed).message)
-        eventually(lambda: gate_of(stage, by_hand))
+        allowed(api.kubectl("delete", mutating, "-l", "app.kubernetes.io/name=cardquota"))
+        apply_policies(api)
+        eventually(lambda: "MutatingWebhookConfiguration" in dry(api, managed).message)
+        eventually(lambda: gate_of(api, by_hand))
 
 
 @pytest.fixture(scope="module")
-def places(gating: Stage) -> Iterator[dict[Where, str]]:
+def places(gating: PolicyApi) -> Iterator[dict[Where, str]]:
     with namespaces(gating.plane, "gate-table", "q") as found:
         # The API server's policies see a new namespace as late as we do.
         for case in {case.where: case for case in reversed(TABLE)}.values():
@@ -68,19 +68,19 @@ def places(gating: Stage) -> Iterator[dict[Where, str]]:
 
 
 @pytest.mark.parametrize("case", TABLE, ids=[case.what for case in TABLE])
-def test_who_is_born_with_the_gate(gating: Stage, places: dict[Where, str], case: Case) -> None:
+def test_who_is_born_with_the_gate(gating: PolicyApi, places: dict[Where, str], case: Case) -> None:
     """As with the webhook (see admission/test_gate_table), and here nobody of ours runs."""
     assert born(gating.plane, case, "q", places) == case.gates
 
 
-def test_a_pod_that_is_stored_has_its_gate(gating: Stage) -> None:
+def test_a_pod_that_is_stored_has_its_gate(gating: PolicyApi) -> None:
     """What a dry run shows is what is done."""
     reply = ask(gating.plane, "POST", PODS, pod("stored", QUEUE, cards=1))
     assert gates(reply.body) == [GATE]
     assert gates(ask(gating.plane, "GET", f"{PODS}/stored").body) == [GATE]
 
 
-def test_what_has_no_gate_for_its_node_is_told_why(gating: Stage) -> None:
+def test_what_has_no_gate_for_its_node_is_told_why(gating: PolicyApi) -> None:
     answer = gating.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True)
     refused(answer, "born-gated", "it names its node in spec.nodeName")
 
@@ -89,7 +89,7 @@ class TestWhenOthersChangeThePod:
     """A webhook of somebody else runs after the policies, which are then asked once more."""
 
     def test_a_card_pod_that_gets_its_queue_from_a_webhook(
-        self, gating: Stage, tmp_path: Path
+        self, gating: PolicyApi, tmp_path: Path
     ) -> None:
         patch = [{"op": "add", "path": "/metadata/annotations", "value": QUEUE}]
         with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
@@ -98,7 +98,7 @@ class TestWhenOthersChangeThePod:
             # One that had nothing to do with cards is not looked at again; it is not let by either.
             refused(gating.create(pod("p"), dry=True), "born-gated")
 
-    def test_a_webhook_that_takes_the_gate_away(self, gating: Stage, tmp_path: Path) -> None:
+    def test_a_webhook_that_takes_the_gate_away(self, gating: PolicyApi, tmp_path: Path) -> None:
         patch: list[dict[str, Any]] = [
             {"op": "replace", "path": "/spec/schedulingGates", "value": []},
             {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
@@ -108,9 +108,9 @@ class TestWhenOthersChangeThePod:
             assert gates(found) == [GATE]
 
 
-def changed(stage: Stage, document: dict[str, Any], what: str) -> dict[str, Any] | None:
+def changed(api: PolicyApi, document: dict[str, Any], what: str) -> dict[str, Any] | None:
     """The pod as a dry run shows it, once somebody has written such metadata on it."""
-    reply = dry(stage, document)
+    reply = dry(api, document)
     if not reply.ok:
         return None
     # The API server leaves out what is empty.
@@ -118,7 +118,7 @@ def changed(stage: Stage, document: dict[str, Any], what: str) -> dict[str, Any]
     return reply.body if before != after else None
 
 
-def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Stage) -> None:
+def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: PolicyApi) -> None:
     """And the refusal names the policy, not a webhook."""
     allowed(gating.kubectl("delete", "mutatingadmissionpolicybinding", "cardquota-set-gate"))
     managed = pod("x", QUEUE)
@@ -135,7 +135,7 @@ def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Stag
         eventually(lambda: gate_of(gating, managed))
 
 
-def test_the_component_is_what_the_setting_renders(gating: Stage) -> None:
+def test_the_component_is_what_the_setting_renders(gating: PolicyApi) -> None:
     """kustomize gives what `cardquota manifests` prints, and the API server takes it."""
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",

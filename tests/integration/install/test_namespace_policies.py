@@ -11,7 +11,7 @@ from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
 from .answer import Answer, from_reply
-from .stage import Stage, allowed, apply_policies, refused
+from .policy_api import PolicyApi, allowed, apply_policies, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
@@ -23,61 +23,61 @@ def namespace(name: str, mode: str | None) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def create(stage: Stage, name: str, mode: str | None, *, dry: bool = False) -> Answer:
+def create(api: PolicyApi, name: str, mode: str | None, *, dry: bool = False) -> Answer:
     tail = "?dryRun=All" if dry else ""
-    return from_reply(ask(stage.plane, "POST", NAMESPACES + tail, namespace(name, mode)))
+    return from_reply(ask(api.plane, "POST", NAMESPACES + tail, namespace(name, mode)))
 
 
-def change(stage: Stage, name: str, **metadata: Any) -> Answer:
+def change(api: PolicyApi, name: str, **metadata: Any) -> Answer:
     body = {"metadata": metadata}
-    return from_reply(ask(stage.plane, "PATCH", f"{NAMESPACES}/{name}", body, content_type=MERGE))
+    return from_reply(ask(api.plane, "PATCH", f"{NAMESPACES}/{name}", body, content_type=MERGE))
 
 
-def label(stage: Stage, name: str, mode: str | None) -> Answer:
-    return change(stage, name, labels={NAMESPACE_MODE: mode})
+def label(api: PolicyApi, name: str, mode: str | None) -> Answer:
+    return change(api, name, labels={NAMESPACE_MODE: mode})
 
 
-def test_a_value_that_means_nothing_is_refused(stage: Stage, unique: str) -> None:
+def test_a_value_that_means_nothing_is_refused(api: PolicyApi, unique: str) -> None:
     for value in ("enforce", "on", "Enforced"):
         refused(
-            create(stage, unique, value, dry=True),
+            create(api, unique, value, dry=True),
             "namespaces",
             f"namespace <{unique}>: the label {NAMESPACE_MODE} is <{value}>, which means nothing; "
             "write enforced, audit or off, or leave it out",
         )
     for mode in (*NAMESPACE_MODES, "", None):
-        allowed(create(stage, unique, mode, dry=True))
+        allowed(create(api, unique, mode, dry=True))
 
 
-def test_when_it_is_changed_too(stage: Stage, unique: str) -> None:
-    allowed(create(stage, unique, "audit"))
+def test_when_it_is_changed_too(api: PolicyApi, unique: str) -> None:
+    allowed(create(api, unique, "audit"))
     for value in ("enforce", "Audit"):
-        refused(label(stage, unique, value), "namespaces")
+        refused(label(api, unique, value), "namespaces")
     for mode in ("enforced", "off", "", None):
-        allowed(label(stage, unique, mode))
+        allowed(label(api, unique, mode))
 
 
-def test_who_changes_something_else_is_let_by(stage: Stage, unique: str) -> None:
+def test_who_changes_something_else_is_let_by(api: PolicyApi, unique: str) -> None:
     """A label that was there before us is no reason to refuse the writes of others."""
-    allowed(stage.kubectl("delete", "validatingadmissionpolicybinding", "cardquota-namespaces"))
-    eventually(lambda: create(stage, unique, "enforce", dry=True).ok)
-    allowed(create(stage, unique, "enforce"))
-    apply_policies(stage)
-    eventually(lambda: not create(stage, f"{unique}-2", "enforce", dry=True).ok)
-    allowed(change(stage, unique, labels={"other": "value"}))
-    allowed(change(stage, unique, annotations={QUEUE_NAME: "q"}))
-    refused(label(stage, unique, "enforcing"), "namespaces")
-    allowed(label(stage, unique, "enforced"))
+    allowed(api.kubectl("delete", "validatingadmissionpolicybinding", "cardquota-namespaces"))
+    eventually(lambda: create(api, unique, "enforce", dry=True).ok)
+    allowed(create(api, unique, "enforce"))
+    apply_policies(api)
+    eventually(lambda: not create(api, f"{unique}-2", "enforce", dry=True).ok)
+    allowed(change(api, unique, labels={"other": "value"}))
+    allowed(change(api, unique, annotations={QUEUE_NAME: "q"}))
+    refused(label(api, unique, "enforcing"), "namespaces")
+    allowed(label(api, unique, "enforced"))
 
 
-def test_not_through_subresources_either(stage: Stage, unique: str) -> None:
-    allowed(create(stage, unique, None))
+def test_not_through_subresources_either(api: PolicyApi, unique: str) -> None:
+    allowed(create(api, unique, None))
     for sub in ("status", "finalize"):
         body = {**namespace(unique, "enforce"), "spec": {"finalizers": ["kubernetes"]}}
-        reply = from_reply(ask(stage.plane, "PUT", f"{NAMESPACES}/{unique}/{sub}", body))
+        reply = from_reply(ask(api.plane, "PUT", f"{NAMESPACES}/{unique}/{sub}", body))
         refused(reply, "namespaces")
 
 
-def test_exempt_namespaces_are_left_alone(stage: Stage) -> None:
-    allowed(label(stage, "kube-system", "enforce"))
-    allowed(label(stage, "kube-system", None))
+def test_exempt_namespaces_are_left_alone(api: PolicyApi) -> None:
+    allowed(label(api, "kube-system", "enforce"))
+    allowed(label(api, "kube-system", None))

@@ -28,7 +28,7 @@ from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
 from .answer import Answer, from_reply
-from .stage import (
+from .policy_api import (
     AUDITED,
     EXEMPT,
     GATES,
@@ -39,7 +39,7 @@ from .stage import (
     TENANT,
     US,
     VOLCANO,
-    Stage,
+    PolicyApi,
     allowed,
     apply_policies,
     many_containers,
@@ -56,21 +56,21 @@ QUEUE = {QUEUE_NAME: "q"}
 
 class TestBornGated:
     @pytest.mark.parametrize("key", [QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME])
-    def test_a_pod_with_a_queue_needs_the_gate(self, stage: Stage, key: str) -> None:
+    def test_a_pod_with_a_queue_needs_the_gate(self, api: PolicyApi, key: str) -> None:
         refused(
-            stage.create(pod("p", {key: "q"}, cards=1), TENANT, dry=True),
+            api.create(pod("p", {key: "q"}, cards=1), TENANT, dry=True),
             "born-gated",
             "pod <p> has a card queue but was created without the scheduling gate",
             "MutatingWebhookConfiguration <cardquota>",
         )
-        allowed(stage.create(pod("p", {key: "q"}, cards=1, gated=True), TENANT, dry=True))
+        allowed(api.create(pod("p", {key: "q"}, cards=1, gated=True), TENANT, dry=True))
 
-    def test_even_without_cards(self, stage: Stage) -> None:
-        refused(stage.create(pod("p", QUEUE), dry=True), "born-gated")
+    def test_even_without_cards(self, api: PolicyApi) -> None:
+        refused(api.create(pod("p", QUEUE), dry=True), "born-gated")
 
-    def test_a_pod_that_names_its_node_is_told_why(self, stage: Stage) -> None:
+    def test_a_pod_that_names_its_node_is_told_why(self, api: PolicyApi) -> None:
         refused(
-            stage.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True),
+            api.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True),
             "born-gated",
             "it names its node in spec.nodeName",
         )
@@ -90,63 +90,65 @@ class TestBornGated:
             },
         ],
     )
-    def test_pods_without_a_queue_are_let_by(self, stage: Stage, document: dict[str, Any]) -> None:
-        allowed(stage.create(document, dry=True))
+    def test_pods_without_a_queue_are_let_by(
+        self, api: PolicyApi, document: dict[str, Any]
+    ) -> None:
+        allowed(api.create(document, dry=True))
 
-    def test_mirror_pods_of_nodes_are_let_by(self, stage: Stage) -> None:
+    def test_mirror_pods_of_nodes_are_let_by(self, api: PolicyApi) -> None:
         mirror = pod("p", {**QUEUE, "kubernetes.io/config.mirror": "x"}, cards=1, nodeName="n1")
-        allowed(stage.create(mirror, *NODE, dry=True))
-        refused(stage.create(mirror, TENANT, dry=True), "born-gated")
-        refused(stage.create(pod("p", QUEUE, nodeName="n1"), *NODE, dry=True), "born-gated")
+        allowed(api.create(mirror, *NODE, dry=True))
+        refused(api.create(mirror, TENANT, dry=True), "born-gated")
+        refused(api.create(pod("p", QUEUE, nodeName="n1"), *NODE, dry=True), "born-gated")
 
-    def test_a_queue_of_the_namespace(self, stage: Stage) -> None:
+    def test_a_queue_of_the_namespace(self, api: PolicyApi) -> None:
         name = "with-queue"
-        allowed(stage.kubectl("create", "namespace", name))
-        allowed(stage.kubectl("annotate", "namespace", name, f"{QUEUE_NAME}=q"))
-        eventually(lambda: stage.kubectl("get", "-n", name, "sa", "default").ok)
-        eventually(lambda: not stage.create(pod("p", cards=1), namespace=name, dry=True).ok)
+        allowed(api.kubectl("create", "namespace", name))
+        allowed(api.kubectl("annotate", "namespace", name, f"{QUEUE_NAME}=q"))
+        eventually(lambda: api.kubectl("get", "-n", name, "sa", "default").ok)
+        eventually(lambda: not api.create(pod("p", cards=1), namespace=name, dry=True).ok)
         for document in (
             pod("p", cards=1),
             pod("p", init_cards=1),
             pod("p", {CARD_NAME: "NVIDIA-H200"}),
         ):
-            refused(stage.create(document, namespace=name, dry=True), "born-gated")
-        allowed(stage.create(pod("p", cards=1, gated=True), namespace=name, dry=True))
-        allowed(stage.create(pod("p"), namespace=name, dry=True))
+            refused(api.create(document, namespace=name, dry=True), "born-gated")
+        allowed(api.create(pod("p", cards=1, gated=True), namespace=name, dry=True))
+        allowed(api.create(pod("p"), namespace=name, dry=True))
 
     @pytest.mark.parametrize("namespace", [AUDITED, EXEMPT, "kube-system"])
-    def test_not_where_nothing_is_gated(self, stage: Stage, namespace: str) -> None:
+    def test_not_where_nothing_is_gated(self, api: PolicyApi, namespace: str) -> None:
         def let_by() -> bool:
-            made = stage.create(pod("p", QUEUE, cards=1), namespace=namespace, dry=True)
+            made = api.create(pod("p", QUEUE, cards=1), namespace=namespace, dry=True)
             return made.ok
 
         eventually(let_by)
 
-    def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(self, stage: Stage) -> None:
+    def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(self, api: PolicyApi) -> None:
         allowed(
-            stage.create(pod("p", containers=many_containers()), namespace="with-queue", dry=True)
+            api.create(pod("p", containers=many_containers()), namespace="with-queue", dry=True)
         )
 
 
 class TestGate:
-    def test_nobody_removes_it_by_hand(self, stage: Stage) -> None:
-        allowed(stage.create(pod("by-hand", QUEUE, gated=True)))
+    def test_nobody_removes_it_by_hand(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("by-hand", QUEUE, gated=True)))
         for who in ([], [TENANT]):
             refused(
-                stage.patch("by-hand", {"spec": {"schedulingGates": None}}, *who),
+                api.patch("by-hand", {"spec": {"schedulingGates": None}}, *who),
                 "gate-owner",
                 "may not remove the scheduling gate",
                 "kubectl describe pod",
             )
 
-    def test_a_foreign_gate_comes_and_goes_as_before(self, stage: Stage) -> None:
+    def test_a_foreign_gate_comes_and_goes_as_before(self, api: PolicyApi) -> None:
         both = [*GATES, {"name": "example.com/other"}]
-        allowed(stage.create({**pod("two", QUEUE, schedulingGates=both)}))
-        allowed(stage.patch("two", {"spec": {"schedulingGates": GATES}}, TENANT))
+        allowed(api.create({**pod("two", QUEUE, schedulingGates=both)}))
+        allowed(api.patch("two", {"spec": {"schedulingGates": GATES}}, TENANT))
 
-    def test_the_current_term_opens_it(self, stage: Stage) -> None:
-        stage.hold_lease("t1")
-        allowed(stage.create(pod("current", QUEUE, gated=True)))
+    def test_the_current_term_opens_it(self, api: PolicyApi) -> None:
+        api.hold_lease("t1")
+        allowed(api.create(pod("current", QUEUE, gated=True)))
         affinity = {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
@@ -156,67 +158,67 @@ class TestGate:
                 }
             }
         }
-        eventually(lambda: stage.patch("current", opening("t1", affinity=affinity), US).ok)
+        eventually(lambda: api.patch("current", opening("t1", affinity=affinity), US).ok)
 
-    def test_of_a_very_large_pod_too(self, stage: Stage) -> None:
+    def test_of_a_very_large_pod_too(self, api: PolicyApi) -> None:
         """What the operator changes is compared within what an evaluation may cost."""
-        stage.hold_lease("t0")
-        allowed(stage.create(pod("large", QUEUE, gated=True, containers=many_containers())))
-        eventually(lambda: stage.patch("large", opening("t0"), US, dry=True).ok)
-        allowed(stage.patch("large", opening("t0"), US))
+        api.hold_lease("t0")
+        allowed(api.create(pod("large", QUEUE, gated=True, containers=many_containers())))
+        eventually(lambda: api.patch("large", opening("t0"), US, dry=True).ok)
+        allowed(api.patch("large", opening("t0"), US))
 
-    def test_a_stale_term_does_not(self, stage: Stage) -> None:
-        stage.hold_lease("t2")
-        allowed(stage.create(pod("stale", QUEUE, gated=True)))
+    def test_a_stale_term_does_not(self, api: PolicyApi) -> None:
+        api.hold_lease("t2")
+        allowed(api.create(pod("stale", QUEUE, gated=True)))
         # What is asked at once after the write of the Lease may still be judged by its last state.
         stale, words = opening("t1"), "current term <t2>, not in <t1>"
-        eventually(lambda: words in stage.patch("stale", stale, US, dry=True).said)
+        eventually(lambda: words in api.patch("stale", stale, US, dry=True).said)
         for term in ("t1", "t22", ""):
-            result = stage.patch("stale", opening(term), US)
+            result = api.patch("stale", opening(term), US)
             assert not result.ok
-        assert words in stage.patch("stale", stale, US).said
-        eventually(lambda: stage.patch("stale", opening("t2"), US).ok)
+        assert words in api.patch("stale", stale, US).said
+        eventually(lambda: api.patch("stale", opening("t2"), US).ok)
 
-    def test_a_lease_that_was_given_up_opens_nothing(self, stage: Stage) -> None:
-        stage.hold_lease("t3")
-        allowed(stage.create(pod("given-up", QUEUE, gated=True)))
+    def test_a_lease_that_was_given_up_opens_nothing(self, api: PolicyApi) -> None:
+        api.hold_lease("t3")
+        allowed(api.create(pod("given-up", QUEUE, gated=True)))
         given_up = '{"spec":{"holderIdentity":""}}'
-        allowed(stage.kubectl("patch", *LEASE, US, "--type=merge", "-p", given_up))
+        allowed(api.kubectl("patch", *LEASE, US, "--type=merge", "-p", given_up))
         late, words = opening("t3"), "current term <>"
-        eventually(lambda: words in stage.patch("given-up", late, US, dry=True).said)
-        assert words in stage.patch("given-up", late, US).said
+        eventually(lambda: words in api.patch("given-up", late, US, dry=True).said)
+        assert words in api.patch("given-up", late, US).said
 
     @pytest.mark.parametrize("key", [TERM, CHARGED_QUEUE, ALLOCATED])
-    def test_the_decision_must_be_on_the_pod(self, stage: Stage, key: str) -> None:
+    def test_the_decision_must_be_on_the_pod(self, api: PolicyApi, key: str) -> None:
         name = "half-" + key.rpartition(".")[2]
-        stage.hold_lease("t4")
-        allowed(stage.create(pod(name, QUEUE, gated=True)))
+        api.hold_lease("t4")
+        allowed(api.create(pod(name, QUEUE, gated=True)))
         half = opening("t4")
         del half["metadata"]["annotations"][key]
-        eventually(lambda: stage.patch(name, opening("t4"), US, dry=True).ok)
-        result = stage.patch(name, half, US)
+        eventually(lambda: api.patch(name, opening("t4"), US, dry=True).ok)
+        result = api.patch(name, half, US)
         assert not result.ok
         by = ("cardquota-pods'", "cardquota-gate-term'")
         assert any(policy in result.said for policy in by), result.said
 
-    def test_only_in_audit_mode_a_pod_may_be_charged_to_no_queue(self, stage: Stage) -> None:
+    def test_only_in_audit_mode_a_pod_may_be_charged_to_no_queue(self, api: PolicyApi) -> None:
         """There it must get out of the gate all the same: audit mode holds up nobody."""
-        stage.hold_lease("t5")
+        api.hold_lease("t5")
         nobodys = opening("t5")
         nobodys["metadata"]["annotations"][CHARGED_QUEUE] = ""
-        allowed(stage.create(pod("enforced", gated=True)))
-        eventually(lambda: stage.patch("enforced", opening("t5"), US, dry=True).ok)
-        refused(stage.patch("enforced", nobodys, US), "gate-owner", "in audit mode alone")
-        allowed(stage.create(pod("audited", gated=True), namespace=AUDITED))
+        allowed(api.create(pod("enforced", gated=True)))
+        eventually(lambda: api.patch("enforced", opening("t5"), US, dry=True).ok)
+        refused(api.patch("enforced", nobodys, US), "gate-owner", "in audit mode alone")
+        allowed(api.create(pod("audited", gated=True), namespace=AUDITED))
         lacking = opening("t5")
         del lacking["metadata"]["annotations"][CHARGED_QUEUE]
         patch = ("patch", "pod", "audited", "-n", AUDITED, US, "--type=merge", "-p")
-        refused(stage.kubectl(*patch, json.dumps(lacking)), "gate-owner")
-        allowed(stage.kubectl(*patch, json.dumps(nobodys)))
+        refused(api.kubectl(*patch, json.dumps(lacking)), "gate-owner")
+        allowed(api.kubectl(*patch, json.dumps(nobodys)))
 
-    def test_refusals_are_told_apart_by_code(self, stage: Stage) -> None:
-        allowed(stage.create(pod("code", QUEUE, gated=True)))
-        result = stage.patch("code", {"spec": {"schedulingGates": None}})
+    def test_refusals_are_told_apart_by_code(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("code", QUEUE, gated=True)))
+        result = api.patch("code", {"spec": {"schedulingGates": None}})
         assert "Error from server (Forbidden)" in result.said
 
 
@@ -224,85 +226,85 @@ class TestWithoutLease:
     """Somebody deleted the Lease in spite of all: by deleting its policy first."""
 
     @pytest.fixture(autouse=True)
-    def _no_lease(self, stage: Stage) -> Any:
+    def _no_lease(self, api: PolicyApi) -> Any:
         binding = ("validatingadmissionpolicybinding", "cardquota-lease")
-        stage.hold_lease("gone")
-        allowed(stage.create(pod("orphan", QUEUE, gated=True), TENANT))
-        allowed(stage.kubectl("delete", *binding))
-        eventually(lambda: stage.kubectl("delete", *LEASE).ok)
+        api.hold_lease("gone")
+        allowed(api.create(pod("orphan", QUEUE, gated=True), TENANT))
+        allowed(api.kubectl("delete", *binding))
+        eventually(lambda: api.kubectl("delete", *LEASE).ok)
         yield
-        apply_policies(stage)
-        stage.hold_lease("back")
-        eventually(lambda: not stage.kubectl("delete", *LEASE, "--dry-run=server").ok)
-        allowed(stage.kubectl("delete", "pod", "orphan", "-n", "team"))
+        apply_policies(api)
+        api.hold_lease("back")
+        eventually(lambda: not api.kubectl("delete", *LEASE, "--dry-run=server").ok)
+        allowed(api.kubectl("delete", "pod", "orphan", "-n", "team"))
 
-    def test_other_updates_go_on_and_only_the_operator_opens(self, stage: Stage) -> None:
-        allowed(stage.patch("orphan", {"metadata": {"labels": {"a": "b"}}}, TENANT))
-        refused(stage.patch("orphan", {"spec": {"schedulingGates": None}}), "gate-owner")
-        eventually(lambda: stage.patch("orphan", opening("any"), US).ok)
+    def test_other_updates_go_on_and_only_the_operator_opens(self, api: PolicyApi) -> None:
+        allowed(api.patch("orphan", {"metadata": {"labels": {"a": "b"}}}, TENANT))
+        refused(api.patch("orphan", {"spec": {"schedulingGates": None}}), "gate-owner")
+        eventually(lambda: api.patch("orphan", opening("any"), US).ok)
 
 
 class TestKeys:
     @pytest.mark.parametrize("key", OURS_ON_PODS)
-    def test_no_pod_is_created_with_them(self, stage: Stage, key: str) -> None:
+    def test_no_pod_is_created_with_them(self, api: PolicyApi, key: str) -> None:
         forged = pod("forged", {key: "x", **QUEUE}, gated=True)
         for who in ([], [TENANT], [US, "--as-group=system:masters"]):
-            refused(stage.create(forged, *who, dry=True), "keys", f"annotations {key}:")
+            refused(api.create(forged, *who, dry=True), "keys", f"annotations {key}:")
 
-    def test_in_exempt_namespaces_too(self, stage: Stage) -> None:
-        refused(stage.create(pod("p", {TERM: ""}), namespace=EXEMPT, dry=True), "keys")
+    def test_in_exempt_namespaces_too(self, api: PolicyApi) -> None:
+        refused(api.create(pod("p", {TERM: ""}), namespace=EXEMPT, dry=True), "keys")
 
     @pytest.mark.parametrize("key", OURS_ON_PODS)
-    def test_nobody_else_writes_them(self, stage: Stage, key: str) -> None:
+    def test_nobody_else_writes_them(self, api: PolicyApi, key: str) -> None:
         name = "written-" + key.rpartition(".")[2]
-        allowed(stage.create(pod(name, QUEUE, gated=True)))
-        refused(stage.annotate(name, {key: "x"}, TENANT), "keys", "user <tenant> may not change")
-        refused(stage.annotate(name, {key: ""}, TENANT), "keys")
-        allowed(stage.annotate(name, {key: "x"}, US))
-        refused(stage.annotate(name, {key: None}), "keys", "written by cardquota alone")
+        allowed(api.create(pod(name, QUEUE, gated=True)))
+        refused(api.annotate(name, {key: "x"}, TENANT), "keys", "user <tenant> may not change")
+        refused(api.annotate(name, {key: ""}, TENANT), "keys")
+        allowed(api.annotate(name, {key: "x"}, US))
+        refused(api.annotate(name, {key: None}), "keys", "written by cardquota alone")
 
-    def test_the_settling_write_of_an_open_pod(self, stage: Stage) -> None:
-        stage.open_pod("settled", QUEUE)
-        allowed(stage.annotate("settled", {SETTLE: "1"}, US))
-        allowed(stage.annotate("settled", {"example.com/note": "x"}, TENANT))
+    def test_the_settling_write_of_an_open_pod(self, api: PolicyApi) -> None:
+        api.open_pod("settled", QUEUE)
+        allowed(api.annotate("settled", {SETTLE: "1"}, US))
+        allowed(api.annotate("settled", {"example.com/note": "x"}, TENANT))
 
 
 class TestFixed:
     ALL = (CARD_NAME, CARD_NAME_ALIAS, QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
 
-    def test_free_while_gated(self, stage: Stage) -> None:
-        allowed(stage.create(pod("waiting", {**QUEUE, CARD_NAME: "A"}, cards=1, gated=True)))
+    def test_free_while_gated(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("waiting", {**QUEUE, CARD_NAME: "A"}, cards=1, gated=True)))
         for key in self.ALL:
-            allowed(stage.annotate("waiting", {key: "B"}, TENANT))
-            allowed(stage.annotate("waiting", {key: None}, TENANT))
+            allowed(api.annotate("waiting", {key: "B"}, TENANT))
+            allowed(api.annotate("waiting", {key: None}, TENANT))
 
-    def test_fixed_once_open(self, stage: Stage) -> None:
-        stage.open_pod("opened", dict.fromkeys(self.ALL, "A"))
+    def test_fixed_once_open(self, api: PolicyApi) -> None:
+        api.open_pod("opened", dict.fromkeys(self.ALL, "A"))
         for key in self.ALL:
             for value in ("B", "", None):
                 refused(
-                    stage.annotate("opened", {key: value}, TENANT),
+                    api.annotate("opened", {key: value}, TENANT),
                     "fixed",
                     f"annotations {key} of pod <opened>",
                 )
-        allowed(stage.annotate("opened", {"example.com/note": "x"}, TENANT))
+        allowed(api.annotate("opened", {"example.com/note": "x"}, TENANT))
 
-    def test_a_pod_that_never_was_ours_does_not_become_so(self, stage: Stage) -> None:
-        allowed(stage.create(pod("stranger")))
-        refused(stage.annotate("stranger", {QUEUE_NAME: "q"}, TENANT), "fixed")
-        allowed(stage.patch("stranger", {"metadata": {"labels": {"a": "b"}}}, TENANT))
+    def test_a_pod_that_never_was_ours_does_not_become_so(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("unmanaged")))
+        refused(api.annotate("unmanaged", {QUEUE_NAME: "q"}, TENANT), "fixed")
+        allowed(api.patch("unmanaged", {"metadata": {"labels": {"a": "b"}}}, TENANT))
 
-    def test_volcano_gives_a_group_to_a_pod_that_has_none(self, stage: Stage) -> None:
-        stage.open_pod("grouped", QUEUE)
-        refused(stage.annotate("grouped", {GROUP_NAME: "g"}, TENANT), "fixed")
-        refused(stage.annotate("grouped", {GROUP_NAME: "g", QUEUE_NAME: "r"}, VOLCANO), "fixed")
-        allowed(stage.annotate("grouped", {GROUP_NAME: "g"}, VOLCANO))
-        refused(stage.annotate("grouped", {GROUP_NAME: "h"}, VOLCANO), "fixed")
-        refused(stage.annotate("grouped", {GROUP_NAME: None}, VOLCANO), "fixed")
+    def test_volcano_gives_a_group_to_a_pod_that_has_none(self, api: PolicyApi) -> None:
+        api.open_pod("grouped", QUEUE)
+        refused(api.annotate("grouped", {GROUP_NAME: "g"}, TENANT), "fixed")
+        refused(api.annotate("grouped", {GROUP_NAME: "g", QUEUE_NAME: "r"}, VOLCANO), "fixed")
+        allowed(api.annotate("grouped", {GROUP_NAME: "g"}, VOLCANO))
+        refused(api.annotate("grouped", {GROUP_NAME: "h"}, VOLCANO), "fixed")
+        refused(api.annotate("grouped", {GROUP_NAME: None}, VOLCANO), "fixed")
 
-    def test_not_where_nothing_is_gated(self, stage: Stage) -> None:
-        allowed(stage.create(pod("free", QUEUE), namespace=AUDITED))
-        changed = stage.kubectl("annotate", "-n", AUDITED, "pod", "free", f"{CARD_NAME}=A")
+    def test_not_where_nothing_is_gated(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("free", QUEUE), namespace=AUDITED))
+        changed = api.kubectl("annotate", "-n", AUDITED, "pod", "free", f"{CARD_NAME}=A")
         allowed(changed)
 
 
@@ -310,23 +312,23 @@ class TestBindings:
     """A Binding's annotations end up on the pod, in the write that binds it."""
 
     @pytest.mark.parametrize("key", [*OURS_ON_PODS, CARD_NAME, QUEUE_NAME, GROUP_NAME])
-    def test_bring_no_annotations_that_say_what_is_charged(self, stage: Stage, key: str) -> None:
+    def test_bring_no_annotations_that_say_what_is_charged(self, api: PolicyApi, key: str) -> None:
         for who in ([], [US, "--as-group=system:masters"]):
-            refused(stage.bind("plain", "n", {key: "x"}, *who), "bindings", "out of the Binding")
+            refused(api.bind("plain", "n", {key: "x"}, *who), "bindings", "out of the Binding")
 
-    def test_volcanos_scheduler_repeats_what_the_pod_has(self, stage: Stage) -> None:
-        stage.open_pod("by-volcano", QUEUE, schedulerName="volcano")
+    def test_volcanos_scheduler_repeats_what_the_pod_has(self, api: PolicyApi) -> None:
+        api.open_pod("by-volcano", QUEUE, schedulerName="volcano")
         may_bind = ("create", "role", "binder", "--verb=create", "--resource=pods/binding")
-        allowed(stage.kubectl(*may_bind, "-n", "team"))
+        allowed(api.kubectl(*may_bind, "-n", "team"))
         to_volcano = (f"--user={VOLCANO.removeprefix('--as=')}", "--role=binder", "-n", "team")
-        allowed(stage.kubectl("create", "rolebinding", "binder", *to_volcano))
+        allowed(api.kubectl("create", "rolebinding", "binder", *to_volcano))
         bind = ("by-volcano", "n", {TERM: "now", QUEUE_NAME: "q"}, VOLCANO)
-        eventually(lambda: stage.bind(*bind).ok)
+        eventually(lambda: api.bind(*bind).ok)
 
     def test_where_nothing_is_gated_a_scheduler_may_repeat_the_users_own(
-        self, stage: Stage
+        self, api: PolicyApi
     ) -> None:
-        allowed(stage.create(pod("repeated", QUEUE, schedulerName="volcano"), namespace=AUDITED))
+        allowed(api.create(pod("repeated", QUEUE, schedulerName="volcano"), namespace=AUDITED))
         notes = {QUEUE_NAME: "q"}
         for annotations, code in (({TERM: "x"}, 403), (notes, 201)):
             binding = {
@@ -334,32 +336,32 @@ class TestBindings:
                 "target": {"kind": "Node", "name": "n"},
             }
             path = f"/api/v1/namespaces/{AUDITED}/bindings"
-            assert ask(stage.plane, "POST", path, binding).code == code
+            assert ask(api.plane, "POST", path, binding).code == code
 
 
 class TestStatusOfPods:
     """A write of the status carries annotations too."""
 
-    def write(self, stage: Stage, name: str, annotations: dict[str, str | None]) -> Answer:
+    def write(self, api: PolicyApi, name: str, annotations: dict[str, str | None]) -> Answer:
         path = f"/api/v1/namespaces/team/pods/{name}/status"
         change = {"metadata": {"annotations": annotations}}
-        return from_reply(ask(stage.plane, "PATCH", path, change, content_type=MERGE))
+        return from_reply(ask(api.plane, "PATCH", path, change, content_type=MERGE))
 
     @pytest.mark.parametrize("key", OURS_ON_PODS)
-    def test_writes_none_of_the_operators(self, stage: Stage, key: str) -> None:
-        refused(self.write(stage, "gated", {key: "x"}), "keys", "may not change")
+    def test_writes_none_of_the_operators(self, api: PolicyApi, key: str) -> None:
+        refused(self.write(api, "gated", {key: "x"}), "keys", "may not change")
 
-    def test_changes_nothing_that_is_fixed(self, stage: Stage) -> None:
-        stage.open_pod("status", dict.fromkeys(TestFixed.ALL, "A"))
+    def test_changes_nothing_that_is_fixed(self, api: PolicyApi) -> None:
+        api.open_pod("status", dict.fromkeys(TestFixed.ALL, "A"))
         for key in TestFixed.ALL:
             for value in ("B", "", None):
-                refused(self.write(stage, "status", {key: value}), "fixed")
+                refused(self.write(api, "status", {key: value}), "fixed")
 
-    def test_nodes_go_on_reporting(self, stage: Stage) -> None:
-        stage.open_pod("reported", QUEUE)
+    def test_nodes_go_on_reporting(self, api: PolicyApi) -> None:
+        api.open_pod("reported", QUEUE)
         path = "/api/v1/namespaces/team/pods/reported/status"
         change = {"status": {"phase": "Running"}, "metadata": {"annotations": {"a.example/b": "c"}}}
-        assert ask(stage.plane, "PATCH", path, change, content_type=MERGE).ok
+        assert ask(api.plane, "PATCH", path, change, content_type=MERGE).ok
 
 
 class TestReservation:
@@ -367,64 +369,64 @@ class TestReservation:
         text = json.dumps({"term": term, "cards": {"A": 2}}, separators=(",", ":"))
         return {RESERVATION: text}
 
-    def test_nobody_else_reserves(self, stage: Stage) -> None:
+    def test_nobody_else_reserves(self, api: PolicyApi) -> None:
         forged = pod_group("forged", {RESERVATION: "{}"})
-        refused(stage.create(forged, TENANT), "reservation-owner", "pod group <forged>")
-        allowed(stage.create(pod_group("own"), TENANT))
+        refused(api.create(forged, TENANT), "reservation-owner", "pod group <forged>")
+        allowed(api.create(pod_group("own"), TENANT))
         refused(
-            stage.annotate("own", self.reservation("r1"), TENANT, kind="PodGroup"),
+            api.annotate("own", self.reservation("r1"), TENANT, kind="PodGroup"),
             "reservation-owner",
         )
-        allowed(stage.annotate("own", {"volcano.sh/card.request": "{}"}, TENANT, kind="PodGroup"))
+        allowed(api.annotate("own", {"volcano.sh/card.request": "{}"}, TENANT, kind="PodGroup"))
 
-    def test_the_current_term_reserves_and_a_stale_one_does_not(self, stage: Stage) -> None:
-        allowed(stage.create(pod_group("gang"), TENANT))
-        stage.hold_lease("r2")
-        eventually(lambda: stage.annotate("gang", self.reservation("r2"), US, kind="PodGroup").ok)
+    def test_the_current_term_reserves_and_a_stale_one_does_not(self, api: PolicyApi) -> None:
+        allowed(api.create(pod_group("gang"), TENANT))
+        api.hold_lease("r2")
+        eventually(lambda: api.annotate("gang", self.reservation("r2"), US, kind="PodGroup").ok)
         for term in ("r1", "r22", ""):
             refused(
-                stage.annotate("gang", self.reservation(term), US, kind="PodGroup"),
+                api.annotate("gang", self.reservation(term), US, kind="PodGroup"),
                 "reservation-term",
                 "current term <r2>",
             )
         refused(
-            stage.annotate("gang", {RESERVATION: None}, TENANT, kind="PodGroup"),
+            api.annotate("gang", {RESERVATION: None}, TENANT, kind="PodGroup"),
             "reservation-owner",
         )
-        allowed(stage.annotate("gang", {RESERVATION: None}, US, kind="PodGroup"))
+        allowed(api.annotate("gang", {RESERVATION: None}, US, kind="PodGroup"))
 
 
 class TestLease:
-    def test_nobody_deletes_it(self, stage: Stage) -> None:
-        stage.hold_lease("now")
+    def test_nobody_deletes_it(self, api: PolicyApi) -> None:
+        api.hold_lease("now")
         refused(
-            stage.kubectl("delete", *LEASE),
+            api.kubectl("delete", *LEASE),
             "lease",
             "first delete the ValidatingAdmissionPolicyBinding <cardquota-lease>",
         )
 
-    def test_nor_with_all_others(self, stage: Stage) -> None:
+    def test_nor_with_all_others(self, api: PolicyApi) -> None:
         path = f"/apis/coordination.k8s.io/v1/namespaces/{SETTINGS.namespace}/leases"
-        refused(stage.kubectl("delete", "--raw", path), "lease")
+        refused(api.kubectl("delete", "--raw", path), "lease")
 
-    def test_nobody_else_writes_it(self, stage: Stage) -> None:
+    def test_nobody_else_writes_it(self, api: PolicyApi) -> None:
         change = '{"spec":{"holderIdentity":"me"}}'
         refused(
-            stage.kubectl("patch", *LEASE, "--type=merge", "-p", change),
+            api.kubectl("patch", *LEASE, "--type=merge", "-p", change),
             "lease",
             "may not write Lease <cardquota-system/cardquota>",
         )
-        allowed(stage.kubectl("patch", *LEASE, US, "--type=merge", "-p", change))
+        allowed(api.kubectl("patch", *LEASE, US, "--type=merge", "-p", change))
 
-    def test_other_leases_are_free(self, stage: Stage) -> None:
+    def test_other_leases_are_free(self, api: PolicyApi) -> None:
         for name, namespace in (("other", SETTINGS.namespace), ("cardquota", "team")):
             other = {
                 "apiVersion": "coordination.k8s.io/v1",
                 "kind": "Lease",
                 "metadata": {"name": name, "namespace": namespace},
             }
-            allowed(stage.create(other, namespace=namespace))
-            allowed(stage.kubectl("delete", "lease", name, "-n", namespace))
+            allowed(api.create(other, namespace=namespace))
+            allowed(api.kubectl("delete", "lease", name, "-n", namespace))
 
 
 class TestServiceAccount:
@@ -451,19 +453,19 @@ class TestServiceAccount:
         ],
         ids=lambda change: json.dumps(change),
     )
-    def test_changes_nothing_else(self, stage: Stage, change: dict[str, Any]) -> None:
+    def test_changes_nothing_else(self, api: PolicyApi, change: dict[str, Any]) -> None:
         document = pod("kept", {**QUEUE, "example.com/note": "x"}, gated=True)
         document["metadata"]["labels"] = {"mine": "x"}
-        if not stage.kubectl("get", "pod", "kept", "-n", "team").ok:
-            allowed(stage.create(document))
-        refused(stage.patch("kept", change, US), "service-account", "cardquota may change nothing")
+        if not api.kubectl("get", "pod", "kept", "-n", "team").ok:
+            allowed(api.create(document))
+        refused(api.patch("kept", change, US), "service-account", "cardquota may change nothing")
 
-    def test_not_even_together_with_an_opening(self, stage: Stage) -> None:
-        stage.hold_lease("s1")
-        allowed(stage.create(pod("hidden", QUEUE, gated=True)))
-        eventually(lambda: stage.patch("hidden", opening("s1"), US, dry=True).ok)
+    def test_not_even_together_with_an_opening(self, api: PolicyApi) -> None:
+        api.hold_lease("s1")
+        allowed(api.create(pod("hidden", QUEUE, gated=True)))
+        eventually(lambda: api.patch("hidden", opening("s1"), US, dry=True).ok)
         both = opening("s1", containers=[{"name": "c", "image": "other"}])
-        refused(stage.patch("hidden", both, US), "service-account")
+        refused(api.patch("hidden", both, US), "service-account")
 
 
 class TestServiceAccountElsewhere:
@@ -479,18 +481,18 @@ class TestServiceAccountElsewhere:
         ],
         ids=lambda change: json.dumps(change),
     )
-    def test_of_pod_groups(self, stage: Stage, change: dict[str, Any]) -> None:
-        if not stage.kubectl("get", "podgroup", "kept", "-n", "team").ok:
-            allowed(stage.create(pod_group("kept"), TENANT))
-        refused(stage.patch("kept", change, US, kind="PodGroup"), "groups-account")
-        allowed(stage.patch("kept", {"status": {"phase": "Pending"}}, US, kind="PodGroup"))
+    def test_of_pod_groups(self, api: PolicyApi, change: dict[str, Any]) -> None:
+        if not api.kubectl("get", "podgroup", "kept", "-n", "team").ok:
+            allowed(api.create(pod_group("kept"), TENANT))
+        refused(api.patch("kept", change, US, kind="PodGroup"), "groups-account")
+        allowed(api.patch("kept", {"status": {"phase": "Pending"}}, US, kind="PodGroup"))
 
     @pytest.fixture
-    def beside_volcano(self, stage: Stage) -> Iterator[None]:
+    def beside_volcano(self, api: PolicyApi) -> Iterator[None]:
         component = str(ROOT / "manifests" / "components" / "volcano" / "rbac.yaml")
-        allowed(stage.kubectl("apply", "--server-side", "-f", component))
+        allowed(api.kubectl("apply", "--server-side", "-f", component))
         yield
-        allowed(stage.kubectl("delete", "-f", component))
+        allowed(api.kubectl("delete", "-f", component))
 
     @pytest.mark.usefixtures("beside_volcano")
     @pytest.mark.parametrize(
@@ -503,12 +505,14 @@ class TestServiceAccountElsewhere:
         ],
         ids=lambda change: json.dumps(change),
     )
-    def test_of_queues_beside_volcano(self, stage: Stage, change: dict[str, Any], ok: bool) -> None:
+    def test_of_queues_beside_volcano(
+        self, api: PolicyApi, change: dict[str, Any], ok: bool
+    ) -> None:
         """There it has the right to write them: `manifests/components/volcano`."""
         queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "spec": {}}
-        if not stage.kubectl("get", "queue", "watched").ok:
-            allowed(stage.create({**queue, "metadata": {"name": "watched"}}))
-        answer = eventually(lambda: _unless_rbac(stage.patch("watched", change, US, kind="Queue")))
+        if not api.kubectl("get", "queue", "watched").ok:
+            allowed(api.create({**queue, "metadata": {"name": "watched"}}))
+        answer = eventually(lambda: _unless_rbac(api.patch("watched", change, US, kind="Queue")))
         if ok:
             allowed(answer)
         else:
@@ -520,10 +524,10 @@ def _unless_rbac(answer: Answer) -> Answer | None:
     return None if "cannot patch resource" in answer.said else answer
 
 
-def test_the_type_checker_of_the_api_server_has_no_warnings(stage: Stage) -> None:
+def test_the_type_checker_of_the_api_server_has_no_warnings(api: PolicyApi) -> None:
     def found() -> list[Any]:
         path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-        listed = ask(stage.plane, "GET", path).body["items"]
+        listed = ask(api.plane, "GET", path).body["items"]
         return [item.get("status", {}).get("typeChecking") for item in listed]
 
     count = len(policies(SETTINGS))
@@ -531,7 +535,7 @@ def test_the_type_checker_of_the_api_server_has_no_warnings(stage: Stage) -> Non
     assert found() == [{}] * count
 
 
-def test_everything_rendered_is_accepted(stage: Stage) -> None:
+def test_everything_rendered_is_accepted(api: PolicyApi) -> None:
     other = Settings(default_queue="spare", webhook=Webhook(url="https://127.0.0.1:1"))
     for settings in (
         SETTINGS,
@@ -539,4 +543,4 @@ def test_everything_rendered_is_accepted(stage: Stage) -> None:
         other.model_copy(update={"mode": InstallationMode.AUDIT}),
     ):
         dry = ("apply", "--server-side", "--dry-run=server", "-f", "-")
-        allowed(stage.kubectl(*dry, text=render(settings)))
+        allowed(api.kubectl(*dry, text=render(settings)))

@@ -15,16 +15,7 @@ from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 
 from .answer import Answer
-from .stage import (
-    AUDITED,
-    EXEMPT,
-    NODE,
-    TENANT,
-    Stage,
-    allowed,
-    many_containers,
-    pod,
-)
+from .policy_api import AUDITED, EXEMPT, NODE, TENANT, PolicyApi, allowed, many_containers, pod
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
@@ -67,15 +58,15 @@ def workload(group: str, kind: str, annotations: dict[str, str], cards: int = 0)
 
 
 @pytest.fixture(scope="module")
-def asking(stage: Stage) -> Stage:
-    """The stage with webhooks that nobody answers."""
-    allowed(stage.create(queue("before")))
-    allowed(stage.create(workload("apps", "Deployment", {CARD_NAME: "A"})))
+def asking(api: PolicyApi) -> PolicyApi:
+    """The plane with webhooks that nobody answers."""
+    allowed(api.create(queue("before")))
+    allowed(api.create(workload("apps", "Deployment", {CARD_NAME: "A"})))
     text = render(NOBODY_LISTENS).replace("failurePolicy: Ignore", "failurePolicy: Fail")
-    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
-    eventually(lambda: "failed calling" in stage.create(pod("x", cards=1), dry=True).said)
-    eventually(lambda: "failed calling" in stage.create(queue("x"), dry=True).said)
-    return stage
+    allowed(api.kubectl("apply", "--server-side", "-f", "-", text=text))
+    eventually(lambda: "failed calling" in api.create(pod("x", cards=1), dry=True).said)
+    eventually(lambda: "failed calling" in api.create(queue("x"), dry=True).said)
+    return api
 
 
 class TestPods:
@@ -89,29 +80,31 @@ class TestPods:
             pod("p", init_cards=1),
         ],
     )
-    def test_ours_reach_us(self, asking: Stage, document: dict[str, Any]) -> None:
+    def test_ours_reach_us(self, asking: PolicyApi, document: dict[str, Any]) -> None:
         asked(asking.create(document, dry=True), "pods")
         allowed(asking.create(document, namespace=EXEMPT, dry=True))
 
-    def test_others_do_not(self, asking: Stage) -> None:
+    def test_others_do_not(self, asking: PolicyApi) -> None:
         allowed(asking.create(pod("p", {"example.com/x": "y"}), dry=True))
         bare = pod("p")
         del bare["metadata"]["annotations"]
         del bare["spec"]["containers"][0]["resources"]
         allowed(asking.create(bare, dry=True))
 
-    def test_mirror_pods_do_not(self, asking: Stage) -> None:
+    def test_mirror_pods_do_not(self, asking: PolicyApi) -> None:
         mirror = pod("p", {"kubernetes.io/config.mirror": "x"}, cards=1, nodeName="n1")
         allowed(asking.create(mirror, *NODE, dry=True))
         asked(asking.create(mirror, TENANT, dry=True), "pods")
 
-    def test_updates_do_not(self, asking: Stage) -> None:
+    def test_updates_do_not(self, asking: PolicyApi) -> None:
         allowed(asking.patch("gated", {"metadata": {"labels": {"a": "b"}}}))
 
-    def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(self, asking: Stage) -> None:
+    def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(
+        self, asking: PolicyApi
+    ) -> None:
         allowed(asking.create(pod("p", containers=many_containers()), dry=True))
 
-    def test_claims_reach_us_only_where_all_rules_are_wanted(self, asking: Stage) -> None:
+    def test_claims_reach_us_only_where_all_rules_are_wanted(self, asking: PolicyApi) -> None:
         claims = [{"name": "device", "resourceClaimName": "mine"}]
         allowed(asking.create(pod("p", resourceClaims=claims), dry=True))
         strict = "strict"
@@ -141,14 +134,14 @@ class TestPods:
 
 
 class TestQueues:
-    def test_creates_changes_and_deletions_reach_us(self, asking: Stage) -> None:
+    def test_creates_changes_and_deletions_reach_us(self, asking: PolicyApi) -> None:
         asked(asking.create(queue("q"), dry=True), "queues")
         asked(asking.patch("before", {"spec": {"weight": 2}}, kind="Queue"), "queues")
         noted = {"metadata": {"annotations": {"volcano.sh/card.quota": "{}"}}}
         asked(asking.patch("before", noted, kind="Queue"), "queues")
         asked(asking.kubectl("delete", "queue", "before"), "queues")
 
-    def test_status_labels_and_our_numbers_do_not(self, asking: Stage) -> None:
+    def test_status_labels_and_our_numbers_do_not(self, asking: PolicyApi) -> None:
         status = json.dumps({"status": {"state": "Open"}})
         allowed(
             asking.kubectl(
@@ -172,7 +165,7 @@ class TestWorkloads:
             ("batch", "CronJob"),
         ],
     )
-    def test_templates_of_ours_reach_us(self, asking: Stage, group: str, kind: str) -> None:
+    def test_templates_of_ours_reach_us(self, asking: PolicyApi, group: str, kind: str) -> None:
         document = workload(group, kind, {QUEUE_NAME: "q"})
         document["metadata"]["name"] = "w"
         asked(asking.create(document, dry=True), f"{kind.lower()}s")
@@ -184,13 +177,13 @@ class TestWorkloads:
         allowed(asking.create(document, dry=True))
 
     @pytest.mark.parametrize(("group", "kind"), [("apps", "ReplicaSet"), ("batch", "Job")])
-    def test_not_those_of_a_controller(self, asking: Stage, group: str, kind: str) -> None:
+    def test_not_those_of_a_controller(self, asking: PolicyApi, group: str, kind: str) -> None:
         owner = {"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u", "controller": True}
         document = workload(group, kind, {QUEUE_NAME: "q"})
         document["metadata"].update(name="owned", ownerReferences=[owner])
         allowed(asking.create(document, dry=True))
 
-    def test_changes_of_the_spec_alone(self, asking: Stage) -> None:
+    def test_changes_of_the_spec_alone(self, asking: PolicyApi) -> None:
         labels = {"metadata": {"labels": {"a": "b"}}}
         allowed(asking.patch("deployment", labels, kind="Deployment"))
         asked(
@@ -198,7 +191,7 @@ class TestWorkloads:
         )
 
 
-def test_audit_mode_lets_by_with_a_warning(asking: Stage) -> None:
+def test_audit_mode_lets_by_with_a_warning(asking: PolicyApi) -> None:
     """Applied over what enforced until now, and still nobody listens."""
     settings = NOBODY_LISTENS.model_copy(update={"mode": InstallationMode.AUDIT})
     text = render(settings)

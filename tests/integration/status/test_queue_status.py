@@ -272,8 +272,8 @@ def test_pods_that_got_past_admission_are_counted(team: Team) -> None:
     mark("off")
     # Nothing of ours pins it to its card: it is charged by where it runs.
     there = {"nvidia.com/gpu.product": T1000}
-    stranger = team.a_pod("stranger", 2, T1000).on_nodes_labelled(there)
-    assert let_through(team.create(stranger).body)
+    unmarked = team.a_pod("unmarked", 2, T1000).on_nodes_labelled(there)
+    assert let_through(team.create(unmarked).body)
     mark(None)
     team.until_row(T1000, allocated=2, requested=2)
     assert condition(team, v.Condition.OVER_QUOTA)["status"] == "True"
@@ -283,5 +283,5 @@ def test_pods_that_got_past_admission_are_counted(team: Team) -> None:
 
     team.until(unadmitted, "counted as unadmitted")
     assert team.create(team.a_pod("a", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-    assert team.delete(stranger).ok
+    assert team.delete(unmarked).ok
     team.until(lambda: team.create(team.a_pod("a", 1, T1000)).ok, "room again")

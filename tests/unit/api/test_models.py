@@ -7,10 +7,10 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from cardquota.api.condition import Condition
+from cardquota.api.condition import QueueCondition
 from cardquota.api.podgroup import PodGroup
 from cardquota.api.queue import Queue
-from cardquota.api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
+from cardquota.api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
 
 SAMPLES = Path(__file__).parents[2] / "integration" / "api" / "samples"
 
@@ -64,7 +64,7 @@ def test_a_status_has_its_wire_form() -> None:
         state="Open",
         observed_generation=1,
         cards=[
-            CardRow(
+            CardStatus(
                 name="NVIDIA-H200",
                 resource="nvidia.com/gpu",
                 quota=3,
@@ -77,10 +77,12 @@ def test_a_status_has_its_wire_form() -> None:
             )
         ],
         resources=[
-            ResourceRow(name="memory", allocated="1Gi", inqueue="0", requested="1Gi", elastic="0")
+            ResourceStatus(
+                name="memory", allocated="1Gi", inqueue="0", requested="1Gi", elastic="0"
+            )
         ],
         conditions=[
-            Condition(
+            QueueCondition(
                 type="QuotaValid",
                 status="True",
                 observed_generation=1,
@@ -89,7 +91,7 @@ def test_a_status_has_its_wire_form() -> None:
                 message="",
             )
         ],
-        columns=Columns(cards="NVIDIA-H200 2/3", elastic="-"),
+        columns=StatusColumns(cards="NVIDIA-H200 2/3", elastic="-"),
     )
     assert status.model_dump(by_alias=True, exclude_none=True) == {
         "state": "Open",

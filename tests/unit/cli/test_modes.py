@@ -111,7 +111,7 @@ OFF = "card quotas are off in namespace default"
         (Settings(mode=InstallationMode.AUDIT), "enforced", LET_BY, "audit: would be admitted"),
     ],
 )
-def test_a_card_of_no_vendor_row_is_answered_as_at_the_door(
+def test_a_card_of_no_vendor_row_is_answered_as_at_create(
     simulate: Simulate, settings: Settings, label: str, answer: Answer, text: str
 ) -> None:
     """D1, D6: charged in any case, and refused or gated where the webhook sees its pod."""

@@ -1,4 +1,4 @@
-"""What the tests of the release door have in common."""
+"""What the tests of the release have in common."""
 
 import pytest
 

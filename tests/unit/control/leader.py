@@ -10,12 +10,12 @@ from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports
-from cardquota.control.release.groups import GroupKeeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 
-from .stage import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
+from .fakes import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
 
 THREE = a_queue().with_quota({H200: 3})
 GANG = a_group().in_queue("queue").of(2)
@@ -49,13 +49,13 @@ class Leader:
 
         loop = asyncio.get_running_loop()
         reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
-        self.door = GateReleaser(
+        self.releaser = GateReleaser(
             self.ledger,
             GateOpener(
                 self.ledger, writer(), writer(), refused=reports.refused, unsure=reports.unsure
             ),
-            GroupKeeper(self.ledger, writer(), writer(), phases=phases),
-            StampKeeper(self.ledger, writer(), term=TERM),
+            PodGroupWriter(self.ledger, writer(), writer(), phases=phases),
+            StampWriter(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]
             self.metrics,
             term=TERM,
@@ -66,7 +66,7 @@ class Leader:
 
     def see(self, *things: Body) -> None:
         see(self.ledger, *things)
-        self.door.wake()
+        self.releaser.wake()
 
     @property
     def opened(self) -> list[str]:
@@ -94,7 +94,7 @@ async def leading(
         *things, in_flight=in_flight, phases=phases, reservation_timeout=reservation_timeout
     )
     leader.script.answers, leader.left = list(answers), left
-    term = asyncio.create_task(leader.door.run())
+    term = asyncio.create_task(leader.releaser.run())
     try:
         yield leader
     finally:

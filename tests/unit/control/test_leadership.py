@@ -19,7 +19,7 @@ from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
 from cardquota.settings import Settings
 
-from .stage import Script, Told, a_world, charged, lost, no_charge_is_left, until
+from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
 
 
 class Quiet:
@@ -54,7 +54,7 @@ class Replica:
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
         self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
-        self.pulse = ChangeNotifier()
+        self.notifier = ChangeNotifier()
         self.leadership = Leadership(
             self.ledger,
             self.script,  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ class Replica:
             [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
             self.told,  # type: ignore[arg-type]
             self.metrics,
-            self.pulse,
+            self.notifier,
             Settings(),
             asyncio.get_running_loop().time,
             self.failures.append,
@@ -98,7 +98,7 @@ async def test_the_successor_is_told_what_to_have_seen(replica: Replica) -> None
     await asyncio.sleep(0.05)
     assert not leaving.done()
     see(replica.ledger, POD.stamped("queue", {H200: 1}).at_revision(100))
-    replica.pulse.beat()
+    replica.notifier.notify()
     assert await leaving == (True, {"pods": 7})
 
 

@@ -11,7 +11,7 @@ from builders import GPU, H200, a_pod, a_queue
 from cardquota_webhooks.server import LARGEST_BODY
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .door import UID, Door, request_of, review_of
+from .endpoint import UID, Endpoint, request_of, review_of
 
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
 PATHS = ("/mutate", "/validate")
@@ -41,26 +41,26 @@ NO_REVIEWS = {
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NO_REVIEWS.values(), ids=NO_REVIEWS)
 async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> None:
-    async with Door(a_queue().with_quota({H200: 3})) as door:
-        status, text = await door.post(path, body)
+    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
+        status, text = await endpoint.post(path, body)
         assert status == 400
         assert text.decode().strip()
         assert b"Traceback" not in text
-        assert door.counted("unknown", "malformed") == 1
+        assert endpoint.counted("unknown", "malformed") == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_body_that_is_too_large(path: str) -> None:
-    async with Door() as door:
-        status, text = await door.post(path, b" " * (LARGEST_BODY + 1_000_000))
+    async with Endpoint() as endpoint:
+        status, text = await endpoint.post(path, b" " * (LARGEST_BODY + 1_000_000))
         assert (status, text) == (413, b"the body is larger than 8 MiB\n")
 
 
 async def test_a_large_body_that_is_not_too_large() -> None:
     """Of what etcd takes of an object."""
-    async with Door(a_queue().with_quota({H200: 3})) as door:
+    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
         pod = POD.annotated("note", "x" * 1_500_000)
-        assert (await door.mutate(pod)).allowed
+        assert (await endpoint.mutate(pod)).allowed
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -82,8 +82,8 @@ async def test_a_large_body_that_is_not_too_large() -> None:
 )
 async def test_an_object_of_the_wrong_shape_is_refused(path: str, thing: object) -> None:
     """The review itself could be read: the answer says what is wrong with the object."""
-    async with Door() as door:
-        said = await door.review(path, {**request_of(POD), "object": thing})
+    async with Endpoint() as endpoint:
+        said = await endpoint.review(path, {**request_of(POD), "object": thing})
         assert not said.allowed
         assert (said.code, said.reason) == (400, "BadRequest")
         assert "is not a pod" in said.text
@@ -92,18 +92,18 @@ async def test_an_object_of_the_wrong_shape_is_refused(path: str, thing: object)
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_resource_that_nobody_reviews(path: str) -> None:
     """A webhook configuration of somebody's own making; it names the way out."""
-    async with Door() as door:
+    async with Endpoint() as endpoint:
         request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
-        said = await door.review(path, request)
+        said = await endpoint.review(path, request)
         assert (said.allowed, said.code) == (False, 400)
         assert "`cardquota manifests`" in said.text
-        assert door.counted("other", "deny") == 1
+        assert endpoint.counted("other", "deny") == 1
 
 
 async def test_other_paths_and_methods() -> None:
-    async with Door() as door:
-        assert (await door.post("/", b"{}"))[0] == 404
-        assert (await door._client.get("/mutate")).status == 405
+    async with Endpoint() as endpoint:
+        assert (await endpoint.post("/", b"{}"))[0] == 404
+        assert (await endpoint._client.get("/mutate")).status == 405
 
 
 _JSON = st.recursive(
@@ -134,8 +134,8 @@ _RESOURCES = st.sampled_from(
 
 
 async def _answered(path: str, body: bytes, uid: str | None = None) -> None:
-    async with Door(a_queue().with_quota({H200: 3})) as door:
-        status, text = await door.post(path, body)
+    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
+        status, text = await endpoint.post(path, body)
         assert status == 200 or 400 <= status < 500, text
         if uid is not None:
             assert status == 200
@@ -179,15 +179,15 @@ async def test_any_bytes_are_answered(body: bytes) -> None:
 
 async def test_labels_of_metrics_stay_few() -> None:
     """Whatever is sent: no name, namespace or resource of a user becomes a label."""
-    async with Door(a_queue().with_quota({H200: 3}), webhook={"unseenWait": 0}) as door:
+    async with Endpoint(a_queue().with_quota({H200: 3}), webhook={"unseenWait": 0}) as endpoint:
         for number in range(50):
             resource = {"group": f"g{number}", "version": "v1", "resource": f"r{number}"}
-            await door.review("/validate", {**request_of(POD), "resource": resource})
-            await door.mutate(a_pod(f"p{number}").in_queue(f"q{number}"))
-            await door.post("/mutate", b"x")
+            await endpoint.review("/validate", {**request_of(POD), "resource": resource})
+            await endpoint.mutate(a_pod(f"p{number}").in_queue(f"q{number}"))
+            await endpoint.post("/mutate", b"x")
         rows = [
             tuple(sample.labels.values())
-            for metric in door.metrics.registry.collect()
+            for metric in endpoint.metrics.registry.collect()
             if metric.name == "cardquota_admission_reviews"
             for sample in metric.samples
             if sample.name.endswith("_total")

@@ -6,7 +6,7 @@ from builders import H200, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from .door import Door
+from .endpoint import Endpoint
 
 THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
 BY_POLICY = {"gate": "policy", "unseen_wait": 0}
@@ -17,30 +17,31 @@ def pod(cards: int = 1) -> PodBody:
 
 
 async def test_a_no_comes_with_its_numbers() -> None:
-    async with Door(THREE, webhook=BY_POLICY) as door:
-        said = await door.validate(pod(5).gated())
+    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
+        said = await endpoint.validate(pod(5).gated())
         assert (said.allowed, said.reason) == (False, v.Reason.INSUFFICIENT_CARD)
         assert "requested <5>, total would be <5>, but capability is <3>" in said.text
-        assert (await door.validate(pod(3).gated())).allowed
+        assert (await endpoint.validate(pod(3).gated())).allowed
 
 
 async def test_it_gives_the_warnings_and_only_there() -> None:
     """Elsewhere the mutating review has given them."""
     for webhook, warnings in ((BY_POLICY, 1), ({"unseen_wait": 0}, 0)):
-        async with Door(THREE, mode="audit", webhook=webhook) as door:
-            said = await door.validate(pod(5))
+        async with Endpoint(THREE, mode="audit", webhook=webhook) as endpoint:
+            said = await endpoint.validate(pod(5))
             assert said.allowed
             assert len(said.warnings) == warnings
-        async with Door(THREE, webhook=webhook) as door:
+        async with Endpoint(THREE, webhook=webhook) as endpoint:
             assert (
-                len((await door.validate(a_pod().naming(H200).asking_for(1))).warnings) == warnings
+                len((await endpoint.validate(a_pod().naming(H200).asking_for(1))).warnings)
+                == warnings
             )
 
 
 async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
     """The policy or its binding is missing: the refusal names it."""
-    async with Door(THREE, webhook=BY_POLICY) as door:
-        said = await door.validate(pod())
+    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
+        said = await endpoint.validate(pod())
         assert not said.allowed
         assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text
 
@@ -48,31 +49,31 @@ async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
 @pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_everybody_is_let_by(thing: PodBody) -> None:
     """As while we are down: who is to wait has its gate by now."""
-    async with Door(webhook=BY_POLICY) as door:
-        door.synced = False
-        assert (await door.validate(thing)).allowed
+    async with Endpoint(webhook=BY_POLICY) as endpoint:
+        endpoint.synced = False
+        assert (await endpoint.validate(thing)).allowed
 
 
 async def test_in_a_namespace_of_a_moment_ago_a_gate_is_answer_enough() -> None:
     """The policy has seen the namespace: it has a queue of which we know nothing yet."""
-    async with Door(THREE, webhook=BY_POLICY) as door:
+    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
         stock = a_pod().in_namespace("new").asking_for(1)
-        assert (await door.validate(stock.gated())).allowed
-        assert (await door.validate(stock)).code == 429
-        door.see(a_namespace("new"))
-        assert (await door.validate(stock)).allowed
+        assert (await endpoint.validate(stock.gated())).allowed
+        assert (await endpoint.validate(stock)).code == 429
+        endpoint.see(a_namespace("new"))
+        assert (await endpoint.validate(stock)).allowed
 
 
 async def test_with_an_old_view_nothing_is_refused() -> None:
     """A pod without a queue has no gate to get, whatever its namespace demands."""
     strict = a_namespace().in_mode("enforced")
-    async with Door(THREE, strict, webhook=BY_POLICY) as door:
+    async with Endpoint(THREE, strict, webhook=BY_POLICY) as endpoint:
         stock = a_pod().asking_for(1)
-        assert not (await door.validate(stock)).allowed
-        door.late = True
-        assert (await door.validate(stock)).allowed
-        assert (await door.validate(pod(9).gated())).allowed
-        assert not (await door.validate(pod(9))).allowed
+        assert not (await endpoint.validate(stock)).allowed
+        endpoint.late = True
+        assert (await endpoint.validate(stock)).allowed
+        assert (await endpoint.validate(pod(9).gated())).allowed
+        assert not (await endpoint.validate(pod(9))).allowed
 
 
 @pytest.mark.parametrize("config", [{}, {"defaultQueue": "queue"}])
@@ -84,9 +85,9 @@ async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
     strict = a_namespace("team").in_mode("enforced")
     strict = strict if config else strict.with_default_queue("queue")
     node, queue = a_node("x").with_cards("X1", 8, xpu), a_queue().with_quota({"X1": 3})
-    async with Door(node, queue, strict, webhook=BY_POLICY, **config) as door:
+    async with Endpoint(node, queue, strict, webhook=BY_POLICY, **config) as endpoint:
         stock = a_pod().asking_for(2, xpu)
-        said = await door.validate(stock)
+        said = await endpoint.validate(stock)
         assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
         assert said.text == (
             f"Queue <queue>, requested <2> of <{xpu}>: no vendor row has this resource, so the "
@@ -95,6 +96,6 @@ async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
             "scheduling.volcano.sh/queue-name of the pod"
         )
         for named in (stock.in_queue("queue"), stock.naming("X1")):
-            assert (await door.validate(named.gated())).allowed
-            assert "<cardquota-set-gate> sets it" in (await door.validate(named)).text
-        assert "requested <4>" in (await door.validate(stock.asking_for(4, xpu))).text
+            assert (await endpoint.validate(named.gated())).allowed
+            assert "<cardquota-set-gate> sets it" in (await endpoint.validate(named)).text
+        assert "requested <4>" in (await endpoint.validate(stock.asking_for(4, xpu))).text

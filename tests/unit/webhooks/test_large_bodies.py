@@ -13,7 +13,7 @@ from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.vocabulary import Reason
 from cardquota_webhooks import pods, queues, resizes, workloads
 
-from .door import Door, request_of
+from .endpoint import Endpoint, request_of
 
 QUEUE = a_queue("queue").with_quota({H200: 3})
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
@@ -31,28 +31,28 @@ TOO_LARGE = of_size(POD, BODY.most + 1)
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 async def test_a_pod_that_is_too_large_is_refused_with_both_numbers(path: str) -> None:
-    async with Door(QUEUE) as door:
-        said = await door.review(path, request_of(TOO_LARGE))
+    async with Endpoint(QUEUE) as endpoint:
+        said = await endpoint.review(path, request_of(TOO_LARGE))
         assert said.reason == Reason.INVALID_CARD
         assert f"<{BODY.most + 1}> bytes" in said.text
         assert f"<{BODY.most}>" in said.text
 
 
 async def test_as_much_as_the_limit_is_read() -> None:
-    async with Door(QUEUE) as door:
-        assert (await door.mutate(of_size(POD, BODY.most))).allowed
+    async with Endpoint(QUEUE) as endpoint:
+        assert (await endpoint.mutate(of_size(POD, BODY.most))).allowed
 
 
 async def test_nothing_of_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (pods, queues, resizes, workloads):
         monkeypatch.setattr(module, "_DECODER", None)
-    async with Door(QUEUE) as door:
-        assert not (await door.mutate(TOO_LARGE)).allowed
+    async with Endpoint(QUEUE) as endpoint:
+        assert not (await endpoint.mutate(TOO_LARGE)).allowed
         resize = request_of(TOO_LARGE, subResource="resize", oldObject=TOO_LARGE.body)
-        assert not (await door.review("/validate", resize)).allowed
-        words = (await door.review("/validate", a_deployment(BODY.most + 1))).warnings
+        assert not (await endpoint.review("/validate", resize)).allowed
+        words = (await endpoint.review("/validate", a_deployment(BODY.most + 1))).warnings
         assert [f"<{BODY.most}>" in text for text in words] == [True]
-        assert not (await door.validate(a_large_queue(BODY.most + 1))).allowed
+        assert not (await endpoint.validate(a_large_queue(BODY.most + 1))).allowed
 
 
 async def test_nothing_of_very_many_small_elements_is_decoded(
@@ -62,18 +62,18 @@ async def test_nothing_of_very_many_small_elements_is_decoded(
     for module in (pods, queues, resizes, workloads):
         monkeypatch.setattr(module, "_DECODER", None)
     many = POD.with_spec(tolerations=[{}] * 70_000)
-    async with Door(QUEUE) as door:
+    async with Endpoint(QUEUE) as endpoint:
         for path in ("/mutate", "/validate"):
-            said = await door.review(path, request_of(many))
+            said = await endpoint.review(path, request_of(many))
             assert said.reason == Reason.INVALID_CARD
             assert re.match(r"the object has <700\d\d> fields and list elements", said.text)
             assert said.text.endswith(f"at most <{ELEMENTS.most}> are read: write fewer")
         half = POD.with_spec(tolerations=[{}] * 35_000)
         both = request_of(half, operation="UPDATE", subResource="resize", oldObject=half.body)
-        said = await door.review("/validate", both)
+        said = await endpoint.review("/validate", both)
         assert re.match(r"the object, with what it was before, has <70\d\d\d> fields", said.text)
         queue = QUEUE.put([{"manager": "m"}] * 70_000, "metadata", "managedFields")
-        said = await door.validate(queue)
+        said = await endpoint.validate(queue)
         assert said.text.startswith("Queue <queue>: the object has <70")
 
 
@@ -81,20 +81,20 @@ async def test_as_many_elements_as_the_limit_are_read() -> None:
     """Also in a queue, whose former self is not read."""
     pod = POD.with_spec(tolerations=[{"key": "a"}] * (ELEMENTS.most - 100))
     queue = QUEUE.put([{"manager": "m"}] * 40_000, "metadata", "managedFields")
-    async with Door(QUEUE) as door:
-        said = await door.mutate(pod)
+    async with Endpoint(QUEUE) as endpoint:
+        said = await endpoint.mutate(pod)
         assert f"<{ELEMENTS.most - 100}> tolerations" in said.text
         request = request_of(queue, operation="UPDATE", oldObject=queue.body)
-        assert (await door.review("/validate", request)).allowed
+        assert (await endpoint.review("/validate", request)).allowed
 
 
 async def test_a_queue_that_is_too_large_is_refused_with_both_numbers() -> None:
-    async with Door() as door:
-        said = await door.validate(a_large_queue(BODY.most + 1))
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(a_large_queue(BODY.most + 1))
         assert re.match(r"Queue <queue>: the object is <1573\d\d\d> bytes long", said.text)
         large = a_large_queue(BODY.most + 1).body
         request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
-        assert (await door.review("/validate", request)).code == 400
+        assert (await endpoint.review("/validate", request)).code == 400
 
 
 def a_large_queue(size: int) -> QueueBody:
@@ -109,11 +109,11 @@ def a_deployment(size: int) -> dict[str, Any]:
 
 async def test_where_nothing_is_enforced_it_is_a_word_at_most() -> None:
     audited, left_alone = (a_namespace("team").in_mode(mode) for mode in ("audit", "off"))
-    async with Door(QUEUE, audited) as door:
-        said = await door.mutate(TOO_LARGE)
+    async with Endpoint(QUEUE, audited) as endpoint:
+        said = await endpoint.mutate(TOO_LARGE)
         assert said.allowed
         assert said.warnings
-    async with Door(QUEUE, left_alone) as door:
-        said = await door.mutate(TOO_LARGE)
+    async with Endpoint(QUEUE, left_alone) as endpoint:
+        said = await endpoint.mutate(TOO_LARGE)
         assert said.allowed
         assert said.warnings == []

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from builders import H200
-from cardquota.loop import turns
+from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
 from cardquota_webhooks import workloads
-from cardquota_webhooks.review import Answer, decode
+from cardquota_webhooks.review import AdmissionResponse, decode
 from cardquota_webhooks.workloads import WorkloadReviews
 
-from .door import Door, review_of
+from .endpoint import Endpoint, review_of
 from .workload_review import THREE, asked, own, pod, running, stored, warned
 
 MANY = 200
@@ -22,17 +22,21 @@ QUEUE = THREE.with_quota({H200: MANY})
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_FEW", MANY // 2)
     monkeypatch.setattr(made_pods, "_AT_A_TIME", 2)
-    monkeypatch.setattr(turns, "TURN", 0.0)
+    monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
 
-def reviewed(door: Door, number: int = 1, replicas: int = MANY + 5) -> list[asyncio.Task[Answer]]:
+def reviewed(
+    endpoint: Endpoint, number: int = 1, replicas: int = MANY + 5
+) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
-    reviews = WorkloadReviews(door.ledger, door.settings, door.pulse, door._exists)
+    reviews = WorkloadReviews(
+        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint._exists
+    )
     request = decode(review_of(asked("deployments", pod(), stored(pod()), replicas=replicas)))
     return [asyncio.create_task(reviews.validate(request)) for _ in range(number)]
 
 
-async def others_turns(task: asyncio.Task[Answer]) -> int:
+async def others_turns(task: asyncio.Task[AdmissionResponse]) -> int:
     """How often others had theirs until it was done."""
     seen = 0
     while not task.done():
@@ -42,39 +46,39 @@ async def others_turns(task: asyncio.Task[Answer]) -> int:
 
 
 async def test_they_are_counted_exactly() -> None:
-    async with Door(QUEUE, *own(MANY)) as door:
-        cannot, _ = await warned(door, "deployments", pod(70), stored(pod()), replicas=MANY)
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        cannot, _ = await warned(endpoint, "deployments", pod(70), stored(pod()), replicas=MANY)
         assert "write maxSurge 0 and maxUnavailable 70," in cannot
-        how_many, _ = await warned(door, "deployments", pod(), stored(pod()), replicas=MANY + 5)
+        how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5)
         assert f"{MANY} of {MANY + 5} pods fit" in how_many
 
 
 async def test_others_have_their_turn_meanwhile() -> None:
-    async with Door(QUEUE, *own(MANY)) as door:
-        (task,) = reviewed(door)
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        (task,) = reviewed(endpoint)
         assert await others_turns(task) >= MANY // 2
     assert f"{MANY} of {MANY + 5} pods fit" in (await task).warnings[0]
 
 
 async def test_pods_of_others_beside_it_hold_up_nobody_either() -> None:
     others = (running(f"p{n}").owned_by("Job", name="x") for n in range(MANY))
-    async with Door(QUEUE, *others) as door:
-        (task,) = reviewed(door, replicas=1)
+    async with Endpoint(QUEUE, *others) as endpoint:
+        (task,) = reviewed(endpoint, replicas=1)
         assert await others_turns(task) >= MANY // 2
     assert "0 of 1 pods fit" in (await task).warnings[0]
 
 
 async def test_few_are_counted_at_once() -> None:
-    async with Door(QUEUE, *own(MANY // 2)) as door:
-        (task,) = reviewed(door)
+    async with Endpoint(QUEUE, *own(MANY // 2)) as endpoint:
+        (task,) = reviewed(endpoint)
         assert await others_turns(task) < MANY // 10
 
 
 async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
     """Else all their turns would come between two of everybody else's."""
     done = []
-    async with Door(QUEUE, *own(MANY)) as door:
-        tasks = reviewed(door, 3)
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        tasks = reviewed(endpoint, 3)
         for task in asyncio.as_completed(tasks):
             assert len((await task).warnings) == 2
             done.append(sum(one.done() for one in tasks))
@@ -83,6 +87,6 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is let by without one."""
-    monkeypatch.setattr(workloads, "_PATIENCE", 0.0)
-    async with Door(QUEUE, *own(MANY)) as door:
-        assert await warned(door, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
+    monkeypatch.setattr(workloads, "_COUNT_TIMEOUT", 0.0)
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []

@@ -21,7 +21,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 
-from .door import UID, Door, patched, request_of
+from .endpoint import UID, Endpoint, patched, request_of
 
 THREE = a_queue().with_quota({H200: 3})
 MIRROR = "kubernetes.io/config.mirror"
@@ -47,23 +47,23 @@ def running(name: str, cards: int = 1) -> PodBody:
 
 
 async def test_a_managed_pod_is_born_gated() -> None:
-    async with Door(THREE) as door:
-        said = await door.mutate(pod())
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.mutate(pod())
         assert said.allowed
         assert patched(pod().body, said.patch) == [v.GATE]
-        assert door.counted("pods", "gate") == 1
+        assert endpoint.counted("pods", "gate") == 1
 
 
 async def test_foreign_gates_stay() -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         theirs = pod().put([{"name": OTHER}], "spec", "schedulingGates")
-        assert patched(theirs.body, (await door.mutate(theirs)).patch) == [OTHER, v.GATE]
+        assert patched(theirs.body, (await endpoint.mutate(theirs)).patch) == [OTHER, v.GATE]
 
 
 async def test_a_pod_that_has_the_gate_is_left_as_it_is() -> None:
     """Reinvocation adds no second one."""
-    async with Door(THREE) as door:
-        said = await door.mutate(pod().gated(OTHER))
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.mutate(pod().gated(OTHER))
         assert said.allowed
         assert said.patch == []
 
@@ -71,41 +71,41 @@ async def test_a_pod_that_has_the_gate_is_left_as_it_is() -> None:
 @pytest.mark.parametrize("others", [(), (OTHER,)])
 async def test_a_gate_that_nobody_would_open_is_taken_away(others: tuple[str, ...]) -> None:
     """Written by a user on a pod without a queue."""
-    async with Door() as door:
+    async with Endpoint() as endpoint:
         stray = a_pod().asking_for(1).gated(*others)
-        assert patched(stray.body, (await door.mutate(stray)).patch) == list(others)
+        assert patched(stray.body, (await endpoint.mutate(stray)).patch) == list(others)
 
 
 async def test_to_take_the_gate_away_costs_the_same_however_many_others_there_are() -> None:
-    async with Door(a_namespace("team").in_mode("off")) as door:
+    async with Endpoint(a_namespace("team").in_mode("off")) as endpoint:
         others = [f"other.io/{n}" for n in range(10_000)]
         stray = a_pod().asking_for(1).gated(*others)
-        patch = (await door.mutate(stray)).patch
+        patch = (await endpoint.mutate(stray)).patch
         assert [step["op"] for step in patch] == ["test", "remove"]
         assert patched(stray.body, patch) == others
 
 
 async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_often() -> None:
-    async with Door() as door:
+    async with Endpoint() as endpoint:
         stray = a_pod().asking_for(1).gated(OTHER, v.GATE)
-        assert patched(stray.body, (await door.mutate(stray)).patch) == [OTHER]
+        assert patched(stray.body, (await endpoint.mutate(stray)).patch) == [OTHER]
         without_end = a_pod().asking_for(1).gated(*[v.GATE] * 100)
-        assert (await door.mutate(without_end)).patch == []
+        assert (await endpoint.mutate(without_end)).patch == []
 
 
 async def test_reviews_remember_nothing() -> None:
     """A mutating review is a pure function: asked ten times it says the same."""
-    async with Door(THREE) as door:
-        answers = [await door.mutate(pod(3)) for _ in range(10)]
+    async with Endpoint(THREE) as endpoint:
+        answers = [await endpoint.mutate(pod(3)) for _ in range(10)]
         assert all(said == answers[0] for said in answers)
-        assert door.ledger.pods == {}
+        assert endpoint.ledger.pods == {}
 
 
 async def test_generated_names_need_no_care() -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         nameless = pod().put(None, "metadata", "name").put("p-", "metadata", "generateName")
         request = {**request_of(pod()), "name": "", "object": nameless.body}
-        assert (await door.review("/mutate", request)).allowed
+        assert (await endpoint.review("/mutate", request)).allowed
 
 
 # --- the validating review ------------------------------------------------------------------
@@ -113,9 +113,9 @@ async def test_generated_names_need_no_care() -> None:
 
 async def test_a_pod_that_lost_its_gate_on_the_way_is_refused() -> None:
     """Another webhook changed it after us."""
-    async with Door(THREE) as door:
-        assert (await door.validate(pod().gated())).allowed
-        said = await door.validate(pod())
+    async with Endpoint(THREE) as endpoint:
+        assert (await endpoint.validate(pod().gated())).allowed
+        said = await endpoint.validate(pod())
         assert not said.allowed
         assert f"scheduling gate {v.GATE} was removed on the way" in said.text
 
@@ -123,12 +123,12 @@ async def test_a_pod_that_lost_its_gate_on_the_way_is_refused() -> None:
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 async def test_both_reviews_refuse_alike(path: str) -> None:
     """The final object is judged again: others may have changed it after us."""
-    async with Door(THREE) as door:
-        said = await door.review(path, request_of(pod(5).gated()))
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.review(path, request_of(pod(5).gated()))
         assert (said.allowed, said.code) == (False, 403)
         assert said.reason == v.Reason.INSUFFICIENT_CARD
         assert "requested <5>, total would be <5>, but capability is <3>" in said.text
-        assert door.counted("pods", "deny") == 1
+        assert endpoint.counted("pods", "deny") == 1
 
 
 # --- from verdict to effect -----------------------------------------------------------------
@@ -159,8 +159,8 @@ ENFORCED = {
 AUDITED = {key: WARNED if key[0] in (Outcome.WAITS, Outcome.NEVER) else LET_BY for key in ENFORCED}
 
 
-async def effect(door: Door, thing: PodBody) -> str:
-    said = await door.mutate(thing)
+async def effect(endpoint: Endpoint, thing: PodBody) -> str:
+    said = await endpoint.mutate(thing)
     if not said.allowed:
         return DENIED
     if patched(thing.body, said.patch):
@@ -179,20 +179,20 @@ async def test_from_verdict_to_effect(outcome: Outcome, policy: Policy, audited:
         world.append(a_namespace().in_mode("audit"))
     thing = CASES[outcome][policy is Policy.GATE]
     expected = (AUDITED if audited else ENFORCED)[outcome, policy]
-    async with Door(*world, **mode) as door:
-        assert await effect(door, thing) == expected
+    async with Endpoint(*world, **mode) as endpoint:
+        assert await effect(endpoint, thing) == expected
 
 
 async def test_in_audit_the_validating_review_refuses_nothing_either() -> None:
-    async with Door(THREE, mode="audit") as door:
-        assert (await door.validate(pod(5))).allowed
-        assert (await door.validate(pod(1))).allowed
+    async with Endpoint(THREE, mode="audit") as endpoint:
+        assert (await endpoint.validate(pod(5))).allowed
+        assert (await endpoint.validate(pod(1))).allowed
 
 
 async def test_a_gate_in_audit_is_taken_away() -> None:
     """Nobody would open it for a reason of ours."""
-    async with Door(THREE, mode="audit") as door:
-        assert patched(pod().gated().body, (await door.mutate(pod().gated())).patch) == []
+    async with Endpoint(THREE, mode="audit") as endpoint:
+        assert patched(pod().gated().body, (await endpoint.mutate(pod().gated())).patch) == []
 
 
 @pytest.mark.parametrize(
@@ -208,25 +208,25 @@ async def test_the_policy_of_a_queue_is_above_the_pods_controller(
     policy: str | None, by: str, expected: str
 ) -> None:
     """Section 2."""
-    async with Door(THREE.with_policy(policy), running("other")) as door:
-        assert await effect(door, pod(3).owned_by(by)) == expected
+    async with Endpoint(THREE.with_policy(policy), running("other")) as endpoint:
+        assert await effect(endpoint, pod(3).owned_by(by)) == expected
 
 
 async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> None:
     """Section 2: Volcano makes a group for every Deployment; that alone says nothing."""
     gang, single = a_group("gang").in_queue("queue").of(2), a_group("one").in_queue("queue").of(1)
-    async with Door(THREE, running("other"), gang, single) as door:
-        assert await effect(door, pod(3).in_group("gang")) == GATED
-        assert await effect(door, pod(3).in_group("one")) == DENIED
+    async with Endpoint(THREE, running("other"), gang, single) as endpoint:
+        assert await effect(endpoint, pod(3).in_group("gang")) == GATED
+        assert await effect(endpoint, pod(3).in_group("one")) == DENIED
 
 
 async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
     """P7: no quota counts them."""
-    async with Door(THREE) as door:
-        door.ledger.device_class_seen("npu", "example.com/npu")
+    async with Endpoint(THREE) as endpoint:
+        endpoint.ledger.device_class_seen("npu", "example.com/npu")
         asked = a_pod().in_queue("queue")
         for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
-            said = await door.mutate(claims)
+            said = await endpoint.mutate(claims)
             assert said.allowed
             assert said.warnings == [messages.claim_not_counted()]
 
@@ -238,29 +238,29 @@ async def test_claims_that_the_mutating_review_never_sees_are_named_by_the_valid
     mode: str, label: str
 ) -> None:
     """P7: pods that have nothing else to do with cards; of others it is said once."""
-    async with Door(THREE, a_namespace("team").in_mode(label), mode=mode) as door:
-        said = await door.validate(a_pod().claiming_devices())
+    async with Endpoint(THREE, a_namespace("team").in_mode(label), mode=mode) as endpoint:
+        said = await endpoint.validate(a_pod().claiming_devices())
         assert said.allowed
         assert said.warnings[-1] == messages.claim_not_counted()
         assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
         for seen in (a_pod().in_queue("queue"), a_pod().asking_for(1)):
-            assert (await door.validate(seen.claiming_devices())).warnings == []
-            warnings = (await door.mutate(seen.claiming_devices())).warnings
+            assert (await endpoint.validate(seen.claiming_devices())).warnings == []
+            warnings = (await endpoint.mutate(seen.claiming_devices())).warnings
             assert warnings[-1] == messages.claim_not_counted()
 
 
 async def test_a_required_queue() -> None:
     """`requireQueue`: everywhere, whatever the namespace says."""
-    async with Door(requireQueue=True) as door:
-        said = await door.mutate(a_pod().asking_for(1))
+    async with Endpoint(requireQueue=True) as endpoint:
+        said = await endpoint.mutate(a_pod().asking_for(1))
         assert said.reason == v.Reason.QUEUE_NOT_FOUND
-        assert (await door.mutate(a_pod())).allowed
+        assert (await endpoint.mutate(a_pod())).allowed
 
 
 async def test_the_default_queue_of_the_settings() -> None:
-    async with Door(THREE, defaultQueue="queue") as door:
-        assert await effect(door, a_pod().asking_for(1)) == GATED
-        assert await effect(door, a_pod()) == LET_BY
+    async with Endpoint(THREE, defaultQueue="queue") as endpoint:
+        assert await effect(endpoint, a_pod().asking_for(1)) == GATED
+        assert await effect(endpoint, a_pod()) == LET_BY
 
 
 # --- cards of no vendor row -------------------------------------------------------------------
@@ -274,13 +274,13 @@ async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_name
     """It carries no annotation; the webhook `classes` brings it to both reviews."""
     stock = a_pod().asking_for(1, XPU)
     strict = a_namespace("team").in_mode("enforced").with_default_queue("queue")
-    async with Door(*WITHOUT_ROW, strict) as door:
-        assert patched(stock.body, (await door.mutate(stock)).patch) == [v.GATE]
-        assert (await door.validate(stock.gated())).allowed
-        assert "requested <9>" in (await door.mutate(stock.asking_for(9, XPU))).text
+    async with Endpoint(*WITHOUT_ROW, strict) as endpoint:
+        assert patched(stock.body, (await endpoint.mutate(stock)).patch) == [v.GATE]
+        assert (await endpoint.validate(stock.gated())).allowed
+        assert "requested <9>" in (await endpoint.mutate(stock.asking_for(9, XPU))).text
         other = a_pod().asking_for(1, "new.example/nic")
-        assert (await door.mutate(other)).patch == []
-        assert (await door.validate(other)).allowed
+        assert (await endpoint.mutate(other)).patch == []
+        assert (await endpoint.validate(other)).allowed
 
 
 # --- namespaces of a moment ago ---------------------------------------------------------------
@@ -302,11 +302,11 @@ async def test_a_namespace_created_a_moment_ago_is_waited_for(
     namespace: NamespaceBody, expected: str
 ) -> None:
     """Its label may demand a queue, and its annotation may name one."""
-    async with Door(THREE, webhook={"unseenWait": 2}) as door:
-        answer = asyncio.create_task(effect(door, STOCK))
+    async with Endpoint(THREE, webhook={"unseenWait": 2}) as endpoint:
+        answer = asyncio.create_task(effect(endpoint, STOCK))
         done, _ = await asyncio.wait([answer], timeout=0.05)
         assert not done
-        door.see(namespace)
+        endpoint.see(namespace)
         assert await asyncio.wait_for(answer, 1) == expected
 
 
@@ -319,8 +319,8 @@ async def test_a_namespace_that_stays_unseen_is_asked_about_again(
     path: str, thing: PodBody
 ) -> None:
     """Neither let by nor refused: nobody knows yet what holds there."""
-    async with Door(THREE, webhook={"unseenWait": 0.05}) as door:
-        said = await door.review(path, request_of(thing))
+    async with Endpoint(THREE, webhook={"unseenWait": 0.05}) as endpoint:
+        said = await endpoint.review(path, request_of(thing))
         assert (said.allowed, said.code) == (False, 429)
         assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
         assert "has not seen namespace <new> yet" in said.text
@@ -328,21 +328,21 @@ async def test_a_namespace_that_stays_unseen_is_asked_about_again(
 
 async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one() -> None:
     """A gate is always safe: the leader opens it by what holds there."""
-    async with Door(THREE, webhook={"unseenWait": 0.05}) as door:
+    async with Endpoint(THREE, webhook={"unseenWait": 0.05}) as endpoint:
         ours = pod().in_namespace(NEW)
-        assert await effect(door, ours) == GATED
-        assert (await door.validate(ours.gated())).allowed
-        assert (await door.validate(ours)).code == 429
+        assert await effect(endpoint, ours) == GATED
+        assert (await endpoint.validate(ours.gated())).allowed
+        assert (await endpoint.validate(ours)).code == 429
 
 
 async def test_pods_that_have_nothing_to_do_with_cards_wait_for_no_namespace() -> None:
-    async with Door(THREE, webhook={"unseenWait": 2}) as door:
-        assert await asyncio.wait_for(effect(door, a_pod().in_namespace(NEW)), 0.5) == LET_BY
+    async with Endpoint(THREE, webhook={"unseenWait": 2}) as endpoint:
+        assert await asyncio.wait_for(effect(endpoint, a_pod().in_namespace(NEW)), 0.5) == LET_BY
 
 
 async def test_in_audit_nobody_waits_for_a_namespace() -> None:
-    async with Door(THREE, mode="audit", webhook={"unseenWait": 2}) as door:
-        assert await asyncio.wait_for(effect(door, STOCK), 0.5) == LET_BY
+    async with Endpoint(THREE, mode="audit", webhook={"unseenWait": 2}) as endpoint:
+        assert await asyncio.wait_for(effect(endpoint, STOCK), 0.5) == LET_BY
 
 
 # --- pods just let by -----------------------------------------------------------------------
@@ -350,14 +350,14 @@ async def test_in_audit_nobody_waits_for_a_namespace() -> None:
 
 async def test_a_review_waits_for_pods_just_let_by_and_then_counts_them() -> None:
     """Three of 3 let by and not seen: the fourth waits until they are, then is refused."""
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         let_by = [pod().with_uid(f"u{n}").gated() for n in range(3)]
         for one in let_by:
-            assert (await door.validate(one)).allowed
-        fourth = asyncio.create_task(door.validate(pod().with_uid("u4").gated()))
+            assert (await endpoint.validate(one)).allowed
+        fourth = asyncio.create_task(endpoint.validate(pod().with_uid("u4").gated()))
         done, _ = await asyncio.wait([fourth], timeout=0.1)
         assert not done
-        door.see(*let_by)
+        endpoint.see(*let_by)
         said = await asyncio.wait_for(fourth, 0.35)
         assert said.reason == v.Reason.INSUFFICIENT_CARD
         assert "requested <1>, total would be <4>, but capability is <3>" in said.text
@@ -365,104 +365,106 @@ async def test_a_review_waits_for_pods_just_let_by_and_then_counts_them() -> Non
 
 async def test_what_is_never_seen_leads_to_a_gate_not_to_a_no() -> None:
     """After at most `unseenWait`: refusals count only pods that have been seen."""
-    async with Door(THREE, webhook={"unseenWait": 0.2}) as door:
-        assert (await door.validate(pod(3).with_uid("u1").gated())).allowed
+    async with Endpoint(THREE, webhook={"unseenWait": 0.2}) as endpoint:
+        assert (await endpoint.validate(pod(3).with_uid("u1").gated())).allowed
         loop = asyncio.get_running_loop()
         began = loop.time()
-        assert (await door.validate(pod().with_uid("u2").gated())).allowed
+        assert (await endpoint.validate(pod().with_uid("u2").gated())).allowed
         assert 0.15 < loop.time() - began < 0.5
 
 
 async def test_nobody_waits_where_there_is_room_for_all() -> None:
-    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+    async with Endpoint(THREE, webhook={"unseenWait": 2}) as endpoint:
         for number in range(3):
-            said = await asyncio.wait_for(door.validate(pod().with_uid(f"u{number}").gated()), 0.5)
+            said = await asyncio.wait_for(
+                endpoint.validate(pod().with_uid(f"u{number}").gated()), 0.5
+            )
             assert said.allowed
 
 
 async def test_pods_that_can_wait_never_wait_for_an_answer() -> None:
     """Under policy Gate the answer is the gate in any case."""
-    async with Door(THREE.with_policy("Gate"), webhook={"unseenWait": 2}) as door:
+    async with Endpoint(THREE.with_policy("Gate"), webhook={"unseenWait": 2}) as endpoint:
         for number in range(6):
             thing = pod(3).with_uid(f"u{number}").gated()
-            assert (await asyncio.wait_for(door.validate(thing), 0.5)).allowed
+            assert (await asyncio.wait_for(endpoint.validate(thing), 0.5)).allowed
 
 
 async def test_those_let_by_long_ago_are_forgotten() -> None:
     """A create that never landed (ResourceQuota refused it after us) is not waited for again."""
-    async with Door(THREE) as door:
-        assert (await door.validate(pod(3).with_uid("u1").gated())).allowed
-        door.now += 0.6
-        said = await asyncio.wait_for(door.validate(pod(3).with_uid("u2").gated()), 0.3)
+    async with Endpoint(THREE) as endpoint:
+        assert (await endpoint.validate(pod(3).with_uid("u1").gated())).allowed
+        endpoint.now += 0.6
+        said = await asyncio.wait_for(endpoint.validate(pod(3).with_uid("u2").gated()), 0.3)
         assert said.allowed
 
 
 async def test_a_dry_run_is_not_remembered() -> None:
     """It would never show up."""
-    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+    async with Endpoint(THREE, webhook={"unseenWait": 2}) as endpoint:
         for number in range(3):
             thing = pod(3).with_uid(f"u{number}").gated()
-            said = await asyncio.wait_for(door.validate(thing, dryRun=True), 0.5)
+            said = await asyncio.wait_for(endpoint.validate(thing, dryRun=True), 0.5)
             assert said.allowed
 
 
 async def test_a_pod_does_not_wait_for_itself() -> None:
     """Retries and reinvocations bring the same uid again."""
-    async with Door(THREE, webhook={"unseenWait": 2}) as door:
+    async with Endpoint(THREE, webhook={"unseenWait": 2}) as endpoint:
         for _ in range(3):
-            said = await asyncio.wait_for(door.validate(pod(3).with_uid("u").gated()), 0.5)
+            said = await asyncio.wait_for(endpoint.validate(pod(3).with_uid("u").gated()), 0.5)
             assert said.allowed
 
 
 async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
-    async with Door() as door:
-        review = asyncio.create_task(door.mutate(pod()))
+    async with Endpoint() as endpoint:
+        review = asyncio.create_task(endpoint.mutate(pod()))
         done, _ = await asyncio.wait([review], timeout=0.1)
         assert not done
-        door.see(THREE)
+        endpoint.see(THREE)
         assert (await asyncio.wait_for(review, 0.35)).patch
 
 
 async def test_a_queue_that_is_not_there_is_refused_at_once() -> None:
     """The API server says so; there is nothing to wait for."""
-    async with Door(webhook={"unseenWait": 2}) as door:
-        door.there = False
-        said = await asyncio.wait_for(door.mutate(pod()), 0.5)
+    async with Endpoint(webhook={"unseenWait": 2}) as endpoint:
+        endpoint.there = False
+        said = await asyncio.wait_for(endpoint.mutate(pod()), 0.5)
         assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
-        assert door.asked == ["queue"]
+        assert endpoint.asked == ["queue"]
 
 
 @pytest.mark.parametrize("policy", [a_pod(), a_pod().owned_by("Job")])
 async def test_a_queue_that_is_there_and_unseen_is_waited_for_at_the_gate(policy: PodBody) -> None:
     """Whoever creates a queue and its pods in one breath is refused nothing."""
     ours = policy.in_queue("queue").naming(H200).asking_for(1)
-    async with Door(webhook={"unseenWait": 0.05}) as door:
-        door.there = True
-        said = await door.mutate(ours)
+    async with Endpoint(webhook={"unseenWait": 0.05}) as endpoint:
+        endpoint.there = True
+        said = await endpoint.mutate(ours)
         assert patched(ours.body, said.patch) == [v.GATE]
         assert said.warnings == [messages.queue_not_seen("queue")]
-        assert (await door.validate(ours.gated())).allowed
-        assert not (await door.validate(ours)).allowed
-        door.see(THREE)
-        door.asked.clear()
-        assert (await door.mutate(ours)).warnings == []
-        assert door.asked == []
+        assert (await endpoint.validate(ours.gated())).allowed
+        assert not (await endpoint.validate(ours)).allowed
+        endpoint.see(THREE)
+        endpoint.asked.clear()
+        assert (await endpoint.mutate(ours)).warnings == []
+        assert endpoint.asked == []
 
 
 async def test_while_nobody_answers_a_queue_is_waited_for_and_then_refused() -> None:
-    async with Door(webhook={"unseenWait": 0.1}) as door:
+    async with Endpoint(webhook={"unseenWait": 0.1}) as endpoint:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        assert (await door.mutate(pod())).reason == v.Reason.QUEUE_NOT_FOUND
+        assert (await endpoint.mutate(pod())).reason == v.Reason.QUEUE_NOT_FOUND
         assert loop.time() - began > 0.09
 
 
 async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it() -> None:
-    async with Door() as door:
-        door.there = True
-        said = await door.mutate(pod().with_spec(nodeName="h200-a"))
+    async with Endpoint() as endpoint:
+        endpoint.there = True
+        said = await endpoint.mutate(pod().with_spec(nodeName="h200-a"))
         assert said.reason == v.Reason.NODE_NAMED
-        assert door.asked == []
+        assert endpoint.asked == []
 
 
 # --- mirror pods, and before the first sync -------------------------------------------------
@@ -472,40 +474,40 @@ async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it
 async def test_mirror_pods_are_let_by(path: str) -> None:
     """E9: the kubelet runs them in any case; they are counted, not judged."""
     mirror = pod(5).annotated(MIRROR, "x").on_node("h200-a")
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         by_kubelet = request_of(mirror, userInfo={"username": "system:node:h200-a"})
-        said = await door.review(path, by_kubelet)
+        said = await endpoint.review(path, by_kubelet)
         assert said.allowed
         assert said.patch == []
-        assert not (await door.review(path, request_of(mirror))).allowed
+        assert not (await endpoint.review(path, request_of(mirror))).allowed
 
 
 @pytest.mark.parametrize("ours", [pod(), a_pod().in_group("gang"), a_pod().in_queue("q")])
 async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> None:
     """A gate is always safe: the leader opens it once it knows."""
-    async with Door() as door:
-        door.synced = False
-        said = await door.mutate(ours)
+    async with Endpoint() as endpoint:
+        endpoint.synced = False
+        said = await endpoint.mutate(ours)
         assert patched(ours.body, said.patch) == [v.GATE]
-        assert (await door.validate(ours.gated())).allowed
+        assert (await endpoint.validate(ours.gated())).allowed
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 async def test_before_the_first_sync_the_rest_is_asked_to_try_again(path: str) -> None:
     """It may have a queue by its namespace: clients try again by themselves."""
-    async with Door() as door:
-        door.synced = False
-        said = await door.review(path, request_of(a_pod().asking_for(1)))
+    async with Endpoint() as endpoint:
+        endpoint.synced = False
+        said = await endpoint.review(path, request_of(a_pod().asking_for(1)))
         assert (said.allowed, said.code, said.reason) == (False, 429, "TooManyRequests")
         assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
-        assert door.counted("pods", "retry") == 1
+        assert endpoint.counted("pods", "retry") == 1
 
 
 async def test_before_the_first_sync_a_lost_gate_is_no_yes() -> None:
     """A validating review cannot add it: its patch would be ignored, and the pod ungated."""
-    async with Door() as door:
-        door.synced = False
-        said = await door.validate(pod())
+    async with Endpoint() as endpoint:
+        endpoint.synced = False
+        said = await endpoint.validate(pod())
         assert not said.allowed
         assert said.code == 429
 
@@ -514,9 +516,9 @@ async def test_before_the_first_sync_a_lost_gate_is_no_yes() -> None:
 @pytest.mark.parametrize("thing", [pod(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: PodBody) -> None:
     """In audit mode nothing is gated and nothing refused, whatever we know."""
-    async with Door(mode="audit") as door:
-        door.synced = False
-        said = await door.review(path, request_of(thing))
+    async with Endpoint(mode="audit") as endpoint:
+        endpoint.synced = False
+        said = await endpoint.review(path, request_of(thing))
         assert said.allowed
         assert said.patch == []
 
@@ -525,43 +527,43 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
 
 
 async def test_the_alias_is_named_with_the_key_to_write() -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-        said = await door.mutate(old)
+        said = await endpoint.mutate(old)
         assert said.warnings == [
             f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
         ]
 
 
 async def test_an_alias_that_says_the_same_is_warned_of_and_one_that_does_not_is_refused() -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-        said = await door.mutate(old.naming(H200))
+        said = await endpoint.mutate(old.naming(H200))
         assert [v.CARD_NAME_ALIAS in warning for warning in said.warnings] == [True]
-        refused = await door.mutate(old.naming(H800))
+        refused = await endpoint.mutate(old.naming(H800))
         assert not refused.allowed
         assert refused.reason == v.Reason.INVALID_CARD
         assert f"{v.CARD_NAME_ALIAS} <{H200}> disagree" in refused.text
-    async with Door(THREE, mode="audit") as door:
-        (warning,) = (await door.mutate(old.naming(H800))).warnings
+    async with Endpoint(THREE, mode="audit") as endpoint:
+        (warning,) = (await endpoint.mutate(old.naming(H800))).warnings
         assert "disagree" in warning
 
 
 async def test_warnings_stay_short() -> None:
     """Longer ones are cut by clients."""
     card = "NVIDIA-" + "x" * 40
-    async with Door(a_queue().with_quota({card: 1})) as door:
+    async with Endpoint(a_queue().with_quota({card: 1})) as endpoint:
         for thing in (pod(1, card), a_pod().asking_for(1).naming(H800)):
-            said = await door.mutate(thing)
+            said = await endpoint.mutate(thing)
             assert said.warnings
             assert all(len(warning) <= 160 for warning in said.warnings), said.warnings
 
 
 @pytest.mark.parametrize("uid", ["x", UID, "ü" * 40])
 async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         request: dict[str, Any] = {**request_of(pod()), "uid": uid}
-        assert (await door.review("/mutate", request)).response["uid"] == uid
+        assert (await endpoint.review("/mutate", request)).response["uid"] == uid
 
 
 # --- with an old view ---------------------------------------------------------------------------
@@ -572,18 +574,18 @@ async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
 )
 async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked: PodBody) -> None:
     """The watches stand still: a no might be wrong, a gate is safe."""
-    async with Door(THREE, webhook={"unseen_wait": 0}) as door:
-        assert not (await door.mutate(asked)).allowed
-        door.late = True
-        assert patched(asked.body, (await door.mutate(asked)).patch) == [v.GATE]
-        assert (await door.validate(asked.gated())).allowed
+    async with Endpoint(THREE, webhook={"unseen_wait": 0}) as endpoint:
+        assert not (await endpoint.mutate(asked)).allowed
+        endpoint.late = True
+        assert patched(asked.body, (await endpoint.mutate(asked)).patch) == [v.GATE]
+        assert (await endpoint.validate(asked.gated())).allowed
 
 
 async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -> None:
     """E9."""
-    async with Door(THREE) as door:
-        door.late = True
-        assert not (await door.mutate(pod().on_node("h200-a"))).allowed
+    async with Endpoint(THREE) as endpoint:
+        endpoint.late = True
+        assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -594,10 +596,10 @@ async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_
 ) -> None:
     """P7: it follows from the pod and the label, and nobody would open a gate for it."""
     strict = a_namespace("team").in_mode("enforced")
-    async with Door(THREE, strict, webhook={"gate": gate}) as door:
-        door.late = True
-        door.ledger.device_class_seen("npu", "example.com/npu")
+    async with Endpoint(THREE, strict, webhook={"gate": gate}) as endpoint:
+        endpoint.late = True
+        endpoint.ledger.device_class_seen("npu", "example.com/npu")
         for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
-            said = await door.review(path, request_of(claims))
+            said = await endpoint.review(path, request_of(claims))
             assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
             assert messages.device_claimed() in said.text

@@ -6,16 +6,16 @@ from builders import H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import messages
 
-from .door import Door, request_of, review_of
+from .endpoint import Endpoint, request_of, review_of
 
 GOOD = a_queue().with_quota({H200: 3})
 
 
 @pytest.mark.parametrize("path", ["/mutate"])
 async def test_only_the_validating_review_is_for_queues(path: str) -> None:
-    async with Door() as door:
+    async with Endpoint() as endpoint:
         request = {"uid": "u", "resource": {"group": "scheduling.volcano.sh", "resource": "queues"}}
-        said = await door.review(path, {**request, "operation": "CREATE", "object": GOOD.body})
+        said = await endpoint.review(path, {**request, "operation": "CREATE", "object": GOOD.body})
         assert said.code == 400
 
 
@@ -34,8 +34,8 @@ async def test_only_the_validating_review_is_for_queues(path: str) -> None:
 )
 async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
     """A quota needs no node: pools may be scaled to zero (P4)."""
-    async with Door() as door:
-        said = await door.validate(queue)
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(queue)
         assert said.allowed
         assert said.warnings == []
 
@@ -43,8 +43,8 @@ async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
 async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> None:
     """D9: a card is called by a label's value. Five are named."""
     odd = ["NVIDIA H200", "nvidia.com/gpu", "A/", "-A", "A" * 64, "é"]
-    async with Door() as door:
-        said = await door.validate(a_queue().with_quota(dict.fromkeys(["A", *odd], 1)))
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(a_queue().with_quota(dict.fromkeys(["A", *odd], 1)))
         assert said.allowed
         assert said.warnings == [messages.row_impossible(name) for name in odd[:5]]
 
@@ -74,13 +74,13 @@ async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> No
 async def test_a_queue_that_cannot_be_used(queue: QueueBody, words: str) -> None:
     """Q4, Q5, Q8; in audit mode the same words are a Warning."""
     for operation in ("CREATE", "UPDATE"):
-        async with Door(GOOD) as door:
-            said = await door.validate(queue, operation=operation)
+        async with Endpoint(GOOD) as endpoint:
+            said = await endpoint.validate(queue, operation=operation)
             assert (said.allowed, said.code) == (False, 403)
             assert said.text.startswith("Queue <queue>: ")
             assert words in said.text
-    async with Door(GOOD, mode="audit") as door:
-        said = await door.validate(queue)
+    async with Endpoint(GOOD, mode="audit") as endpoint:
+        said = await endpoint.validate(queue)
         assert said.allowed
         assert said.warnings[0].startswith("audit: would not be let through: Queue <queue>: ")
 
@@ -103,34 +103,34 @@ async def test_a_queue_that_cannot_be_used(queue: QueueBody, words: str) -> None
 )
 async def test_a_queue_in_use_is_not_deleted(users: list[QueueBody], words: str) -> None:
     """Q8: the refusal counts them, and says what to do."""
-    async with Door(GOOD, *users) as door:
-        said = await door.validate(GOOD, operation="DELETE", object=None, oldObject=GOOD.body)
+    async with Endpoint(GOOD, *users) as endpoint:
+        said = await endpoint.validate(GOOD, operation="DELETE", object=None, oldObject=GOOD.body)
         assert not said.allowed
         assert f"Queue <queue> is in use by {words}; close it" in said.text
-        other = await door.validate(a_queue("other"), operation="DELETE", object=None)
+        other = await endpoint.validate(a_queue("other"), operation="DELETE", object=None)
         assert other.allowed
 
 
 async def test_a_queue_in_use_is_not_deleted_with_many_others() -> None:
     """Q8: the API server names no queue in the review of a deletion of many."""
-    async with Door(GOOD, a_pod().in_queue("queue")) as door:
+    async with Endpoint(GOOD, a_pod().in_queue("queue")) as endpoint:
         many = {"operation": "DELETE", "object": None, "name": ""}
-        assert not (await door.validate(GOOD, **many, oldObject=GOOD.body)).allowed
+        assert not (await endpoint.validate(GOOD, **many, oldObject=GOOD.body)).allowed
         other = a_queue("other")
-        assert (await door.validate(other, **many, oldObject=other.body)).allowed
+        assert (await endpoint.validate(other, **many, oldObject=other.body)).allowed
 
 
 async def test_finished_pods_use_no_queue() -> None:
     """T1."""
     done = a_pod().in_queue("queue").on_node("h200-a").in_phase("Succeeded")
-    async with Door(GOOD, done) as door:
-        assert (await door.validate(GOOD, operation="DELETE", object=None)).allowed
+    async with Endpoint(GOOD, done) as endpoint:
+        assert (await endpoint.validate(GOOD, operation="DELETE", object=None)).allowed
 
 
 async def test_a_text_that_is_no_unicode_is_an_error_of_the_sender() -> None:
     """msgspec leaves it to Python to find out, whose error is another one."""
-    async with Door() as door:
+    async with Endpoint() as endpoint:
         body = review_of(request_of(GOOD)).replace(b"NVIDIA-H200", b"NVIDIA\xed\xa0\x80")
-        status, text = await door.post("/validate", body)
+        status, text = await endpoint.post("/validate", body)
         assert (status, b"bug" in text) == (200, False)
         assert b"is not a queue" in text

@@ -8,55 +8,55 @@ from hypothesis import strategies as st
 from cardquota_webhooks.recent_admissions import RecentAdmissions
 
 
-def book(seen: set[str]) -> tuple[RecentAdmissions, list[float]]:
+def recent_admissions(seen: set[str]) -> tuple[RecentAdmissions, list[float]]:
     now = [0.0]
     return RecentAdmissions(seen.__contains__, lifetime=0.5, clock=lambda: now[0]), now
 
 
 def test_they_are_remembered_by_queue_until_they_are_seen() -> None:
     seen: set[str] = set()
-    unseen, _ = book(seen)
-    unseen.add("a", "red", (("card", 2), ("cpu", 100)))
-    unseen.add("b", "red", (("card", 1),))
-    unseen.add("c", "blue", (("card", 5),))
-    assert unseen.of("red", but="b") == ["a"]
-    assert unseen.amounts("red", unseen.of("red", but="")) == {"card": 3, "cpu": 100}
+    recent, _ = recent_admissions(seen)
+    recent.add("a", "red", (("card", 2), ("cpu", 100)))
+    recent.add("b", "red", (("card", 1),))
+    recent.add("c", "blue", (("card", 5),))
+    assert recent.of("red", but="b") == ["a"]
+    assert recent.amounts("red", recent.of("red", but="")) == {"card": 3, "cpu": 100}
     seen.add("a")
-    assert unseen.of("red", but="") == ["b"]
+    assert recent.of("red", but="") == ["b"]
 
 
 def test_they_are_forgotten_after_their_time() -> None:
-    unseen, now = book(set())
-    unseen.add("a", "red", (("card", 2),))
+    recent, now = recent_admissions(set())
+    recent.add("a", "red", (("card", 2),))
     now[0] = 0.49
-    assert unseen.of("red", but="") == ["a"]
+    assert recent.of("red", but="") == ["a"]
     now[0] = 0.5
-    assert unseen.of("red", but="") == []
-    assert not unseen._queues
-    assert not unseen._ages
+    assert recent.of("red", but="") == []
+    assert not recent._queues
+    assert not recent._ages
 
 
 def test_what_has_been_seen_or_has_no_uid_is_never_remembered() -> None:
-    unseen, _ = book({"a"})
-    unseen.add("a", "red", (("card", 2),))
-    unseen.add("", "red", (("card", 2),))
-    assert unseen.of("red", but="") == []
+    recent, _ = recent_admissions({"a"})
+    recent.add("a", "red", (("card", 2),))
+    recent.add("", "red", (("card", 2),))
+    assert recent.of("red", but="") == []
 
 
 def test_amounts_of_those_forgotten_meanwhile_are_nothing() -> None:
-    unseen, _ = book(set())
-    assert unseen.amounts("red", ["never-heard-of"]) == {}
+    recent, _ = recent_admissions(set())
+    assert recent.amounts("red", ["never-heard-of"]) == {}
 
 
 def test_one_that_is_let_by_once_more_is_remembered_from_then_on() -> None:
-    unseen, now = book(set())
-    unseen.add("a", "red", (("card", 2),))
+    recent, now = recent_admissions(set())
+    recent.add("a", "red", (("card", 2),))
     now[0] = 0.4
-    unseen.add("a", "red", (("card", 3),))
+    recent.add("a", "red", (("card", 3),))
     now[0] = 0.6
-    assert unseen.amounts("red", unseen.of("red", but="")) == {"card": 3}
+    assert recent.amounts("red", recent.of("red", but="")) == {"card": 3}
     now[0] = 0.9
-    assert unseen.of("red", but="") == []
+    assert recent.of("red", but="") == []
 
 
 def test_a_review_looks_at_its_own_queue_alone() -> None:
@@ -67,12 +67,12 @@ def test_a_review_looks_at_its_own_queue_alone() -> None:
         asked.append(uid)
         return False
 
-    unseen = RecentAdmissions(seen, lifetime=0.5, clock=lambda: 0.0)
+    recent = RecentAdmissions(seen, lifetime=0.5, clock=lambda: 0.0)
     for number in range(100):
-        unseen.add(f"{number}", "blue", ())
-    unseen.add("a", "red", (("card", 2),))
+        recent.add(f"{number}", "blue", ())
+    recent.add("a", "red", (("card", 2),))
     asked.clear()
-    assert unseen.of("red", but="") == ["a"]
+    assert recent.of("red", but="") == ["a"]
     assert asked == ["a"]
 
 
@@ -86,36 +86,36 @@ async def turns() -> None:
 
 async def test_a_review_waits_for_those_let_by_before_it_and_for_no_others() -> None:
     seen: set[str] = set()
-    unseen, _ = book(seen)
-    unseen.add("a", "red", ())
-    unseen.add("b", "red", ())
-    unseen.add("c", "blue", ())
-    review = asyncio.create_task(unseen.all_seen("red", "b", 5))
+    recent, _ = recent_admissions(seen)
+    recent.add("a", "red", ())
+    recent.add("b", "red", ())
+    recent.add("c", "blue", ())
+    review = asyncio.create_task(recent.all_seen("red", "b", 5))
     await turns()
-    unseen.add("d", "red", ())
-    unseen.look()
+    recent.add("d", "red", ())
+    recent.look()
     await turns()
     assert not review.done()
     seen.add("a")
-    unseen.look()
+    recent.look()
     await asyncio.wait_for(review, 1)
-    assert not unseen._awaited
+    assert not recent._awaited
 
 
 async def test_a_review_waits_no_longer_than_it_was_told() -> None:
-    unseen, now = book(set())
-    unseen.add("a", "red", ())
-    reviews = [asyncio.create_task(unseen.all_seen("red", "", wait)) for wait in (0.01, 5, 5)]
+    recent, now = recent_admissions(set())
+    recent.add("a", "red", ())
+    reviews = [asyncio.create_task(recent.all_seen("red", "", wait)) for wait in (0.01, 5, 5)]
     await asyncio.wait_for(reviews[0], 1)
     now[0] = 9.0  # forgotten, and waited for all the same
-    unseen.look()
+    recent.look()
     await turns()
     assert [review.done() for review in reviews] == [True, False, False]
     for review in reviews:
         review.cancel()
     await asyncio.gather(*reviews, return_exceptions=True)
-    assert not unseen._awaited
-    await unseen.all_seen("red", "", 5)
+    assert not recent._awaited
+    await recent.all_seen("red", "", 5)
 
 
 async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() -> None:
@@ -127,22 +127,22 @@ async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() ->
         asked.append(uid)
         return uid in seen
 
-    unseen = RecentAdmissions(is_seen, lifetime=0.5, clock=lambda: 0.0)
+    recent = RecentAdmissions(is_seen, lifetime=0.5, clock=lambda: 0.0)
     uids = [f"{number}" for number in range(100)]
     for uid in uids:
-        unseen.add(uid, "red", ())
-    reviews = [asyncio.create_task(unseen.all_seen("red", "", 5)) for _ in range(100)]
+        recent.add(uid, "red", ())
+    reviews = [asyncio.create_task(recent.all_seen("red", "", 5)) for _ in range(100)]
     await turns()
     asked.clear()
-    unseen.look()
+    recent.look()
     assert asked == ["0"]
     seen.update(uids[:-1])
-    unseen.look()
+    recent.look()
     assert len(asked) < 4 * len(uids)
     seen.update(uids)
-    unseen.look()
+    recent.look()
     await asyncio.wait_for(asyncio.gather(*reviews), 1)
-    assert not unseen._awaited
+    assert not recent._awaited
 
 
 STEPS = st.tuples(
@@ -156,27 +156,27 @@ def test_whatever_comes_in_between_it_waits_for_what_was_unseen_when_it_began(
 ) -> None:
     async def run() -> None:
         seen: set[str] = set()
-        unseen, now = book(seen)
+        recent, now = recent_admissions(seen)
         reviews: list[tuple[asyncio.Task[None], set[str]]] = []
         for step, uid in steps:
             match step:
                 case "let by":
-                    unseen.add(uid, "red", ())
+                    recent.add(uid, "red", ())
                 case "seen":
                     seen.add(uid)
                 case "later":
                     now[0] += 0.2
                 case _:
-                    awaited = {*unseen.of("red", but=uid)}
-                    task = asyncio.create_task(unseen.all_seen("red", uid, 60))
+                    awaited = {*recent.of("red", but=uid)}
+                    task = asyncio.create_task(recent.all_seen("red", uid, 60))
                     reviews.append((task, awaited))
             await turns()
-            unseen.look()
+            recent.look()
             await turns()
             assert [task.done() for task, _ in reviews] == [those <= seen for _, those in reviews]
         for task, _ in reviews:
             task.cancel()
         await asyncio.gather(*(task for task, _ in reviews), return_exceptions=True)
-        assert not unseen._awaited
+        assert not recent._awaited
 
     asyncio.run(run())

@@ -8,7 +8,7 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from .door import Door, Said, request_of
+from .endpoint import Endpoint, Said, request_of
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 POD = (
@@ -22,30 +22,30 @@ POD = (
 )
 
 
-async def resize(door: Door, after: PodBody, **more: Any) -> Said:
+async def resize(endpoint: Endpoint, after: PodBody, **more: Any) -> Said:
     request = request_of(after, operation="UPDATE", subResource="resize", oldObject=POD.body)
-    return await door.review("/validate", {**request, **more})
+    return await endpoint.review("/validate", {**request, **more})
 
 
 async def test_what_fits_is_let_by() -> None:
-    async with Door(FOUR, POD) as door:
-        assert (await resize(door, POD.with_cpu("4"))).allowed
-        assert door.counted("pods/resize", "allow") == 1
+    async with Endpoint(FOUR, POD) as endpoint:
+        assert (await resize(endpoint, POD.with_cpu("4"))).allowed
+        assert endpoint.counted("pods/resize", "allow") == 1
 
 
 async def test_what_does_not_is_refused_with_the_sentence() -> None:
-    async with Door(FOUR, POD, POD.with_uid("other")) as door:
-        said = await resize(door, POD.with_cpu("3500m"))
+    async with Endpoint(FOUR, POD, POD.with_uid("other")) as endpoint:
+        said = await resize(endpoint, POD.with_cpu("3500m"))
         assert (said.allowed, said.code, said.reason) == (False, 403, v.Reason.INSUFFICIENT_CPU)
         assert "requested <3.5>, total would be <4.5>, but capability is <4>" in said.text
-        assert door.counted("pods/resize", "deny") == 1
+        assert endpoint.counted("pods/resize", "deny") == 1
 
 
 @pytest.mark.parametrize("amount", [str(2**63), "1e400", "many"])
 async def test_what_cannot_be_counted_is_no_shrinking(amount: str) -> None:
-    async with Door(FOUR, POD) as door:
+    async with Endpoint(FOUR, POD) as endpoint:
         for after in (POD.with_cpu(amount), POD.with_memory(amount)):
-            said = await resize(door, after)
+            said = await resize(endpoint, after)
             assert (said.allowed, said.reason) == (False, v.Reason.INVALID_CARD)
             assert f"<{amount}>" in said.text
 
@@ -53,8 +53,8 @@ async def test_what_cannot_be_counted_is_no_shrinking(amount: str) -> None:
 @pytest.mark.parametrize("config", [{"mode": "audit"}, {}])
 async def test_audit_mode_warns(config: dict[str, str]) -> None:
     audited = () if config else (a_namespace("team").in_mode("audit"),)
-    async with Door(FOUR, POD, *audited, **config) as door:
-        said = await resize(door, POD.with_cpu("5"))
+    async with Endpoint(FOUR, POD, *audited, **config) as endpoint:
+        said = await resize(endpoint, POD.with_cpu("5"))
         assert said.allowed
         assert said.warnings[0].startswith("audit: would not be let through: Queue <queue> has")
 
@@ -62,14 +62,14 @@ async def test_audit_mode_warns(config: dict[str, str]) -> None:
 @pytest.mark.parametrize("missing", ["synced", "late"])
 async def test_without_a_view_growth_has_to_wait(missing: str) -> None:
     """A no might be wrong and no gate makes up for a wrong yes: clients try again by themselves."""
-    async with Door(FOUR, POD) as door:
-        setattr(door, missing, missing == "late")
-        said = await resize(door, POD.with_cpu("2"))
+    async with Endpoint(FOUR, POD) as endpoint:
+        setattr(endpoint, missing, missing == "late")
+        said = await resize(endpoint, POD.with_cpu("2"))
         assert (said.allowed, said.code) == (False, 429)
-        assert (await resize(door, POD.with_cpu("500m"))).allowed
+        assert (await resize(endpoint, POD.with_cpu("500m"))).allowed
 
 
 async def test_what_is_no_pod_is_a_bad_request() -> None:
-    async with Door(FOUR) as door:
-        said = await resize(door, POD, object=[1])
+    async with Endpoint(FOUR) as endpoint:
+        said = await resize(endpoint, POD, object=[1])
         assert (said.allowed, said.code) == (False, 400)

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, H800
 from builders.pod import PodBody
 
-from .door import Door
+from .endpoint import Endpoint
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 RESTARTED = pod().annotated("kubectl.kubernetes.io/restartedAt", "now")
@@ -26,8 +26,8 @@ def stuck(unavailable: int = 1) -> str:
 
 async def test_a_label_alone_needs_room_for_the_surge() -> None:
     """Three of three: the new pod is refused, and none of the old may go before it is there."""
-    async with Door(THREE, *own(3)) as door:
-        cannot, why = await warned(door, "deployments", RESTARTED, stored(pod()), replicas=3)
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        cannot, why = await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=3)
         assert cannot == stuck()
         assert why == (
             f"Queue <queue> has insufficient <{H200}> quota: "
@@ -37,8 +37,8 @@ async def test_a_label_alone_needs_room_for_the_surge() -> None:
 
 async def test_pods_that_become_larger_cannot_start_either() -> None:
     """One of three would fit, were the old ones gone."""
-    async with Door(THREE, *own(3)) as door:
-        cannot, why = await warned(door, "deployments", pod(2), stored(pod()), replicas=3)
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        cannot, why = await warned(endpoint, "deployments", pod(2), stored(pod()), replicas=3)
         assert cannot == stuck(2)
         assert "requested <2>, total would be <5>, but capability is <3>" in why
 
@@ -60,9 +60,9 @@ async def test_as_many_may_be_gone_as_its_strategy_says(
     strategy: dict[str, Any], least: int
 ) -> None:
     """Of a percentage rounded down; where both come to nothing the controller lets one go."""
-    async with Door(THREE, *own(3)) as door:
+    async with Endpoint(THREE, *own(3)) as endpoint:
         said = await warned(
-            door, "deployments", RESTARTED, stored(pod()), replicas=3, strategy=strategy
+            endpoint, "deployments", RESTARTED, stored(pod()), replicas=3, strategy=strategy
         )
         assert said[:1] == ([stuck(least)] if least else [])
 
@@ -71,10 +71,10 @@ async def test_as_many_may_be_gone_as_its_strategy_says(
 async def test_as_many_old_pods_must_go_as_make_room_for_a_new_one(
     cards: int, unavailable: int, least: int
 ) -> None:
-    async with Door(THREE, *own(3)) as door:
+    async with Endpoint(THREE, *own(3)) as endpoint:
         strategy = rolling(0, unavailable)
         first, *_ = await warned(
-            door, "deployments", pod(cards), stored(pod()), replicas=3, strategy=strategy
+            endpoint, "deployments", pod(cards), stored(pod()), replicas=3, strategy=strategy
         )
         assert first == stuck(least) if least else "1 of 3 pods fit" in first
 
@@ -83,56 +83,56 @@ async def test_as_many_old_pods_must_go_as_make_room_for_a_new_one(
 async def test_pods_that_never_came_are_unavailable_already(policy: str) -> None:
     """Three of four run, and 25 % of four may be missing: that one is missing."""
     waiting = own_gated(1) if policy == "Gate" else []
-    async with Door(THREE.with_policy(policy), *own(3), *waiting) as door:
-        (cannot, _) = await warned(door, "deployments", RESTARTED, stored(pod()), replicas=4)
+    async with Endpoint(THREE.with_policy(policy), *own(3), *waiting) as endpoint:
+        (cannot, _) = await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=4)
         assert cannot == stuck(2)
         strategy = rolling(0, 2)
         (how_many, _) = await warned(
-            door, "deployments", RESTARTED, stored(pod()), replicas=4, strategy=strategy
+            endpoint, "deployments", RESTARTED, stored(pod()), replicas=4, strategy=strategy
         )
         assert "3 of 4 pods fit" in how_many
 
 
 async def test_an_update_that_has_room_begins() -> None:
-    async with Door(THREE.with_quota({H200: 4}), *own(3)) as door:
-        assert await warned(door, "deployments", RESTARTED, stored(pod()), replicas=3) == []
+    async with Endpoint(THREE.with_quota({H200: 4}), *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=3) == []
 
 
 async def test_a_pod_that_is_being_deleted_makes_room() -> None:
     """Until it is gone its card is held (section 6); then the surge has it."""
     going = made(running("going")).terminating()
-    async with Door(THREE, *own(2), going) as door:
-        assert await warned(door, "deployments", RESTARTED, stored(pod()), replicas=2) == []
+    async with Endpoint(THREE, *own(2), going) as endpoint:
+        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=2) == []
 
 
 async def test_fewer_replicas_make_room() -> None:
     """What is scaled down goes first."""
-    async with Door(THREE, *own(3)) as door:
-        assert await warned(door, "deployments", RESTARTED, stored(pod()), replicas=2) == []
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=2) == []
 
 
 @pytest.mark.parametrize("more", [{"paused": True, "replicas": 3}, {"replicas": 0}])
 async def test_without_an_update_nothing_is_said(more: dict[str, Any]) -> None:
-    async with Door(THREE, *own(3)) as door:
-        assert await warned(door, "deployments", RESTARTED, stored(pod()), **more) == []
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), **more) == []
 
 
 @pytest.mark.parametrize("resource", ["statefulsets", "daemonsets"])
 async def test_others_end_the_old_pod_first(resource: str) -> None:
-    async with Door(THREE, *own(3, resource)) as door:
+    async with Endpoint(THREE, *own(3, resource)) as endpoint:
         old = stored(pod(), resource)
-        assert await warned(door, resource, RESTARTED, old, replicas=3) == []
+        assert await warned(endpoint, resource, RESTARTED, old, replicas=3) == []
 
 
 async def test_where_others_hold_too_much_no_number_helps() -> None:
     """Q7: the quota was lowered to less than others hold."""
     template: PodBody = RESTARTED
-    async with Door(THREE.with_quota({H200: 2}), *own(1), running("other", 3)) as door:
-        how_many, _ = await warned(door, "deployments", template, stored(pod()), replicas=1)
+    async with Endpoint(THREE.with_quota({H200: 2}), *own(1), running("other", 3)) as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", template, stored(pod()), replicas=1)
         assert "0 of 1 pods fit" in how_many
 
 
 async def test_another_card_is_free() -> None:
     queue = THREE.with_quota({H200: 3, H800: 3})
-    async with Door(queue, *own(3)) as door:
-        assert await warned(door, "deployments", pod(1, H800), stored(pod()), replicas=3) == []
+    async with Endpoint(queue, *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(1, H800), stored(pod()), replicas=3) == []

@@ -9,7 +9,7 @@ import pytest
 from cardquota.install.webhook_objects import mutating, validating
 from cardquota.settings import Settings, Webhook
 
-from .door import Door
+from .endpoint import Endpoint
 
 
 def sent_to_us() -> list[tuple[str, str, str]]:
@@ -38,6 +38,6 @@ async def test_what_we_ask_for_is_answered(path: str, group: str, resource: str)
         "namespace": "team",
         "object": {"metadata": {"name": "web"}},
     }
-    async with Door() as door:
-        said = await door.review(path, request)
+    async with Endpoint() as endpoint:
+        said = await endpoint.review(path, request)
     assert said.allowed

@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 from cardquota_webhooks.server import serve
 from cardquota_webhooks.tls import load, server_context
 
-from .door import Door
+from .endpoint import Endpoint
 
 
 def a_pair(
@@ -63,8 +63,8 @@ async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None:
     """Those that are open go on: nothing is lost while it is renewed."""
     context = server_context(*a_pair(1))
-    async with Door() as door:
-        http = door.server.http()
+    async with Endpoint() as endpoint:
+        http = endpoint.server.http()
         runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
         port = runner.addresses[0][1]
         before = await connect(port)
@@ -83,8 +83,8 @@ async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
     """In one context an RSA certificate would be served on, beside the EC one that replaced it."""
     old = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     context = server_context(*a_pair(1, old))
-    async with Door() as door:
-        http = door.server.http()
+    async with Endpoint() as endpoint:
+        http = endpoint.server.http()
         runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
         port = runner.addresses[0][1]
         for number, key in ((2, None), (3, old), (4, None)):

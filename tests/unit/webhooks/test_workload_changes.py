@@ -6,35 +6,37 @@ import pytest
 
 from builders import H200, H800, a_node, a_pod, a_queue
 
-from .door import Door
+from .endpoint import Endpoint
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 
 async def test_an_update_keeps_its_own_pods() -> None:
     """They hold their quota: nothing is said about them."""
     old = stored(pod(), replicas=3)
-    async with Door(THREE, *own(3)) as door:
-        assert await warned(door, "deployments", pod(), old, replicas=3) == []
-        assert await warned(door, "deployments", pod(), old, replicas=1) == []
-        assert "3 of 4 pods fit" in (await warned(door, "deployments", pod(), old, replicas=4))[0]
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
+        assert await warned(endpoint, "deployments", pod(), old, replicas=1) == []
+        assert (
+            "3 of 4 pods fit" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
+        )
 
 
 async def test_another_template_gets_the_room_that_the_old_pods_give_back() -> None:
     """Three pods of one card become three of two cards: one of them fits three cards."""
     old = stored(pod(), "statefulsets")
-    async with Door(THREE, *own(3, "statefulsets")) as door:
-        how_many, why = await warned(door, "statefulsets", pod(2), old, replicas=3)
+    async with Endpoint(THREE, *own(3, "statefulsets")) as endpoint:
+        how_many, why = await warned(endpoint, "statefulsets", pod(2), old, replicas=3)
         assert "web: 1 of 3 pods fit" in how_many
         assert f"<{H200}> quota: requested <2>, total would be <4>, but capability is <3>" in why
-        assert await warned(door, "statefulsets", pod(2), old, replicas=1) == []
+        assert await warned(endpoint, "statefulsets", pod(2), old, replicas=1) == []
 
 
 async def test_another_card_gets_no_room_from_the_old_one() -> None:
     """Three H200 are given back, and there are two H800."""
     old = stored(pod(), replicas=3)
     queue = a_queue().with_quota({H200: 3, H800: 2})
-    async with Door(queue, *own(3)) as door:
-        how_many, why = await warned(door, "deployments", pod(1, H800), old, replicas=3)
+    async with Endpoint(queue, *own(3)) as endpoint:
+        how_many, why = await warned(endpoint, "deployments", pod(1, H800), old, replicas=3)
         assert "2 of 3 pods fit" in how_many
         assert f"<{H800}> quota: requested <1>, total would be <3>, but capability is <2>" in why
 
@@ -43,16 +45,16 @@ async def test_pods_of_alternatives_give_back_what_is_charged_of_each() -> None:
     queue = a_queue().with_quota({H200: 2, H800: 2})
     either = pod(1, f"{H200}|{H800}")
     there = [running("a"), running("b").stamped("queue", {H800: 1}).on_node("h800-a")]
-    async with Door(queue, *(made(body, "statefulsets") for body in there)) as door:
+    async with Endpoint(queue, *(made(body, "statefulsets") for body in there)) as endpoint:
         old = stored(either, "statefulsets")
-        assert await warned(door, "statefulsets", pod(2), old, replicas=1) == []
-        assert "1 of 2" in (await warned(door, "statefulsets", pod(2), old, replicas=2))[0]
+        assert await warned(endpoint, "statefulsets", pod(2), old, replicas=1) == []
+        assert "1 of 2" in (await warned(endpoint, "statefulsets", pod(2), old, replicas=2))[0]
 
 
 async def test_pods_of_another_queue_give_nothing_back() -> None:
     old = stored(pod().in_queue("other"), replicas=3)
-    async with Door(THREE, running("a", 3)) as door:
-        how_many, _ = await warned(door, "deployments", pod(), old, replicas=3)
+    async with Endpoint(THREE, running("a", 3)) as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", pod(), old, replicas=3)
         assert "0 of 3 pods fit" in how_many
 
 
@@ -63,16 +65,16 @@ async def test_pods_of_others_are_nobodys_own() -> None:
         running("b").owned_by("ReplicaSet", name="web-api-7c5f8bd9c"),
         running("c").owned_by("StatefulSet", name="web-7c5f8bd9c"),
     ]
-    async with Door(THREE, *others) as door:
+    async with Endpoint(THREE, *others) as endpoint:
         old = stored(pod())
-        assert "0 of 1" in (await warned(door, "deployments", pod(), old, replicas=1))[0]
+        assert "0 of 1" in (await warned(endpoint, "deployments", pod(), old, replicas=1))[0]
 
 
 async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
     """A Job counts it as active."""
     old = stored(pod(), "jobs", active=5, ready=3)
-    async with Door(THREE, *own(3, "jobs"), *own_gated(2, "jobs")) as door:
-        assert "3 of 6 pods fit" in (await warned(door, "jobs", pod(), old, parallelism=6))[0]
+    async with Endpoint(THREE, *own(3, "jobs"), *own_gated(2, "jobs")) as endpoint:
+        assert "3 of 6 pods fit" in (await warned(endpoint, "jobs", pod(), old, parallelism=6))[0]
 
 
 @pytest.mark.parametrize("resource", ["jobs", "deployments", "statefulsets", "replicasets"])
@@ -84,10 +86,10 @@ async def test_what_is_let_through_holds_its_quota_before_it_is_ready(
     old = stored(pod(), resource, active=3, replicas=3, ready=ready, readyReplicas=ready)
     size = "parallelism" if resource == "jobs" else "replicas"
     opened = [body.put(None, "spec", "nodeName") for body in own(3, resource)]
-    async with Door(THREE.with_policy("Gate"), *opened) as door:
+    async with Endpoint(THREE.with_policy("Gate"), *opened) as endpoint:
         for asked in (1, 3):
-            assert await warned(door, resource, pod(), old, **{size: asked}) == []
-        how_many, why = await warned(door, resource, pod(), old, **{size: 5})
+            assert await warned(endpoint, resource, pod(), old, **{size: asked}) == []
+        how_many, why = await warned(endpoint, resource, pod(), old, **{size: 5})
         assert how_many == "web: 3 of 5 pods fit the quota now, the rest waits at the gate"
         assert "requested <1>, total would be <4>, but capability is <3>" in why
 
@@ -96,8 +98,8 @@ async def test_gated_pods_do_not_fit_because_the_policy_becomes_deny() -> None:
     """E2: gated Deny pods count at create, but only as many get through as there is room for."""
     old = stored(pod(), replicas=5)
     there = [*own(3), *own_gated(2)]
-    async with Door(THREE.with_policy("Deny"), *there) as door:
-        how_many, why = await warned(door, "deployments", pod(), old, replicas=7)
+    async with Endpoint(THREE.with_policy("Deny"), *there) as endpoint:
+        how_many, why = await warned(endpoint, "deployments", pod(), old, replicas=7)
         assert how_many == (
             "web: 3 of 7 pods fit the quota now, the rest is refused until there is room"
         )
@@ -107,16 +109,16 @@ async def test_gated_pods_do_not_fit_because_the_policy_becomes_deny() -> None:
 async def test_gated_pods_that_have_room_are_on_their_way() -> None:
     """E2: they were let by at create, and hold what they will be charged for."""
     old = stored(pod(), replicas=3)
-    async with Door(THREE, *own(1), *own_gated(2)) as door:
-        assert await warned(door, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(door, "deployments", pod(), old, replicas=4))[0]
+    async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
+        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
 
 
 async def test_q7_pods_stay_when_the_quota_is_lowered_below_them() -> None:
     old = stored(pod(), replicas=3)
-    async with Door(THREE.with_quota({H200: 2}), *own(3)) as door:
-        assert await warned(door, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(door, "deployments", pod(), old, replicas=4))[0]
+    async with Endpoint(THREE.with_quota({H200: 2}), *own(3)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
+        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
 
 
 async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
@@ -124,10 +126,10 @@ async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
     old = stored(pod(2), replicas=3)
     queue = THREE.with_quota({H200: 5})
     there = [running(f"new-{n}", 2) for n in range(2)]
-    async with Door(queue, *own(1), *(made(body) for body in there)) as door:
-        assert "2 of 3" in (await warned(door, "deployments", pod(2), old, replicas=3))[0]
-        door.see(queue.with_quota({H200: 6}).at_revision(2))
-        assert await warned(door, "deployments", pod(2), old, replicas=3) == []
+    async with Endpoint(queue, *own(1), *(made(body) for body in there)) as endpoint:
+        assert "2 of 3" in (await warned(endpoint, "deployments", pod(2), old, replicas=3))[0]
+        endpoint.see(queue.with_quota({H200: 6}).at_revision(2))
+        assert await warned(endpoint, "deployments", pod(2), old, replicas=3) == []
 
 
 @pytest.mark.parametrize(
@@ -143,22 +145,22 @@ async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
 async def test_a_job_runs_no_more_pods_than_it_has_to_complete(
     resource: str, spec: dict[str, Any], asked: int
 ) -> None:
-    async with Door(THREE) as door:
-        said = await warned(door, resource, pod(), **spec)
+    async with Endpoint(THREE) as endpoint:
+        said = await warned(endpoint, resource, pod(), **spec)
         assert (f"web: 3 of {asked} pods fit" in said[0]) if asked else said == []
 
 
 async def test_what_a_job_has_completed_is_asked_for_no_more() -> None:
     old = stored(pod(), "jobs", active=0, succeeded=7)
-    async with Door(THREE) as door:
-        assert await warned(door, "jobs", pod(), old, parallelism=6, completions=9) == []
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, "jobs", pod(), old, parallelism=6, completions=9) == []
 
 
 async def test_a_cron_job_that_runs_is_changed() -> None:
     """In its status stand its Jobs, whose pods are no part of the next one."""
     old = stored(pod(), "cronjobs", active=[{"kind": "Job", "name": "web-1"}])
-    async with Door(THREE) as door:
-        assert "3 of 4" in (await warned(door, "cronjobs", pod(), old, parallelism=4))[0]
+    async with Endpoint(THREE) as endpoint:
+        assert "3 of 4" in (await warned(endpoint, "cronjobs", pod(), old, parallelism=4))[0]
 
 
 async def test_a_daemon_set_has_a_pod_on_each_node_that_it_selects_and_that_has_the_card() -> None:
@@ -166,14 +168,14 @@ async def test_a_daemon_set_has_a_pod_on_each_node_that_it_selects_and_that_has_
     nodes = [a_node(f"n{n}").with_cards(H200, 8).labelled("pool", "a") for n in range(4)]
     others = [a_node("other").with_cards(H200, 8), a_node("none").labelled("pool", "a")]
     there = pod().on_nodes_labelled(pool)
-    async with Door(THREE, *nodes, *others) as door:
-        how_many, why = await warned(door, "daemonsets", there)
+    async with Endpoint(THREE, *nodes, *others) as endpoint:
+        how_many, why = await warned(endpoint, "daemonsets", there)
         assert how_many.startswith("web: 3 of 4 pods fit the quota now, the rest is refused")
         assert "total would be <4>" in why
         old = stored(there, "daemonsets")
         on_them = [running(f"p{n}").on_nodes_labelled(pool) for n in range(4)]
-        door.see(*(made(body, "daemonsets") for body in on_them))
-        assert await warned(door, "daemonsets", there, old) == []
+        endpoint.see(*(made(body, "daemonsets") for body in on_them))
+        assert await warned(endpoint, "daemonsets", there, old) == []
         cpu = a_pod().in_queue("queue").with_cpu("1").on_nodes_labelled(pool)
-        door.see(THREE.limited_to(cpu="2").at_revision(2))
-        assert "2 of 5 pods fit" in (await warned(door, "daemonsets", cpu))[0]
+        endpoint.see(THREE.limited_to(cpu="2").at_revision(2))
+        assert "2 of 5 pods fit" in (await warned(endpoint, "daemonsets", cpu))[0]

@@ -6,19 +6,19 @@ import msgspec
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
-from .door import Door, Said
+from .endpoint import Endpoint, Said
 from .workload_review import GROUPS, THREE, pod, running, warned
 
 
 @pytest.mark.parametrize("resource", ["deployments", "statefulsets"])
 async def test_three_of_four_fit(resource: str) -> None:
-    async with Door(THREE) as door:
-        assert await warned(door, resource, pod(), replicas=3) == []
-        how_many, why = await warned(door, resource, pod(), replicas=4)
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, resource, pod(), replicas=3) == []
+        how_many, why = await warned(endpoint, resource, pod(), replicas=4)
         assert how_many == (
             "web: 3 of 4 pods fit the quota now, the rest is refused until there is room"
         )
@@ -30,18 +30,18 @@ async def test_three_of_four_fit(resource: str) -> None:
 
 async def test_a_queue_that_was_created_a_moment_ago_is_waited_for() -> None:
     """`kubectl apply` of queue and workload in one file."""
-    async with Door() as door:
-        review = asyncio.create_task(warned(door, "deployments", pod(), replicas=4))
+    async with Endpoint() as endpoint:
+        review = asyncio.create_task(warned(endpoint, "deployments", pod(), replicas=4))
         await asyncio.sleep(0.05)
         assert not review.done()
-        door.see(THREE)
+        endpoint.see(THREE)
         how_many, _ = await review
         assert "3 of 4 pods fit" in how_many
 
 
 async def test_what_others_hold_does_not_fit() -> None:
-    async with Door(THREE, running("other", 2)) as door:
-        how_many, why = await warned(door, "deployments", pod(), replicas=3)
+    async with Endpoint(THREE, running("other", 2)) as endpoint:
+        how_many, why = await warned(endpoint, "deployments", pod(), replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "total would be <4>" in why
 
@@ -50,49 +50,49 @@ async def test_each_alternative_has_its_own_room() -> None:
     """2 of the one and 1 of the other are three pods; the fourth names both."""
     queue = a_queue().with_quota({H200: 2, H800: 1})
     template = pod(1, f"{H200}|{H800}")
-    async with Door(queue) as door:
-        assert await warned(door, "deployments", template, replicas=3) == []
-        how_many, why = await warned(door, "deployments", template, replicas=4)
+    async with Endpoint(queue) as endpoint:
+        assert await warned(endpoint, "deployments", template, replicas=3) == []
+        how_many, why = await warned(endpoint, "deployments", template, replicas=4)
         assert "3 of 4 pods fit" in how_many
         assert f"<{H200}> quota: requested <1>, total would be <3>, but capability is <2>" in why
         assert f"<{H800}> quota: requested <1>, total would be <2>, but capability is <1>" in why
 
 
 async def test_cpu_may_be_what_is_short() -> None:
-    async with Door(THREE.limited_to(cpu="2")) as door:
-        how_many, why = await warned(door, "deployments", pod().with_cpu("1500m"), replicas=3)
+    async with Endpoint(THREE.limited_to(cpu="2")) as endpoint:
+        how_many, why = await warned(endpoint, "deployments", pod().with_cpu("1500m"), replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "<cpu> quota: requested <1.5>, total would be <3>, but capability is <2>" in why
 
 
 async def test_pods_of_jobs_wait() -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         for resource in ("jobs", "cronjobs"):
-            how_many, _ = await warned(door, resource, pod(), parallelism=4)
+            how_many, _ = await warned(endpoint, resource, pod(), parallelism=4)
             assert how_many == "web: 3 of 4 pods fit the quota now, the rest waits at the gate"
-            assert await warned(door, resource, pod()) == []
+            assert await warned(endpoint, resource, pod()) == []
 
 
 @pytest.mark.parametrize("resource", sorted(GROUPS))
 async def test_what_can_never_fit_is_said_wherever_it_is_written(resource: str) -> None:
     """E5."""
-    async with Door(THREE) as door:
-        (text,) = await warned(door, resource, pod(5))
+    async with Endpoint(THREE) as endpoint:
+        (text,) = await warned(endpoint, resource, pod(5))
         assert "requested <5>, total would be <5>, but capability is <3>" in text
-        (text,) = await warned(door, resource, pod(1, "NVIDIA-H2OO"))
+        (text,) = await warned(endpoint, resource, pod(1, "NVIDIA-H2OO"))
         assert "is not known" in text
 
 
 @pytest.mark.parametrize("replicas", [0, None])
 async def test_no_replicas_no_words(replicas: int | None) -> None:
     """Absent means one."""
-    async with Door(THREE) as door:
-        assert await warned(door, "deployments", pod(), replicas=replicas) == []
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), replicas=replicas) == []
 
 
 async def test_many_replicas_cost_nothing() -> None:
-    async with Door(THREE) as door:
-        how_many, _ = await warned(door, "deployments", pod(), replicas=2**31 - 1)
+    async with Endpoint(THREE) as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2**31 - 1)
         assert how_many.startswith("web: 3 of 2147483647 pods fit")
 
 
@@ -100,41 +100,41 @@ async def test_many_replicas_cost_nothing() -> None:
 async def test_section_2_an_alias_in_the_template_is_named_as_on_a_pod(resource: str) -> None:
     old = a_pod().asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
     word = messages.alias_used()
-    async with Door(THREE) as door:
-        assert await warned(door, resource, old.in_queue("queue")) == [word]
-        assert word in await warned(door, resource, old)
-        assert await warned(door, resource, old.in_queue("queue").naming(H200)) == [word]
-        (refused,) = await warned(door, resource, old.in_queue("queue").naming(H800))
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, resource, old.in_queue("queue")) == [word]
+        assert word in await warned(endpoint, resource, old)
+        assert await warned(endpoint, resource, old.in_queue("queue").naming(H200)) == [word]
+        (refused,) = await warned(endpoint, resource, old.in_queue("queue").naming(H800))
         assert "disagree" in refused
 
 
 async def test_of_pods_that_do_not_fit_the_alias_is_named_last() -> None:
     old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-    async with Door(THREE) as door:
-        how_many, _, word = await warned(door, "deployments", old, replicas=4)
+    async with Endpoint(THREE) as endpoint:
+        how_many, _, word = await warned(endpoint, "deployments", old, replicas=4)
         assert "3 of 4 pods fit" in how_many
         assert word == messages.alias_used()
 
 
 async def test_without_cards_and_queue_nothing_is_said() -> None:
-    async with Door(THREE) as door:
-        assert await warned(door, "deployments", a_pod(), replicas=9) == []
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, "deployments", a_pod(), replicas=9) == []
 
 
 async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
     gang = a_group("gang").in_queue("queue").of(2)
     member = pod().in_group("gang")
-    async with Door(THREE, gang, running("other", 2)) as door:
-        how_many, _ = await warned(door, "jobs", member, parallelism=2)
+    async with Endpoint(THREE, gang, running("other", 2)) as endpoint:
+        how_many, _ = await warned(endpoint, "jobs", member, parallelism=2)
         assert how_many == "web: 0 of 2 pods fit the quota now, the rest waits at the gate"
-    async with Door(THREE, gang, running("other", 1)) as door:
-        how_many, _ = await warned(door, "jobs", member, parallelism=3)
+    async with Endpoint(THREE, gang, running("other", 1)) as endpoint:
+        how_many, _ = await warned(endpoint, "jobs", member, parallelism=3)
         assert "2 of 3 pods fit" in how_many
 
 
-async def reviewed(door: Door, body: object, resource: str = "deployments") -> Said:
+async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> Said:
     group = GROUPS[resource]
-    return await door.review(
+    return await endpoint.review(
         "/validate",
         {
             "uid": "u",
@@ -158,17 +158,17 @@ async def test_what_cannot_be_read_is_let_by_without_a_word(
     body: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A webhook that only warns refuses nothing; its pods, and the API server, are stricter."""
-    async with Door(THREE) as door:
-        said = await reviewed(door, body)
+    async with Endpoint(THREE) as endpoint:
+        said = await reviewed(endpoint, body)
         assert (said.allowed, said.warnings) == (True, [])
         assert caplog.records == []
 
 
 @pytest.mark.parametrize("version", ["abc", "", "9" * 5_000])
 async def test_the_version_of_a_template_means_nothing(version: str) -> None:
-    async with Door(THREE) as door:
+    async with Endpoint(THREE) as endpoint:
         (text,) = await warned(
-            door, "deployments", pod(5).put(version, "metadata", "resourceVersion")
+            endpoint, "deployments", pod(5).put(version, "metadata", "resourceVersion")
         )
         assert "requested <5>, total would be <5>, but capability is <3>" in text
 
@@ -176,25 +176,27 @@ async def test_the_version_of_a_template_means_nothing(version: str) -> None:
 async def test_a_bug_is_logged_and_refuses_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with Door(THREE) as door:
-        monkeypatch.setattr(door.ledger, "queue_of", None)
-        said = await reviewed(door, {"metadata": {"name": "w"}})
+    async with Endpoint(THREE) as endpoint:
+        monkeypatch.setattr(endpoint.ledger, "queue_of", None)
+        said = await reviewed(endpoint, {"metadata": {"name": "w"}})
         assert (said.allowed, said.warnings) == (True, [])
         assert "no word could be said of one of deployments" in caplog.text
 
 
 async def test_a_required_queue_is_spoken_of() -> None:
-    async with Door(THREE, requireQueue=True) as door:
-        (text,) = await warned(door, "deployments", a_pod().asking_for(1))
+    async with Endpoint(THREE, requireQueue=True) as endpoint:
+        (text,) = await warned(endpoint, "deployments", a_pod().asking_for(1))
         assert "names no queue" in text
 
 
 async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     """A template says nothing of it: 500m by the LimitRange and 250m by the RuntimeClass."""
     template = pod().with_spec(runtimeClassName="kata")
-    async with Door(THREE.limited_to(cpu="1")) as door:
-        assert await warned(door, "deployments", template, replicas=3) == []
-        feed = {w.kind: w for w in watched(door.ledger, door.pulse, lambda kind: None)}
+    async with Endpoint(THREE.limited_to(cpu="1")) as endpoint:
+        assert await warned(endpoint, "deployments", template, replicas=3) == []
+        feed = {
+            w.kind: w for w in watched_kinds(endpoint.ledger, endpoint.notifier, lambda kind: None)
+        }
 
         def see(kind: str, body: dict[str, object]) -> None:
             feed[kind].sink.seen(msgspec.convert(body, feed[kind].struct))
@@ -208,21 +210,21 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
             "runtimeclasses",
             {"metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}},
         )
-        how_many, why = await warned(door, "deployments", template, replicas=3)
+        how_many, why = await warned(endpoint, "deployments", template, replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "<cpu> quota: requested <0.75>, total would be <1.5>, but capability is <1>" in why
         feed["runtimeclasses"].sink.gone("", "kata", "uid")
-        how_many, _ = await warned(door, "deployments", template, replicas=3)
+        how_many, _ = await warned(endpoint, "deployments", template, replicas=3)
         assert "2 of 3 pods fit" in how_many
         feed["limitranges"].sink.gone("team", "l", "uid")
-        assert await warned(door, "deployments", template, replicas=3) == []
+        assert await warned(endpoint, "deployments", template, replicas=3) == []
 
 
 async def test_claimed_devices_are_said_once() -> None:
     """P7: by the refusal where they are refused, else by a word of their own."""
     template = pod(1).asking_for(1, "deviceclass.resource.kubernetes.io/npu")
-    async with Door(THREE) as door:
-        assert await warned(door, "deployments", template) == [messages.claim_not_counted()]
-        door.see(a_namespace("team").in_mode("enforced"))
-        (refused,) = await warned(door, "deployments", template)
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, "deployments", template) == [messages.claim_not_counted()]
+        endpoint.see(a_namespace("team").in_mode("enforced"))
+        (refused,) = await warned(endpoint, "deployments", template)
         assert messages.device_claimed() in refused

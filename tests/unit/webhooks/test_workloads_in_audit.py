@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, a_namespace
 
-from .door import Door
+from .endpoint import Endpoint
 from .workload_review import THREE, own, pod, stored, warned
 
 AUDITED = a_namespace("team").in_mode("audit").at_revision(2)
@@ -19,44 +19,44 @@ async def test_of_those_that_do_not_fit(resource: str) -> None:
     size = "parallelism" if resource == "jobs" else "replicas"
     four: dict[str, Any] = {size: 4}
     three: dict[str, Any] = {size: 3}
-    async with Door(THREE, AUDITED) as door:
-        how_many, why = await warned(door, resource, pod(), **four)
+    async with Endpoint(THREE, AUDITED) as endpoint:
+        how_many, why = await warned(endpoint, resource, pod(), **four)
         assert how_many == f"{AUDIT}web, 1 of 4 pods: 3 fit the quota now"
         assert why == (
             f"{AUDIT}Queue <queue> has insufficient <{H200}> quota: "
             "requested <1>, total would be <4>, but capability is <3>"
         )
-        assert await warned(door, resource, pod(), **three) == []
+        assert await warned(endpoint, resource, pod(), **three) == []
 
 
 async def test_of_a_whole_installation() -> None:
-    async with Door(THREE, mode="audit") as door:
-        how_many, _ = await warned(door, "deployments", pod(), replicas=4)
+    async with Endpoint(THREE, mode="audit") as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", pod(), replicas=4)
         assert how_many.startswith(AUDIT)
 
 
 async def test_e5_of_what_can_never_fit() -> None:
-    async with Door(THREE, AUDITED) as door:
-        (text,) = await warned(door, "deployments", pod(5))
+    async with Endpoint(THREE, AUDITED) as endpoint:
+        (text,) = await warned(endpoint, "deployments", pod(5))
         assert text.startswith(f"{AUDIT}Queue <queue> has insufficient")
 
 
 async def test_of_pods_that_were_let_by_over_the_quota() -> None:
     """I3: five run, and three of them would."""
-    async with Door(THREE, AUDITED, *own(5)) as door:
-        how_many, _ = await warned(door, "deployments", pod(), stored(pod()), replicas=7)
+    async with Endpoint(THREE, AUDITED, *own(5)) as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=7)
         assert how_many == f"{AUDIT}web, 4 of 7 pods: 3 fit the quota now"
 
 
 async def test_an_update_begins() -> None:
     """Nobody refuses its new pods."""
-    async with Door(THREE, AUDITED, *own(3)) as door:
+    async with Endpoint(THREE, AUDITED, *own(3)) as endpoint:
         restarted = pod().annotated("restarted", "now")
-        assert await warned(door, "deployments", restarted, stored(pod()), replicas=3) == []
+        assert await warned(endpoint, "deployments", restarted, stored(pod()), replicas=3) == []
 
 
 async def test_where_rules_are_off_nothing_is_said() -> None:
     off = a_namespace("team").in_mode("off").at_revision(2)
-    async with Door(THREE, off) as door:
-        assert await warned(door, "deployments", pod(), replicas=4) == []
-        assert await warned(door, "deployments", pod(5)) == []
+    async with Endpoint(THREE, off) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), replicas=4) == []
+        assert await warned(endpoint, "deployments", pod(5)) == []

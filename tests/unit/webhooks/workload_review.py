@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota_webhooks.controllers import KINDS
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .door import Door, Said
+from .endpoint import Endpoint, Said
 
 THREE = a_queue().with_quota({H200: 3})
 GROUPS = {resource: group for group, resource in WORKLOADS}
@@ -45,10 +45,14 @@ def own_gated(number: int, resource: str = "deployments") -> list[PodBody]:
 
 
 async def warned(
-    door: Door, resource: str, template: PodBody, old: dict[str, Any] | None = None, **spec: Any
+    endpoint: Endpoint,
+    resource: str,
+    template: PodBody,
+    old: dict[str, Any] | None = None,
+    **spec: Any,
 ) -> list[str]:
     """The warnings on such a workload named `web`. `old`: as it stood, by `stored`."""
-    said: Said = await door.review("/validate", asked(resource, template, old, **spec))
+    said: Said = await endpoint.review("/validate", asked(resource, template, old, **spec))
     assert said.allowed
     return said.warnings
 

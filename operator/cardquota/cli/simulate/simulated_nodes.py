@@ -25,7 +25,7 @@ _UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
 """A node that says nothing about these is taken to have enough."""
 
 
-class _Room:
+class _SimulatedNode:
     """One node."""
 
     def __init__(self, node: Node, vendors: VendorTable) -> None:
@@ -61,12 +61,12 @@ class SimulatedNodes:
     """All nodes, in the order of the files."""
 
     def __init__(self, nodes: Iterable[Node], vendors: VendorTable) -> None:
-        self._rooms = [_Room(node, vendors) for node in nodes]
+        self._nodes = [_SimulatedNode(node, vendors) for node in nodes]
 
     def matching(self, spec: PodSpec) -> list[str]:
         """Names of the nodes that the pod's selector and affinity allow."""
         selector = Selector.of(spec)
-        return [room.facts.name for room in self._rooms if room.selected_by(selector)]
+        return [node.facts.name for node in self._nodes if node.selected_by(selector)]
 
     def bind(self, spec: PodSpec, facts: PodFacts, cards: Charge) -> str | None:
         """Take what the pod needs on the first node that has it; its name, or None."""
@@ -74,11 +74,11 @@ class SimulatedNodes:
         wanted = {name for name, _ in cards}
         tolerations = tolerations_of(spec.tolerations)
         needs = {**dict(facts.devices), CPU: facts.cpu, MEMORY: facts.memory, _PODS: 1}
-        for room in self._rooms:
-            there = room.facts
-            if not (there.takes_pods and wanted <= room.cards and room.has(needs)):
+        for node in self._nodes:
+            there = node.facts
+            if not (there.takes_pods and wanted <= node.cards and node.has(needs)):
                 continue
-            if tolerates(tolerations, there.taints) and room.selected_by(selector):
-                room.take(needs)
+            if tolerates(tolerations, there.taints) and node.selected_by(selector):
+                node.take(needs)
                 return there.name
         return None

@@ -54,7 +54,7 @@ class Simulation:
         self._settings = settings
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
-        self._rooms = SimulatedNodes(inventory.nodes, self.ledger.vendors)
+        self._nodes = SimulatedNodes(inventory.nodes, self.ledger.vendors)
         self._priorities = Priorities(inventory.priority_classes)
         self._by_uid: dict[str, PodAnswer] = {}
 
@@ -109,7 +109,7 @@ class Simulation:
         return True
 
     def _apply(self, workload: Workload) -> None:
-        made = expand(workload, self._rooms.matching)
+        made = expand(workload, self._nodes.matching)
         meta = workload.body.metadata
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
@@ -242,7 +242,7 @@ class Simulation:
         if facts.foreign_gates:
             answer.pending = sentences.other_gates(facts.foreign_gates)
             return
-        node = facts.node or self._rooms.bind(pod.spec, facts, cards)
+        node = facts.node or self._nodes.bind(pod.spec, facts, cards)
         if node is None:
             answer.pending = sentences.NO_ROOM
             return

@@ -12,7 +12,7 @@ BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
 
 
-class ObjectMeta(Protocol):
+class WatchedMeta(Protocol):
     """What every object's metadata has."""
 
     @property
@@ -32,15 +32,15 @@ class ObjectMeta(Protocol):
         """The revision of its last change."""
 
 
-class Watched(Protocol):
+class WatchedObject(Protocol):
     """What a reflector can decode: a msgspec struct with metadata."""
 
     @property
-    def metadata(self) -> ObjectMeta:
+    def metadata(self) -> WatchedMeta:
         """Which object, at which revision."""
 
 
-T = TypeVar("T", bound=Watched)
+T = TypeVar("T", bound=WatchedObject)
 
 
 def decoder_of(kind: type[T]) -> Callable[[msgspec.Raw], T]:
@@ -60,13 +60,13 @@ class IdentityMeta(msgspec.Struct, rename="camel", frozen=True):
     resource_version: str = "0"
 
 
-class Identity(msgspec.Struct, frozen=True):
+class PartialObjectMetadata(msgspec.Struct, frozen=True):
     """Any object, reduced to its identity."""
 
     metadata: IdentityMeta = IdentityMeta()
 
 
-class Event(msgspec.Struct):
+class WatchEvent(msgspec.Struct):
     """One line of a watch. The raw object is a view into the line: never keep it."""
 
     type: str
@@ -87,9 +87,9 @@ class Page(msgspec.Struct):
     items: list[msgspec.Raw] | None = None
 
 
-decode_event = msgspec.json.Decoder(Event).decode
+decode_event = msgspec.json.Decoder(WatchEvent).decode
 decode_page = msgspec.json.Decoder(Page).decode
-decode_identity = msgspec.json.Decoder(Identity).decode
+decode_identity = msgspec.json.Decoder(PartialObjectMetadata).decode
 
 
 def revision_of(text: str) -> int:

@@ -126,8 +126,8 @@ class CaBundles:
             fingerprint(one): (one, self._trusted.get(fingerprint(one), (one, now))[1])
             for one in everywhere
         }
-        strangers = {fingerprint(one) for b in bundles for one in b if one not in (ours or b)}
-        self._unwanted = {one: self._unwanted.get(one, now) for one in strangers}
+        foreign = {fingerprint(one) for b in bundles for one in b if one not in (ours or b)}
+        self._unwanted = {one: self._unwanted.get(one, now) for one in foreign}
 
     async def _bring(
         self,

@@ -57,7 +57,7 @@ class Found(NamedTuple):
     """For people: what is wrong with the Secret, and what to do."""
 
 
-class Source(Protocol):
+class CertificateSource(Protocol):
     """A Secret that certificates come from."""
 
     async def look(

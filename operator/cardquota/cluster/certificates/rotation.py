@@ -5,7 +5,7 @@ replica comes first takes it, and one that crashes leaves a state that any other
 
 1. *Introduce.* A next CA stands in `ca.crt` beside the one in use. Nobody serves under it yet.
 2. *Serve.* Once every webhook's caBundle was seen to hold the next CA for a while (how long, and
-   why: `certificate_keeper`), the serving certificate is the next CA's; the key of the old CA is
+   why: `certificate_manager`), the serving certificate is the next CA's; the key of the old CA is
    written nowhere any more, so nothing new can come from it. An API server that trusts both does
    not care who serves what.
 3. *Drop.* The old CA leaves `ca.crt` when the last certificate that it has signed has ended.
@@ -72,7 +72,7 @@ class Lifetimes:
     """Time to notice and mend whatever keeps a replacement from happening."""
 
 
-class Step(NamedTuple):
+class RotationStep(NamedTuple):
     """The next state, and what it is for, in words for the log."""
 
     holding: Holding
@@ -87,7 +87,7 @@ def next_step(
     now: datetime,
     lifetimes: Lifetimes,
     is_trusted: Callable[[x509.Certificate], bool],
-) -> Step | None:
+) -> RotationStep | None:
     """What is to be written now; None if nothing is.
 
     `served`: what this replica serves, from an earlier look. `is_trusted`: whether every API
@@ -100,15 +100,17 @@ def next_step(
         if not is_trusted(read_certificates(held.next.cert_pem)[0]):
             return None
         what = "the next CA is known everywhere: a serving certificate from it"
-        return Step(_switched(held, names, now, lifetimes), what)
+        return RotationStep(_switched(held, names, now, lifetimes), what)
     authority = held.authority
     if authority is None or _end(authority) < now + lifetimes.serving + lifetimes.margin:
         why = f"is valid until {_end(authority)}" if authority else "cannot sign, without its key"
-        return Step(_introduced(held, now, lifetimes), f"the CA {why}: a next CA beside it")
+        return RotationStep(_introduced(held, now, lifetimes), f"the CA {why}: a next CA beside it")
     flaw = why_unusable(held.serving, held.bundle, names, now=now, margin=lifetimes.margin)
     if flaw:
         serving = make_serving(names, authority, now=now, until=now + lifetimes.serving)
-        return Step(replace(held, serving=serving), f"a new serving certificate, for {flaw}")
+        return RotationStep(
+            replace(held, serving=serving), f"a new serving certificate, for {flaw}"
+        )
     return _dropped(held, now)
 
 
@@ -119,15 +121,17 @@ def _repaired(
     now: datetime,
     lifetimes: Lifetimes,
     flaw: str,
-) -> Step:
+) -> RotationStep:
     """There is no serving certificate that will do."""
     if served and not why_unusable(served.serving, served.bundle, (), now=now):
         # Neither key of a CA is put back: who deletes the Secret wants new ones.
         kept = Holding(served.serving, served.bundle)
-        return Step(_introduced(kept, now, lifetimes), f"what is served, and a next CA, for {flaw}")
+        return RotationStep(
+            _introduced(kept, now, lifetimes), f"what is served, and a next CA, for {flaw}"
+        )
     if _is_usable(held.next, held.bundle, now):
         what = f"a serving certificate from the next CA at once, for {flaw}"
-        return Step(_switched(held, names, now, lifetimes), what)
+        return RotationStep(_switched(held, names, now, lifetimes), what)
     authority = held.authority
     if authority is None or _end(authority) < now + lifetimes.margin:
         authority = make_authority(now=now, until=now + lifetimes.authority)
@@ -139,7 +143,7 @@ def _repaired(
             left=_left(held),
         )
     serving = make_serving(names, authority, now=now, until=now + lifetimes.serving)
-    return Step(replace(held, serving=serving), f"a new serving certificate, for {flaw}")
+    return RotationStep(replace(held, serving=serving), f"a new serving certificate, for {flaw}")
 
 
 def _introduced(held: Holding, now: datetime, lifetimes: Lifetimes) -> Holding:
@@ -159,7 +163,7 @@ def _switched(held: Holding, names: Sequence[str], now: datetime, lifetimes: Lif
     )
 
 
-def _dropped(held: Holding, now: datetime) -> Step | None:
+def _dropped(held: Holding, now: datetime) -> RotationStep | None:
     chain = read_certificates(held.serving.cert_pem)
     bundle = read_certificates(held.bundle)
     left = read_certificates(held.left)
@@ -172,7 +176,7 @@ def _dropped(held: Holding, now: datetime) -> Step | None:
     if len(needed) == len(bundle) and len(still) == len(left):
         return None
     what = "what an old CA had signed has ended: it is dropped"
-    return Step(replace(held, bundle=to_pem(needed), left=to_pem(still)), what)
+    return RotationStep(replace(held, bundle=to_pem(needed), left=to_pem(still)), what)
 
 
 def _left(held: Holding) -> bytes:

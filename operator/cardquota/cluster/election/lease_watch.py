@@ -55,17 +55,17 @@ class LeaseWatch:
     async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
         # Without a revision: the stream begins with the Lease as it is.
         params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
-        lines = LineSplitter()
+        splitter = LineSplitter()
         async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:
             freed()
             async for chunk in response.content.iter_any():
-                for line in lines.feed(chunk):
+                for line in splitter.feed(chunk):
                     if _is_free(wire.decode_event(line)):
                         freed()
                     backoff.reset()
 
 
-def _is_free(event: wire.Event) -> bool:
+def _is_free(event: wire.WatchEvent) -> bool:
     if event.type == wire.DELETED:
         return True
     if event.type not in (wire.ADDED, wire.MODIFIED):

@@ -29,7 +29,7 @@ _POLICY_LAG = 0.25
 refuse what is decided in it: a few tens of milliseconds as measured."""
 
 
-class Source(Protocol):
+class RevisionSource(Protocol):
     """What is needed of a reflector, whatever it reflects."""
 
     path: str
@@ -45,7 +45,7 @@ class LeadershipLost(Exception):  # noqa: N818 - what happened, not what is wron
 
 async def settle_and_catch_up(
     elector: Elector,
-    reflectors: Sequence[Source],
+    reflectors: Sequence[RevisionSource],
     client: Client,
     *,
     settle: float = 3.0,
@@ -108,7 +108,7 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
             tasks.create_task(work)
 
 
-async def _catch_up(reflector: Source, client: Client, named: int | None = None) -> None:
+async def _catch_up(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
     """Return once a kind was told up to `named`, or else up to what the store holds now.
 
     The read is due in both cases: it has the API server ask the store how far it is, without which

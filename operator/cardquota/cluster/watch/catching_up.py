@@ -13,18 +13,18 @@ _PAUSE: Final = 0.02
 class CatchingUp:
     """Goes on with the ledger's backlog until there is none. Belongs to the ledger's loop."""
 
-    def __init__(self, ledger: Ledger, pulse: ChangeNotifier) -> None:
+    def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
         self._ledger = ledger
-        self._pulse = pulse
+        self._notifier = notifier
         self._next: asyncio.TimerHandle | None = None
 
     def look(self) -> None:
-        """The ledger moved: go on soon, if it is behind. Cheap where it is not."""
+        """The ledger changed: go on soon, if it is behind. Cheap where it is not."""
         if self._ledger.behind and self._next is None:
             self._next = asyncio.get_running_loop().call_later(_PAUSE, self._go_on)
 
     def _go_on(self) -> None:
         self._next = None
         self._ledger.catch_up()
-        self._pulse.beat()
+        self._notifier.notify()
         self.look()

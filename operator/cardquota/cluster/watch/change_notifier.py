@@ -1,4 +1,4 @@
-"""When the ledger moved: whoever waits in its loop is woken, whoever listens is called."""
+"""Says that the ledger changed: whoever waits in its loop is woken, listeners are called."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,11 +12,11 @@ class ChangeNotifier:
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` at every beat, in the loop; it must be quick."""
+        """Call `listener` at every notification, in the loop; it must be quick."""
         self._listeners.append(listener)
 
-    def beat(self) -> None:
-        """The ledger moved."""
+    def notify(self) -> None:
+        """The ledger changed."""
         waiters, self._waiters = self._waiters, set()
         for waiter in waiters:
             if not waiter.done():

@@ -6,13 +6,19 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from ..api.wire import Identity, Watched, decode_identity, decoder_of, revision_of
+from ..api.wire import (
+    PartialObjectMetadata,
+    WatchedObject,
+    decode_identity,
+    decoder_of,
+    revision_of,
+)
 from .object_index import ObjectIndex
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=Watched)
-T_contra = TypeVar("T_contra", bound=Watched, contravariant=True)
+T = TypeVar("T", bound=WatchedObject)
+T_contra = TypeVar("T_contra", bound=WatchedObject, contravariant=True)
 
 
 class Sink(Protocol[T_contra]):
@@ -42,7 +48,8 @@ class Delivery(Generic[T]):
         self._kind = kind
         self._decode = decoder_of(decoder)
         self._sink = sink
-        self.known = ObjectIndex()
+        self.objects = ObjectIndex()
+        """Those that exist, as far as was told."""
 
     def changed(
         self, raw: msgspec.Raw, *, newer_than: int = -1, listed: ObjectIndex | None = None
@@ -65,7 +72,7 @@ class Delivery(Generic[T]):
         if 0 < revision <= newer_than:
             return revision
         if meta.uid:
-            replaced = self.known.put(meta.namespace, meta.name, meta.uid)
+            replaced = self.objects.put(meta.namespace, meta.name, meta.uid)
             if replaced is not None:
                 self._gone(meta.namespace, meta.name, replaced)
             if listed is not None:
@@ -86,7 +93,7 @@ class Delivery(Generic[T]):
         Errors: msgspec.MsgspecError if not even its name can be read.
         """
         meta = decode_identity(raw).metadata
-        self.known.drop(meta.namespace, meta.name, meta.uid)
+        self.objects.drop(meta.namespace, meta.name, meta.uid)
         self._gone(meta.namespace, meta.name, meta.uid)
         return revision_of(meta.resource_version)
 
@@ -95,9 +102,9 @@ class Delivery(Generic[T]):
 
         To be iterated over to its end, with nothing else of this kind told in between.
         """
-        for some in self.known.missing_from(listed):
+        for some in self.objects.missing_from(listed):
             for namespace, name, uid in some:
-                self.known.drop(namespace, name, uid)
+                self.objects.drop(namespace, name, uid)
                 self._gone(namespace, name, uid)
                 yield 1
             yield 0
@@ -115,8 +122,8 @@ class Delivery(Generic[T]):
             log.exception("%s %s/%s: unreadable, and that not noted", self._kind, namespace, name)
 
     @staticmethod
-    def _identity(raw: msgspec.Raw) -> Identity:
+    def _identity(raw: msgspec.Raw) -> PartialObjectMetadata:
         try:
             return decode_identity(raw)
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            return Identity()
+            return PartialObjectMetadata()

@@ -1,4 +1,4 @@
-"""From the watches into the ledger: one sink per kind, and a pulse when the ledger moved.
+"""From the watches into the ledger: one sink per kind, which says when the ledger changed.
 
 All sinks run in the ledger's event loop. One bad object is counted and left out; the rest goes on.
 """
@@ -36,7 +36,7 @@ class KindSink(Generic[T]):
     """A reflector's sink for one kind of object."""
 
     kind: str
-    pulse: ChangeNotifier
+    notifier: ChangeNotifier
     take: Callable[[T], None]
     drop: Callable[[str, str, str], None]
     on_undecodable: Callable[[str], None]
@@ -47,12 +47,12 @@ class KindSink(Generic[T]):
             self.take(obj)
         except (ValueError, TypeError) as error:
             self._leave_out("an object", error)
-        self.pulse.beat()
+        self.notifier.notify()
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
         """An object was deleted."""
         self.drop(namespace, name, uid)
-        self.pulse.beat()
+        self.notifier.notify()
 
     def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
         """An object could not be decoded."""
@@ -65,7 +65,7 @@ class KindSink(Generic[T]):
 
 
 @dataclass(slots=True, frozen=True)
-class Watched:
+class WatchedKind:
     """One kind to be reflected: its path, its struct and its sink."""
 
     kind: str
@@ -79,13 +79,13 @@ class Watched:
     """The paths of its older versions, if it has any that matter."""
 
 
-def watched(
-    ledger: Ledger, pulse: ChangeNotifier, on_undecodable: Callable[[str], None]
-) -> tuple[Watched, ...]:
+def watched_kinds(
+    ledger: Ledger, notifier: ChangeNotifier, on_undecodable: Callable[[str], None]
+) -> tuple[WatchedKind, ...]:
     """All kinds the ledger lives on, those that may not be there at the end."""
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
-    catching_up = CatchingUp(ledger, pulse)
+    catching_up = CatchingUp(ledger, notifier)
 
     def node_seen(node: Node) -> None:
         ledger.node_seen(node_facts(node, ledger.vendors))
@@ -108,9 +108,9 @@ def watched(
         *,
         needed: bool = True,
         older: Sequence[str] = (),
-    ) -> Watched:
-        sink = KindSink(name, pulse, take, drop, on_undecodable)
-        return Watched(name, path, struct, sink, needed, tuple(older))
+    ) -> WatchedKind:
+        sink = KindSink(name, notifier, take, drop, on_undecodable)
+        return WatchedKind(name, path, struct, sink, needed, tuple(older))
 
     return (
         kind(

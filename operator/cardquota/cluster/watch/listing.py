@@ -8,7 +8,7 @@ import msgspec
 
 from ..api.backoff import Backoff
 from ..api.client import Client
-from ..api.wire import Identity, decode_identity
+from ..api.wire import PartialObjectMetadata, decode_identity
 from .page import read_page
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -50,7 +50,7 @@ async def list_objects(
 
 def _name(raw: msgspec.Raw) -> str:
     try:
-        found: Identity = decode_identity(raw)
+        found: PartialObjectMetadata = decode_identity(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ""
     return found.metadata.name

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from ...loop.turns import Turns
+from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError
 from .object_index import ObjectIndex
@@ -16,7 +16,7 @@ from .reflector import Reflector
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.Watched)
+T = TypeVar("T", bound=wire.WatchedObject)
 
 _FORBIDDEN: Final = 403
 _ABSENT: Final = frozenset({_FORBIDDEN, 404})
@@ -24,7 +24,7 @@ _ABSENT: Final = frozenset({_FORBIDDEN, 404})
 rights of this release yet."""
 _ASK_AGAIN: Final = 300.0
 """Seconds, give or take a quarter, until a kind that is not there is asked for again."""
-_PATIENCE: Final = 10.0
+_LIST_TIMEOUT: Final = 10.0
 """Seconds; a few tries."""
 
 
@@ -42,16 +42,16 @@ class OptionalReflector(Reflector[T]):
         *args: Any,
         paths: Sequence[str],
         ask_again: float = _ASK_AGAIN,
-        patience: float = _PATIENCE,
+        list_timeout: float = _LIST_TIMEOUT,
         **kwargs: Any,
     ) -> None:
-        """`paths`: of the collection, the newest version first. `ask_again` in seconds; `patience`:
-        seconds for which a kind that cannot be listed is waited for.
+        """`paths`: of the collection, the newest version first. `ask_again` in seconds;
+        `list_timeout`: seconds for which a kind that cannot be listed is waited for.
         """
         super().__init__(*args, path=paths[0], **kwargs)
         self._paths = tuple(paths)
         self._ask_again = ask_again
-        self._patience = patience
+        self._list_timeout = list_timeout
         self._trying_since: float | None = None
         self._why_absent = ""
         self._forbidden = False
@@ -63,9 +63,9 @@ class OptionalReflector(Reflector[T]):
     async def _list(self) -> None:
         """List it, as soon as it is there."""
         while (why := await self._list_any()) is not None:
-            turns = Turns()
+            slice_ = TimeSlice()
             for _ in self._delivery.only_in_steps(ObjectIndex()):
-                await turns.give_way()
+                await slice_.give_way()
             self._count_as_synced()
             if why != self._why_absent:
                 self._why_absent = why
@@ -111,7 +111,7 @@ class OptionalReflector(Reflector[T]):
     def _failed(self) -> None:
         """It may pass: who starts without the kind decides as if there was none of it."""
         begun = self._trying_since
-        if begun is not None and self._clock() - begun >= self._patience:
+        if begun is not None and self._clock() - begun >= self._list_timeout:
             self._count_as_synced()
 
     def _count_as_synced(self) -> None:

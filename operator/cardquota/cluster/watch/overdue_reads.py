@@ -8,7 +8,7 @@ the meantime.
 import asyncio
 from typing import Final
 
-from ...loop.turns import Turns
+from ...loop.time_slice import TimeSlice
 from ...quota.ledger.ledger import Ledger
 from .change_notifier import ChangeNotifier
 
@@ -21,14 +21,14 @@ several.
 class OverdueReads:
     """Belongs to the ledger's loop; it begins by itself, and ends when nothing is left to do.
 
-    While it works the ledger moves, so the pulse beats once in each turn.
+    While it works the ledger changes, so listeners are notified once in each slice.
     """
 
-    def __init__(self, ledger: Ledger, pulse: ChangeNotifier) -> None:
+    def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
         self._ledger = ledger
-        self._pulse = pulse
+        self._notifier = notifier
         self._due = False
-        pulse.listen(self._look)
+        notifier.listen(self._look)
 
     def _look(self) -> None:
         if self._ledger.overdue and not self._due:
@@ -37,7 +37,7 @@ class OverdueReads:
 
     def _go_on(self) -> None:
         self._due = False
-        turns = Turns()
-        self._ledger.read_overdue(lambda: turns.over)
+        slice_ = TimeSlice()
+        self._ledger.read_overdue(lambda: slice_.over)
         # Who listens looks again, and so do we.
-        self._pulse.beat()
+        self._notifier.notify()

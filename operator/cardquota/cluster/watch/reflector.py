@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 import aiohttp
 import msgspec
 
-from ...loop.turns import Turns
+from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, read_status
 from ..api.backoff import Backoff
@@ -33,7 +33,7 @@ from .resume_policy import ResumePolicy, StreamError
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.Watched)
+T = TypeVar("T", bound=wire.WatchedObject)
 
 _LATE = 90.0
 """Seconds of lag from which on what is known is called old."""
@@ -103,7 +103,7 @@ class Reflector(Generic[T]):
         self._random = random
         self._progress = Progress()
         self._applied = 0
-        self._foothold = ResumePolicy()
+        self._resume_policy = ResumePolicy()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
@@ -114,7 +114,7 @@ class Reflector(Generic[T]):
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
-        return len(self._delivery.known)
+        return len(self._delivery.objects)
 
     @property
     def revision(self) -> int:
@@ -171,7 +171,7 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                lost = self._foothold.is_lost(error, self.revision)
+                lost = self._resume_policy.is_lost(error, self.revision)
                 if lost and self._streamed and not isinstance(error, StreamError):
                     # It answers again after an outage, and what we know is as old as that: the
                     # delays have grown for one that did not answer.
@@ -202,7 +202,7 @@ class Reflector(Generic[T]):
             self.relists += 1
         asked = self._clock()
         listed = ObjectIndex()
-        turns = Turns()
+        slice_ = TimeSlice()
         revision = 0
         params = {**self._params, "limit": str(self._page_size)}
         while True:
@@ -215,14 +215,14 @@ class Reflector(Generic[T]):
                     )
             for raw in page.items or ():
                 self._delivery.changed(raw, listed=listed)
-                await turns.give_way()
+                await slice_.give_way()
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_
         vanished = 0
         for gone in self._delivery.only_in_steps(listed):
             vanished += gone
-            await turns.give_way()
+            await slice_.give_way()
         log.info(
             "%s: %d listed at revision %d, %d had vanished",
             self.kind,
@@ -230,7 +230,7 @@ class Reflector(Generic[T]):
             revision,
             vanished,
         )
-        self._foothold.regained()
+        self._resume_policy.list_done()
         self._streamed = False
         self._applied = revision
         self._progress.told_up_to(revision, asked)
@@ -247,8 +247,8 @@ class Reflector(Generic[T]):
             "timeoutSeconds": str(seconds),
         }
         silence = min(self._stall_timeout, seconds + 10.0)
-        lines = LineSplitter()
-        turns = Turns()
+        splitter = LineSplitter()
+        slice_ = TimeSlice()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
             self.synced = True
@@ -260,10 +260,10 @@ class Reflector(Generic[T]):
             begun = self._clock()  # to be answered at all may take long, and proves nothing
             try:
                 async for chunk in response.content.iter_any():
-                    for line in lines.feed(chunk):
+                    for line in splitter.feed(chunk):
                         self._event(line)
                         told = True
-                        await turns.give_way()
+                        await slice_.give_way()
             except (aiohttp.ClientError, OSError):
                 if not self._cut:
                     raise

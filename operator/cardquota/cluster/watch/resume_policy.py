@@ -19,7 +19,7 @@ class ResumePolicy:
         self._failed_at: int | None = None
         """The revision at which the last stream ended in an error, if no list followed."""
 
-    def regained(self) -> None:
+    def list_done(self) -> None:
         """A list was told whole: what failed before says nothing any more."""
         self._failed_at = None
 

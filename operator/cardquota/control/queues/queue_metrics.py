@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Final
 
-from ...loop.turns import Turns, in_turns
+from ...loop.time_slice import TimeSlice, in_slices
 from ...metrics import Metrics
 from ...quota.ledger.account import OUTSIDE, Account, Row, sum_of
 from ...quota.ledger.ledger import Ledger
@@ -23,15 +23,15 @@ and no card can be called so."""
 
 
 async def refresh(ledger: Ledger, metrics: Metrics) -> None:
-    """Show all numbers of queues and cards. Costs O(rows), a few us each, in turns: those of one
+    """Show all numbers of queues and cards. Costs O(rows), a few us each, in slices: those of one
     queue are of one moment.
     """
-    turns = Turns()
+    slice_ = TimeSlice()
     rows: _Rows = defaultdict(lambda: defaultdict(float))
     metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
     metrics.unknown_modes.set(len(ledger.unknown_modes))
     for account in list(ledger.accounts()):
-        await turns.give_way()
+        await slice_.give_way()
         exists = account.facts is not None
         queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
         _cards(ledger, account, queue, rows)
@@ -92,7 +92,7 @@ def _resources(account: Account, rows: _Rows) -> None:
 
 
 async def _cluster(ledger: Ledger, rows: _Rows) -> None:
-    for name, card in (await in_turns(cluster_report_in_steps(ledger))).items():
+    for name, card in (await in_slices(cluster_report_in_steps(ledger))).items():
         label = _label_of(ledger, name)
         values = {
             "allocatable": card.allocatable,
@@ -111,7 +111,7 @@ async def _cluster(ledger: Ledger, rows: _Rows) -> None:
 
 
 async def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
-    """Compare the ledger with a recount. Costs O(pods), in turns: to be called now and then.
+    """Compare the ledger with a recount. Costs O(pods), in slices: to be called now and then.
 
     Queues that move all the time are compared three times at most; what is found of the others
     counts, and those that were moving come next time.
@@ -119,7 +119,7 @@ async def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
     differing: Drift = {}
     moving: frozenset[str] | None = None
     for _ in range(_ROUNDS):
-        found = await in_turns(compare(ledger))
+        found = await in_slices(compare(ledger))
         differing |= {
             key: both for key, both in found.drift.items() if moving is None or key[0] in moving
         }

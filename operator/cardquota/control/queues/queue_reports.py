@@ -8,10 +8,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota.ledger.ledger import Ledger
 from ...quota.reports.queue_report import QueueReport, report
 from ..later import Later, Timer, in_loop_later
-from ..time_slice import TimeSlice
 
 _EVERY: Final = 0.1
 """Seconds in which changes are gathered."""
@@ -92,7 +92,7 @@ class QueueReports:
 
     def _flush(self) -> None:
         self._timer = None
-        slice_ = TimeSlice(self._clock)
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
         now = self._clock()
         while self._rested_at and self._rested_at[0][0] <= now:
             _, queue = self._rested_at.popleft()

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...api.condition import Condition as ConditionModel
-from ...api.queue_status import CardRow, Columns, QueueStatus, ResourceRow
+from ...api.condition import QueueCondition
+from ...api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.quantity import LARGEST
@@ -25,10 +25,10 @@ def queue_status(
         state=report.state if standalone and report.state_is_ours else None,
         allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,
-        cards=[CardRow(**_bounded(_fields(row))) for row in report.cards],
-        resources=[ResourceRow(**_fields(row)) for row in report.resources],
+        cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
+        resources=[ResourceStatus(**_fields(row)) for row in report.resources],
         conditions=_conditions(report, stored.get("conditions") or [], now),
-        columns=Columns(**_fields(columns(report))),
+        columns=StatusColumns(**_fields(columns(report))),
     )
     return status.model_dump(by_alias=True, exclude_none=True)
 
@@ -64,7 +64,7 @@ def _unreadable(report: QueueReport) -> str:
 
 def _conditions(
     report: QueueReport, stored: list[Mapping[str, Any]], now: str
-) -> list[ConditionModel]:
+) -> list[QueueCondition]:
     problem = report.quota_problem or report.spec_problem
     over = [messages.over_quota(report.name, *found) for found in report.over]
     oversold = [messages.oversold(*found) for found in report.oversold]
@@ -89,7 +89,7 @@ def _conditions(
         status, old = str(holds), before.get(kind, {})
         same = old.get("status") == status and old.get("lastTransitionTime")
         found.append(
-            ConditionModel(
+            QueueCondition(
                 type=kind,
                 status=status,
                 observed_generation=report.generation,

@@ -20,10 +20,10 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation, Stamp
 from .gang_reports import GangReports
 from .gate import GateOpener, Opened
-from .groups import GroupKeeper
 from .namespace_circuit_breaker import Start
+from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
-from .slots import Claim, Slot, Slots
+from .slots import Slot, SlotClaim, Slots
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Sending(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """How the release door opens one gate."""
+    """How the releaser opens one gate."""
 
     send: Callable[[Chosen, Slot], Sending]
     """A patch of it is going to be sent now."""
@@ -78,7 +78,7 @@ class GangStart:
         self,
         ledger: Ledger,
         gate: GateOpener,
-        groups: GroupKeeper,
+        groups: PodGroupWriter,
         events: EventRecorder,
         timeouts: ReservationTimeouts,
         reports: GangReports,
@@ -126,7 +126,7 @@ class GangStart:
         reservation: Reservation,
         members: Members,
         since: float,
-        claim: Claim,
+        claim: SlotClaim,
         start: Start,
     ) -> None:
         pods, answers = members.charged, list[tuple[Opened, str]]()
@@ -182,10 +182,10 @@ class GangStart:
 
     def _claim(
         self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
-    ) -> Claim:
+    ) -> SlotClaim:
         return self._slots.claim(reservation.queue, pods[0][0].namespace, number, asks=asks)
 
-    async def _ask(self, claim: Claim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
+    async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
         """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
 
         Nothing, if we drain meanwhile: what is not written ahead by then does not start.

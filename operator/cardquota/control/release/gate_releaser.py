@@ -1,4 +1,4 @@
-"""The release door: whose gate opens next. It alone charges, and only while we lead.
+"""The release of gates: whose gate opens next. It alone charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
 opens. Whoever waits on is told why, once per reason. Of a pod that somebody bound to other cards
@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from ...cluster.events.events import EventRecorder
+from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import messages
 from ...quota import vocabulary as v
@@ -23,18 +24,17 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
 from ...quota.stamp import Stamp
 from ..references import pod_reference
-from ..time_slice import TimeSlice
+from .background_writes import BackgroundWrites
 from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
-from .groups import GroupKeeper
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
-from .refusals import Refusals
+from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
-from .stamp_keeper import StampKeeper
-from .upkeep import Upkeep
+from .stamp_writer import StampWriter
+from .wait_reports import WaitReports
 
 _TRY_AGAIN: Final = 1.0
 """Seconds after which what failed is tried again for the first time, if no news of it came."""
@@ -53,8 +53,8 @@ class GateReleaser:
         self,
         ledger: Ledger,
         gate: GateOpener,
-        groups: GroupKeeper,
-        stamps: StampKeeper,
+        groups: PodGroupWriter,
+        stamps: StampWriter,
         events: EventRecorder,
         metrics: Metrics,
         *,
@@ -73,7 +73,7 @@ class GateReleaser:
         self._term = term
         self._clock = clock
         loop = asyncio.get_running_loop()
-        self._refusals = Refusals(
+        self._wait_reports = WaitReports(
             ledger, events, clock=clock, later=lambda seconds: loop.call_later(seconds, self.wake)
         )
         self._order = QueueOrder(ledger)
@@ -85,24 +85,24 @@ class GateReleaser:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._draining = False
-        self._suspects = NamespaceCircuitBreaker(in_flight, lambda name: name in ledger.namespaces)
-        self._slots = Slots(in_flight, self._suspects, self.wake)
+        self._breaker = NamespaceCircuitBreaker(in_flight, lambda name: name in ledger.namespaces)
+        self._slots = Slots(in_flight, self._breaker, self.wake)
         """Of gates whose first patch is not answered yet."""
         self._put_off: dict[str, tuple[str, float]] = {}
         """Queues whose next gang waits until those that start have most of their slots: its key,
         and when it is judged again though they have not; it need not fit any more.
         """
-        self._pods = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
+        self._pod_retries = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
         """Pods by namespace and uid."""
         self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Pods that are to be put back."""
-        self._held_gangs = Retries[tuple[str, str]](
+        self._gang_retries = Retries[tuple[str, str]](
             self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
         )
-        """Gangs of suspect namespaces, by queue and key."""
-        self._upkeep = Upkeep(
+        """Gangs held back by the circuit breaker, by queue and key."""
+        self._background = BackgroundWrites(
             ledger,
-            self._keep,
+            self._update_group,
             stamps,
             at_a_time=in_flight,
             start=self._start,
@@ -122,7 +122,7 @@ class GateReleaser:
         )
 
     def wake(self) -> None:
-        """The ledger moved."""
+        """The ledger changed."""
         if not self._wake.is_set():
             self._woken_at = self._clock()
             self._wake.set()
@@ -147,8 +147,10 @@ class GateReleaser:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            retries = chain(self._pods.stop(), self._held_gangs.stop(), self._upkeep.stop())
-            self._refusals.stop()
+            retries = chain(
+                self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
+            )
+            self._wait_reports.stop()
             if self._later is not None:
                 self._later.cancel()
             await self._in_slices(chain(self._ledger.end_term_in_steps(), retries))
@@ -167,11 +169,11 @@ class GateReleaser:
 
     async def _in_slices(self, steps: Iterator[None]) -> None:
         await asyncio.sleep(0)
-        slice_ = TimeSlice(self._clock)
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
         for _ in steps:
             if slice_.over:
                 await asyncio.sleep(0)
-                slice_ = TimeSlice(self._clock)
+                slice_ = TimeSlice(LEADER_SLICE, self._clock)
 
     def _pass(self, since: float) -> None:
         """Decide and tell for one time slice; what is left comes in the next."""
@@ -185,15 +187,15 @@ class GateReleaser:
                 loop = asyncio.get_running_loop()
                 self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
             return
-        slice_ = TimeSlice(self._clock)
-        self._upkeep.go_on()
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
+        self._background.go_on()
         left = self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
         self._decide(slice_, since)
         if not self._order:
             more = self._slots.hand_out(others_wait=False)
-        more = self._refusals.go_on(slice_) or more
+        more = self._wait_reports.go_on(slice_) or more
         self._order.add(self._ledger.dirty.take_pending())
         if more or left or (self._order and self._slots.free):
             self._wake.set()
@@ -227,7 +229,7 @@ class GateReleaser:
         account = self._ledger.account(queue)
         if account is None:
             return True
-        self._refusals.look(queue)
+        self._wait_reports.look(queue)
         # To judge a gang of thousands takes long, and news of its queue come all the time.
         put_off, _ = self._put_off.get(queue, ("", 0.0))
         for found in ReleasePass(self._ledger, account, before=put_off):
@@ -247,11 +249,11 @@ class GateReleaser:
         return True
 
     def _may_open(self, opening: Opening) -> bool:
-        """Whether its namespace, if that is suspect, may have more slots."""
+        """Whether the circuit breaker gives its namespace more slots."""
         namespace = opening.pods[0][0].facts.namespace
         if opening.gang is not None:
-            return self._suspects.may_start(namespace)
-        return self._suspects.may_send(namespace)
+            return self._breaker.allows_gang(namespace)
+        return self._breaker.allows_patch(namespace)
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, then send. Everything that is awaited happens after the charge."""
@@ -277,8 +279,8 @@ class GateReleaser:
                 sending = self._send(pod, self._slots.take(pod[0].namespace))
                 self._start_opening(key, self._open_one(sending, since))
         else:
-            self._held_gangs.worked((opening.queue, key))
-            gang, start = opening.gang, self._suspects.start(_namespace(key))
+            self._gang_retries.worked((opening.queue, key))
+            gang, start = opening.gang, self._breaker.start(_namespace(key))
             members = Members(pods, others, len(opening.pods))
             work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
             self._start_opening(key, work, start)
@@ -317,7 +319,7 @@ class GateReleaser:
         if opened is Opened.UNKNOWN:
             opened = await self._gate.settle(facts, stamp)
         if opened is Opened.YES:
-            self._pods.worked((facts.namespace, facts.uid))
+            self._pod_retries.worked((facts.namespace, facts.uid))
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
             if self._was_told(facts.uid):
                 self._events.record(
@@ -348,14 +350,14 @@ class GateReleaser:
 
     def _hold_back_gang(self, queue: str, gang: PodGroupState) -> None:
         self._ledger.hold_back_gang(gang.key)
-        self._held_gangs.failed((queue, gang.key))
+        self._gang_retries.failed((queue, gang.key))
         namespace = _namespace(gang.key)
-        self._reports.held_back(gang, namespace, self._suspects.failures(namespace))
+        self._reports.held_back(gang, namespace, self._breaker.failures(namespace))
 
     def _failed(self, facts: PodFacts) -> None:
         pod = facts.namespace, facts.uid
         self._due.pop(pod, None)
-        self._pods.failed(pod)
+        self._pod_retries.failed(pod)
 
     def _is_due(self, pod: tuple[str, str]) -> None:
         self._due[pod] = None
@@ -370,29 +372,29 @@ class GateReleaser:
             if pod[1] in self._ledger.pods:
                 self._ledger.put_back(pod[1])
             else:
-                self._pods.worked(pod)
+                self._pod_retries.worked(pod)
         return False
 
     def _put_back_gang(self, gang: tuple[str, str]) -> None:
         queue, key = gang
         if key not in self._ledger.groups:
-            self._held_gangs.worked(gang)
+            self._gang_retries.worked(gang)
             return
         self._ledger.put_back_gang(key, queue)
         self.wake()
 
-    async def _keep(self, key: str) -> bool:
-        """Bring a group up to date; whether there is nothing left to do."""
+    async def _update_group(self, key: str) -> bool:
+        """Bring a PodGroup up to date; whether there is nothing left to do."""
         self._timeouts.look(key, self._ledger.groups.get(key))
         over, opening = self._timeouts.over(key), self._timeouts.opening(key)
         objected = partial(self._reports.not_given_back, key)
-        return await self._groups.keep(key, expired=over, opening=opening, objected=objected)
+        return await self._groups.update(key, expired=over, opening=opening, objected=objected)
 
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""
         self._reports.expired(key)
         self._ledger.lose_place(key)
-        self._upkeep.look_again(key)
+        self._background.look_again(key)
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
@@ -409,7 +411,7 @@ class GateReleaser:
             start.end()
         book = self._ledger.groups.get(group)
         if book is not None and book.reservation is not None:
-            self._upkeep.look_again(group)  # what was put off meanwhile
+            self._background.look_again(group)  # what was put off meanwhile
 
     def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,4 +1,4 @@
-"""Namespaces whose gates do not open, so that they never take the slots of all others.
+"""A circuit breaker per namespace: where gates do not open, few slots are spent on them.
 
 Somebody's webhook may refuse, or not answer, every patch of a pod in one namespace.
 """
@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 _ENOUGH: Final = 3
-"""Failures in a row after which a namespace is suspect."""
+"""Failures in a row after which the breaker of a namespace trips."""
 _SHARE: Final = 4
-"""Suspects together may have one in so many of the slots."""
+"""All tripped namespaces together may have one in so many of the slots."""
 _PRUNE_EVERY: Final = 64
 """Namespaces after which those that are gone are forgotten."""
 
@@ -35,7 +35,10 @@ class Start:
 
 
 class NamespaceCircuitBreaker:
-    """Counts failures by namespace, and what is being sent to suspect ones."""
+    """Counts failures by namespace, and the patches under way to tripped ones.
+
+    One success resets a namespace.
+    """
 
     def __init__(self, slots: int, exists: Callable[[str], bool]) -> None:
         """`slots`: patches that may be under way at the same time. `exists`: whether a namespace
@@ -49,27 +52,27 @@ class NamespaceCircuitBreaker:
         self._starts: Counter[str] = Counter()
         """Gangs that are being started, by namespace."""
 
-    def suspect(self, namespace: str) -> bool:
-        """Whether its gates do not open."""
+    def tripped(self, namespace: str) -> bool:
+        """Whether its gates do not open: the last tries have all failed."""
         return self._failures.get(namespace, 0) >= _ENOUGH
 
     def failures(self, namespace: str) -> int:
         """How many of its gates in a row were not opened."""
         return self._failures.get(namespace, 0)
 
-    def room(self, namespace: str) -> int:
-        """How many more patches may go to this namespace now, as far as this is asked."""
-        return self._most - self._sending if self.suspect(namespace) else self._slots
+    def slots_left(self, namespace: str) -> int:
+        """How many more patches may go to this namespace now, as far as the breaker decides."""
+        return self._most - self._sending if self.tripped(namespace) else self._slots
 
-    def may_send(self, namespace: str) -> bool:
+    def allows_patch(self, namespace: str) -> bool:
         """Whether one more patch may go to this namespace now."""
-        return self.room(namespace) > 0
+        return self.slots_left(namespace) > 0
 
-    def may_start(self, namespace: str) -> bool:
-        """Whether a gang of this namespace may start now; of a suspect one, one at a time."""
-        if not self.suspect(namespace):
+    def allows_gang(self, namespace: str) -> bool:
+        """Whether a gang of this namespace may start now; of a tripped one, one at a time."""
+        if not self.tripped(namespace):
             return True
-        return self.may_send(namespace) and namespace not in self._starts
+        return self.allows_patch(namespace) and namespace not in self._starts
 
     def start(self, namespace: str) -> Start:
         """A gang starts; what is returned is to be ended, at the latest when that has ended."""
@@ -77,9 +80,9 @@ class NamespaceCircuitBreaker:
 
     def begin(self, namespace: str) -> bool:
         """A patch is sent; what is returned is to be given to `end`."""
-        suspect = self.suspect(namespace)
-        self._sending += suspect
-        return suspect
+        tripped = self.tripped(namespace)
+        self._sending += tripped
+        return tripped
 
     def end(self, namespace: str, *, begun: bool, worked: bool | None) -> None:
         """It was answered; `worked` None: that says nothing about the namespace."""

@@ -21,12 +21,12 @@ class Slot(NamedTuple):
     """One that is taken."""
 
     namespace: str
-    suspect: bool
+    tripped: bool
     """What `NamespaceCircuitBreaker.begin` said."""
     gang: bool
 
 
-class Claim:
+class SlotClaim:
     """The slots that a gang needs for one patch of each of its members. To be closed."""
 
     def __init__(
@@ -60,22 +60,22 @@ class Slots:
     """Belongs to the ledger's loop.
 
     Guarantees: never more are taken than there are, as long as `take` is called only while some are
-    `free`; suspect namespaces together have no more than their share; gangs take turns, some slots
+    `free`; tripped namespaces together have no more than their share; gangs take turns, some slots
     each; while others wait gangs together take no more than half, and nobody else takes that half
     from them. Where nobody else wants them a gang has all.
     """
 
     def __init__(
-        self, number: int, suspects: NamespaceCircuitBreaker, wake: Callable[[], None]
+        self, number: int, breaker: NamespaceCircuitBreaker, wake: Callable[[], None]
     ) -> None:
         """`wake`: have `hand_out` called."""
         self.wake = wake
         self._number = number
-        self._suspects = suspects
+        self._breaker = breaker
         self._taken = 0
         self._by_gangs = 0
         self._gang_was_last = False
-        self._claims: dict[Claim, None] = {}
+        self._claims: dict[SlotClaim, None] = {}
         """Those that want more, in the order of their turns."""
         self._claimed: Counter[str] = Counter()
         """Slots that gangs want, by queue."""
@@ -105,15 +105,15 @@ class Slots:
         self._taken += 1
         self._by_gangs += gang
         self._gang_was_last = gang
-        return Slot(namespace, self._suspects.begin(namespace), gang)
+        return Slot(namespace, self._breaker.begin(namespace), gang)
 
     def give_back(self, slot: Slot, *, worked: bool | None) -> None:
         """`worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
-        before = self._suspects.suspect(slot.namespace)
-        self._suspects.end(slot.namespace, begun=slot.suspect, worked=worked)
-        if not before and self._suspects.suspect(slot.namespace):
+        before = self._breaker.tripped(slot.namespace)
+        self._breaker.end(slot.namespace, begun=slot.tripped, worked=worked)
+        if not before and self._breaker.tripped(slot.namespace):
             self._let_others_by(slot.namespace)
         self.wake()
 
@@ -122,16 +122,16 @@ class Slots:
         claimed = self._claimed[queue]
         return not claimed or claimed < self.free
 
-    def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> Claim:
+    def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
         """For a gang that starts. `asks`: for dry runs."""
         # As in `_let_others_by`.
-        queue = "" if self._suspects.suspect(namespace) else queue
-        claim = Claim(self, queue, namespace, number, asks=asks)
+        queue = "" if self._breaker.tripped(namespace) else queue
+        claim = SlotClaim(self, queue, namespace, number, asks=asks)
         self._claims[claim] = None
         self._claimed[claim.queue] += number
         return claim
 
-    def close(self, claim: Claim) -> None:
+    def close(self, claim: SlotClaim) -> None:
         """It wants no more."""
         self._give(claim, claim.left)
         self._claims.pop(claim, None)
@@ -152,7 +152,7 @@ class Slots:
             if claim.found is None:
                 continue
             number = min(room, left, _PIECE, max(1, self._number // 2), claim.left)
-            number = min(number, self._suspects.room(claim.namespace))
+            number = min(number, self._breaker.slots_left(claim.namespace))
             if number > 0:
                 left -= number
                 self._let_have(claim, number)
@@ -163,7 +163,7 @@ class Slots:
         """Of gangs, while others wait. Of a single slot they have every other turn."""
         return self._number // 2 or int(not self._gang_was_last)
 
-    def _let_have(self, claim: Claim, number: int) -> None:
+    def _let_have(self, claim: SlotClaim, number: int) -> None:
         found, claim.found = claim.found, None
         del self._claims[claim]
         self._give(claim, number)
@@ -173,7 +173,7 @@ class Slots:
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
 
     def _let_others_by(self, namespace: str) -> None:
-        """Gangs of a suspect one may wait for long; others of their queue do not wait for them."""
+        """Gangs of a tripped one may wait for long; others of their queue do not wait for them."""
         for claim in self._claims:
             if claim.namespace == namespace and claim.queue:
                 left = claim.left
@@ -181,7 +181,7 @@ class Slots:
                 claim.queue, claim.left = "", left
                 self._claimed[""] += left
 
-    def _give(self, claim: Claim, number: int) -> None:
+    def _give(self, claim: SlotClaim, number: int) -> None:
         claim.left -= number
         self._claimed[claim.queue] -= number
         if not self._claimed[claim.queue]:

@@ -21,15 +21,15 @@ def node(name: str, **more: object) -> Node:
     return msgspec.convert({**body, **more}, Node)
 
 
-def bound(rooms: SimulatedNodes) -> str | None:
+def bound(nodes: SimulatedNodes) -> str | None:
     containers = [{"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "1"}}}]
     pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": containers}}, Pod)
-    return rooms.bind(pod.spec, pod_facts(pod), CHARGE)
+    return nodes.bind(pod.spec, pod_facts(pod), CHARGE)
 
 
 def test_first_with_room_then_the_next_then_none() -> None:
-    rooms = SimulatedNodes([node("a"), node("b")], DEFAULT_TABLE)
-    assert [bound(rooms) for _ in range(3)] == ["a", "b", None]
+    nodes = SimulatedNodes([node("a"), node("b")], DEFAULT_TABLE)
+    assert [bound(nodes) for _ in range(3)] == ["a", "b", None]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_a_pod_goes_where_the_ledger_says_that_it_may(
     zones = {"in-a": {"zone": "a"}, "in-b": {"zone": "b"}, "nowhere": {}}
     nodes = [node(name, metadata={"name": name, "labels": zone}) for name, zone in zones.items()]
     pod = requiring(operator, *values)
-    rooms = SimulatedNodes(nodes, DEFAULT_TABLE)
-    assert rooms.matching(pod.spec) == expected
-    assert rooms.bind(pod.spec, pod_facts(pod), ()) == expected[0]
+    simulated = SimulatedNodes(nodes, DEFAULT_TABLE)
+    assert simulated.matching(pod.spec) == expected
+    assert simulated.bind(pod.spec, pod_facts(pod), ()) == expected[0]

@@ -135,7 +135,7 @@ async def test_a_plugin_is_asked(tmp_path: Path) -> None:
 
 
 async def test_a_slow_plugin_goes_on_for_the_next_who_asks() -> None:
-    """Its token outlives the patience of one request, and it runs once for all."""
+    """Its token outlives the time-out of one request, and it runs once for all."""
     runs, answer = 0, asyncio.Event()
 
     async def run() -> str:

@@ -21,8 +21,8 @@ def test_lines_come_out_whole_wherever_the_stream_is_cut(
 
 
 def test_half_a_line_is_kept_back() -> None:
-    lines = LineSplitter()
-    assert lines.feed(b'{"a"') == []
-    assert lines.feed(b"") == []
-    assert lines.feed(b':1}\n\r\n\n{"b"') == [b'{"a":1}']
-    assert lines.feed(b"}\n") == [b'{"b"}']
+    splitter = LineSplitter()
+    assert splitter.feed(b'{"a"') == []
+    assert splitter.feed(b"") == []
+    assert splitter.feed(b':1}\n\r\n\n{"b"') == [b'{"a":1}']
+    assert splitter.feed(b"}\n") == [b'{"b"}']

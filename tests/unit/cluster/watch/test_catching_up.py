@@ -35,24 +35,24 @@ def requested(ledger: Ledger, card: str) -> int:
 
 async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catching_up, "_PAUSE", 0.0)
-    ledger, pulse, beats = a_crowd(), ChangeNotifier(), []
-    pulse.listen(lambda: beats.append(requested(ledger, H800)))
+    ledger, notifier, calls = a_crowd(), ChangeNotifier(), []
+    notifier.listen(lambda: calls.append(requested(ledger, H800)))
     assert (requested(ledger, H200), requested(ledger, H800)) == (WAITING, 0)
     ledger.node_seen(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
     assert ledger.behind
-    catching = CatchingUp(ledger, pulse)
+    catching = CatchingUp(ledger, notifier)
     catching.look()
     catching.look()
-    assert await pulse.wait_for(lambda: not ledger.behind, 30)
+    assert await notifier.wait_for(lambda: not ledger.behind, 30)
     assert (requested(ledger, H200), requested(ledger, H800)) == (0, WAITING)
-    assert len(beats) > 3
-    assert beats == sorted(beats)
+    assert len(calls) > 3
+    assert calls == sorted(calls)
     assert drift(ledger) == {}
 
 
 async def test_where_nothing_is_behind_nothing_is_done() -> None:
-    ledger, pulse, beats = a_ledger(*CARDS), ChangeNotifier(), list[int]()
-    pulse.listen(lambda: beats.append(1))
-    CatchingUp(ledger, pulse).look()
+    ledger, notifier, calls = a_ledger(*CARDS), ChangeNotifier(), list[int]()
+    notifier.listen(lambda: calls.append(1))
+    CatchingUp(ledger, notifier).look()
     await asyncio.sleep(0.05)
-    assert beats == []
+    assert calls == []

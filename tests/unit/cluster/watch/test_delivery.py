@@ -49,7 +49,7 @@ def test_changes_and_ends(delivery: Delivery[Thing], sink: Log) -> None:
     assert delivery.changed(_raw("a", "1", 6, 2), newer_than=5) == 6
     assert delivery.deleted(_raw("a", "1", 7)) == 7
     assert sink.told == [("seen", "a", "1", "1"), ("seen", "a", "1", "2"), ("gone", "a", "1")]
-    assert len(delivery.known) == 0
+    assert len(delivery.objects) == 0
 
 
 def test_nothing_older_is_told(delivery: Delivery[Thing], sink: Log) -> None:
@@ -100,4 +100,4 @@ def test_an_object_without_a_uid_is_left_out(delivery: Delivery[Thing], sink: Lo
     """It could never be told as gone: nothing else says which one it was."""
     delivery.changed(_raw("a", "", 5))
     assert sink.told == [("undecodable", "a", "", "it has no uid")]
-    assert len(delivery.known) == 0
+    assert len(delivery.objects) == 0

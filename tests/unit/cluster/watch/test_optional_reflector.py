@@ -102,7 +102,7 @@ async def reflecting(
     sink: Names,
     *,
     clock: Callable[[], float] = lambda: 0.0,
-    patience: float = 0.0,
+    list_timeout: float = 0.0,
     backoff: Backoff | None = None,
 ) -> AsyncIterator[OptionalReflector[Thing]]:
     reflector: OptionalReflector[Thing] = OptionalReflector(
@@ -114,7 +114,7 @@ async def reflecting(
         clock=clock,
         backoff=backoff or Backoff(0.001, 0.002),
         ask_again=0.001,
-        patience=patience,
+        list_timeout=list_timeout,
     )
     task = asyncio.create_task(reflector.run())
     try:
@@ -194,7 +194,7 @@ async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
     server, sink = Server({NEW: error, OLD: ABSENT}), Names()
 
     async def begin() -> None:
-        async with reflecting(server, sink, clock=lambda: now[0], patience=10.0):
+        async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):
             synced.append(now[0])
 
     task = asyncio.create_task(begin())

@@ -4,7 +4,7 @@ import asyncio
 
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.cluster.watch.overdue_reads import OverdueReads
 from cardquota.quota.reports.drift import drift
 
@@ -14,24 +14,26 @@ PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]
 
 async def test_they_are_read_without_being_asked_for() -> None:
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
-    ledger, pulse = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
-    OverdueReads(ledger, pulse)
-    sink = next(w.sink for w in watched(ledger, pulse, lambda _: None) if w.kind == "namespaces")
-    beats: list[bool] = []
-    pulse.listen(lambda: beats.append(ledger.overdue))
+    ledger, notifier = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
+    OverdueReads(ledger, notifier)
+    sink = next(
+        w.sink for w in watched_kinds(ledger, notifier, lambda _: None) if w.kind == "namespaces"
+    )
+    calls: list[bool] = []
+    notifier.listen(lambda: calls.append(ledger.overdue))
     sink.seen(TEAM.with_default_queue("blue").wire())
-    assert beats == [True]
+    assert calls == [True]
     for _ in PODS:  # at least one in each turn, however busy the machine is
         await asyncio.sleep(0)
     assert {record.queue for record in ledger.pods.values()} == {"blue"}
     # Whoever waits for the ledger to move hears of it once more when that is done.
-    assert beats[-1] is False
+    assert calls[-1] is False
     assert drift(ledger) == {}
 
 
 async def test_others_have_a_turn_in_between() -> None:
-    ledger, pulse = a_ledger(*CARDS, TEAM, *PODS, at_once=0), ChangeNotifier()
-    OverdueReads(ledger, pulse)
+    ledger, notifier = a_ledger(*CARDS, TEAM, *PODS, at_once=0), ChangeNotifier()
+    OverdueReads(ledger, notifier)
     left: list[int] = []
     read_overdue = ledger.read_overdue
 
@@ -47,7 +49,7 @@ async def test_others_have_a_turn_in_between() -> None:
 
     ledger.read_overdue = one_a_turn  # type: ignore[method-assign, assignment]
     ledger.namespace_gone("team")
-    pulse.beat()
+    notifier.notify()
     turns = 0
     while ledger.overdue:
         await asyncio.sleep(0)

@@ -19,7 +19,7 @@ from cardquota.control.queues.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports.queue_report import QueueReport, report
 
-from ..stage import until
+from ..fakes import until
 
 GROUP_VERSION = f"{v.GROUP}/{v.VERSION}"
 QUEUES = {

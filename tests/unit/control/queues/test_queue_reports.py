@@ -10,7 +10,7 @@ from cardquota.control.queues.queue_reports import QueueReports
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.queue_report import QueueReport, report
 
-from ..stage import a_world
+from ..fakes import a_world
 
 MANY = 1_000
 

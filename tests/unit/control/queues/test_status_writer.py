@@ -15,7 +15,7 @@ from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.queue_report import QueueReport, report
 
-from ..stage import a_world, denied, lost, refused, until
+from ..fakes import a_world, denied, lost, refused, until
 
 INTERVAL = 0.1
 """Seconds between two writes of a queue, here."""

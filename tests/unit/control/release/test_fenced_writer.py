@@ -9,7 +9,7 @@ from cardquota.cluster.api.api_error import OutcomeUnknown
 from cardquota.cluster.api.client import Client
 from cardquota.control.release.fenced_writer import FencedWriter, TooLateError
 
-from ..stage import Script, a_writer, until
+from ..fakes import Script, a_writer, until
 
 
 async def test_reads_take_their_turn_with_patches() -> None:

@@ -13,8 +13,7 @@ from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
-from ..leader import GANG, THREE, Leader, leading, reservations, waiting
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Call,
@@ -27,6 +26,7 @@ from ..stage import (
     stored,
     until,
 )
+from ..leader import GANG, THREE, Leader, leading, reservations, waiting
 
 pytestmark = pytest.mark.usefixtures("soon")
 
@@ -154,7 +154,7 @@ async def test_e2_while_a_start_is_taken_back_nothing_else_of_the_gang_starts(
         async def stirred() -> None:
             while not leader.opened:
                 leader.ledger.dirty.mark_pending("queue")
-                leader.door.wake()
+                leader.releaser.wake()
                 await asyncio.sleep(0)
 
         await asyncio.wait_for(stirred(), 5)
@@ -305,7 +305,7 @@ class Timers:
     def __init__(self, leader: Leader) -> None:
         self.running = 0
         self.begun = 0
-        leader.door._timeouts._later = self._later
+        leader.releaser._timeouts._later = self._later
 
     def _later(self, _: float, __: Callable[[], None]) -> "Timers":
         self.begun += 1
@@ -321,7 +321,7 @@ async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         timers, answer = Timers(leader), _pod_writes_wait(leader)
         await until(lambda: len(leader.opened) == 2)
-        await until(lambda: "team/gang" in leader.door._timeouts._running)
+        await until(lambda: "team/gang" in leader.releaser._timeouts._running)
         assert timers.begun == 0
         answer.set()
         await until(lambda: timers.running == 1)
@@ -332,7 +332,7 @@ async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
     async with leading(*world, reservation_timeout=0.05) as leader:
         _pod_writes_wait(leader)
         await until(lambda: leader.opened == ["b"])
-        await until(lambda: leader.door._timeouts._running["team/gang"].over)
+        await until(lambda: leader.releaser._timeouts._running["team/gang"].over)
     assert leader.tells("gang") == []
 
 
@@ -361,6 +361,6 @@ async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -
         leader.ledger.pod_gone("uid-gone")
         leader.see(GANG.of(2).at_revision(6), member("a"), member("b"))
         leader.ledger.pod_gone("uid-full")
-        leader.door.wake()
+        leader.releaser.wake()
         await until(lambda: len(leader.opened) == 2)
         assert sorted(leader.opened) == ["x", "y"]

@@ -20,7 +20,7 @@ from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.release.release_pass import Opening, openings
 from cardquota.quota.stamp import Stamp
 
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Script,
@@ -62,7 +62,7 @@ def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 6
 async def open_and_settle(
     gate: GateOpener, facts: PodFacts, stamp: Stamp, resource: str = GPU
 ) -> Opened:
-    """As the release door does."""
+    """As the releaser does."""
     how = await gate.open(facts, stamp, resource)
     return await gate.settle(facts, stamp) if how is Opened.UNKNOWN else how
 

@@ -1,4 +1,4 @@
-"""The release door over a real ledger: charge, write ahead, send; tell those who wait."""
+"""The releaser over a real ledger: charge, write ahead, send; tell those who wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from builders import H200, H800, a_namespace, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
+from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, THREE, Leader, leading, waiting
-from ..stage import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 
 pytestmark = pytest.mark.usefixtures("soon")
 
@@ -157,13 +157,13 @@ async def test_one_timer_waits_for_the_renewals_however_many_news_come(
 
         def counted(delay: float, call: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
             timer = call_later(delay, call, *args)
-            if getattr(call, "__self__", None) is leader.door:
+            if getattr(call, "__self__", None) is leader.releaser:
                 made.append(timer)
             return timer
 
         monkeypatch.setattr(loop, "call_later", counted)
         for _ in range(50):
-            leader.door.wake()
+            leader.releaser.wake()
             await asyncio.sleep(0)
         assert len(made) == 1
         await until(lambda: len(made) == 2)
@@ -185,7 +185,7 @@ async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> Non
     async with leading(THREE, waiting("a")) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight == 1)
-        draining = asyncio.create_task(leader.door.drain(1.0))
+        draining = asyncio.create_task(leader.releaser.drain(1.0))
         await asyncio.sleep(0)
         leader.see(waiting("b"))
         await asyncio.sleep(0.01)
@@ -201,7 +201,7 @@ async def test_draining_says_what_it_could_not_settle() -> None:
     answers = tuple(lost() for _ in range(100))
     async with leading(THREE, waiting("a"), answers=answers) as leader:
         await until(lambda: leader.opened == ["a"])
-        assert not await leader.door.drain(0.05)
+        assert not await leader.releaser.drain(0.05)
         assert charged(leader.ledger, H200) == 1
 
 
@@ -226,9 +226,9 @@ async def test_an_error_nobody_has_thought_of_ends_the_term() -> None:
     leader = Leader(THREE, waiting("a"))
     leader.script.answers = [KeyError("a bug")]
     with pytest.raises(KeyError):
-        await asyncio.wait_for(leader.door.run(), 2)
+        await asyncio.wait_for(leader.releaser.run(), 2)
     assert no_charge_is_left(leader.ledger)
-    assert not await leader.door.drain(0.0)
+    assert not await leader.releaser.drain(0.0)
 
 
 async def test_an_answer_that_cannot_be_read_is_settled() -> None:
@@ -280,13 +280,13 @@ async def test_events_give_way_while_gates_are_on_their_way() -> None:
         await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
 
 
-async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() -> None:
+async def test_a_tripped_namespace_never_has_more_than_its_share_of_the_slots() -> None:
     """Not even of those that one pass hands out."""
     pods = [waiting(f"p{n:02}") for n in range(40)]
     async with leading(a_queue().with_quota({H200: 500}), in_flight=16) as leader:
-        suspects = leader.door._suspects
+        breaker = leader.releaser._breaker
         for _ in range(3):
-            suspects.end("team", begun=suspects.begin("team"), worked=False)
+            breaker.end("team", begun=breaker.begin("team"), worked=False)
         leader.script.hold = asyncio.Event()
         leader.see(*pods)
         await until(lambda: leader.script.in_flight >= 4)
@@ -296,7 +296,7 @@ async def test_a_suspect_namespace_never_has_more_than_its_share_of_the_slots() 
         await until(lambda: len(leader.opened) == 40)
 
 
-async def test_a_suspect_namespace_stays_one_though_a_pod_of_it_is_deleted(
+async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only a gate that opens says that it is none: pods come and go."""
@@ -305,10 +305,10 @@ async def test_a_suspect_namespace_stays_one_though_a_pod_of_it_is_deleted(
     world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
     async with leading(*world, in_flight=4) as leader:
         leader.script.answer_to = lambda _: refused(403)
-        suspects = leader.door._suspects
-        await until(lambda: suspects._failures.get("team", 0) >= 3)
+        breaker = leader.releaser._breaker
+        await until(lambda: breaker._failures.get("team", 0) >= 3)
         tries, counts = len(leader.opened), list[int]()
-        leader.script.on_call = lambda _: counts.append(suspects._failures.get("team", 0))
+        leader.script.on_call = lambda _: counts.append(breaker._failures.get("team", 0))
         leader.ledger.pod_gone("uid-p0")
         await until(lambda: len(leader.opened) > tries + 30)
         assert min(counts) >= 3

@@ -6,8 +6,8 @@ from builders import H200
 from cardquota.control.release import gate as module
 from cardquota.quota import vocabulary as v
 
+from ..fakes import Answer, Call, charged, denied, lost, stored, until
 from ..leader import THREE, leading, waiting
-from ..stage import Answer, Call, charged, denied, lost, stored, until
 
 pytestmark = pytest.mark.usefixtures("soon")
 

@@ -15,8 +15,8 @@ from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.stamp import Stamp
 
+from ..fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, Leader, leading, reservations, waiting
-from ..stage import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
@@ -40,7 +40,7 @@ async def test_it_starts_whole_and_no_more_are_asked_at_a_time_than_allowed() ->
     most = [0]
 
     def look(_: Call) -> Answer:
-        most[0] = max(most[0], leader.door._slots.taken)
+        most[0] = max(most[0], leader.releaser._slots.taken)
         return stored(100)
 
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
@@ -213,7 +213,7 @@ def _change(leader: Leader, pod: PodBody, how: str) -> None:
         see(leader.ledger, pod.with_cpu("1").at_revision(2))
     else:
         leader.ledger._overdue.add(pod.uid)
-    leader.door.wake()
+    leader.releaser.wake()
 
 
 async def test_where_the_reservation_is_not_written_all_are_taken_back() -> None:
@@ -361,7 +361,7 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
         held = Held(leader)
         await until(lambda: len(held.under_way) == 4)
         held.answer(1)
-        await until(lambda: leader.door._put_off)
+        await until(lambda: leader.releaser._put_off)
         leader.see(queue.with_quota({H200: 41}).at_revision(9))
         leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
         while "late" not in leader.opened:
@@ -370,20 +370,20 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
         assert len(leader.script.asked) < 40
 
 
-def _suspect(leader: Leader) -> None:
-    suspects = leader.door._suspects
+def _trip(leader: Leader) -> None:
+    breaker = leader.releaser._breaker
     for _ in range(3):
-        suspects.end("team", begun=suspects.begin("team"), worked=False)
+        breaker.end("team", begun=breaker.begin("team"), worked=False)
 
 
-async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together() -> None:
+async def test_gangs_of_a_tripped_namespace_have_its_share_all_together() -> None:
     """And one starts at a time; the others are held back, each as a whole."""
     queue = a_queue().with_quota({H200: 3 * NUMBER})
     gangs = [a_group(f"g{n}").in_queue("queue").of(NUMBER) for n in range(3)]
     pods = [waiting(f"p{n}-{g}").in_group(f"g{g}") for g in range(3) for n in range(NUMBER)]
     other = _other("x").in_namespace("good")
     async with leading(queue, OTHER, in_flight=8) as leader:
-        _suspect(leader)
+        _trip(leader)
         held = Held(leader)
         leader.see(*gangs, *pods)
         await until(lambda: len(held.under_way) == 2)
@@ -402,7 +402,7 @@ async def test_gangs_of_a_suspect_namespace_have_the_suspects_share_all_together
 
 
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
-async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_namespace(
+async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_namespace(
     stuck: str,
 ) -> None:
     """What became of its gates, or of its reservation, may never be known."""
@@ -413,8 +413,8 @@ async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_n
         leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
         tried = leader.script.calls
         await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
-        await until(lambda: not leader.door._slots.taken)
-        _suspect(leader)
+        await until(lambda: not leader.releaser._slots.taken)
+        _trip(leader)
         leader.see(a_group("pair").in_queue("queue").of(2), *pair)
         await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
         assert charged(leader.ledger, H200) == NUMBER + 2
@@ -422,16 +422,16 @@ async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_suspect_n
 
 async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
     async with leading(LARGE, in_flight=8) as leader:
-        _suspect(leader)
-        slots = [leader.door._suspects.begin("team") for _ in range(2)]
+        _trip(leader)
+        slots = [leader.releaser._breaker.begin("team") for _ in range(2)]
         leader.see(GANG.of(NUMBER), *members())
         await until(lambda: leader.ledger.groups["team/gang"].held_back)
         for uid in list(leader.ledger.pods):
             leader.ledger.pod_gone(uid)
         leader.ledger.group_gone("team/gang")
-        await until(lambda: not leader.door._held_gangs)
+        await until(lambda: not leader.releaser._gang_retries)
         for begun in slots:
-            leader.door._suspects.end("team", begun=begun, worked=None)
+            leader.releaser._breaker.end("team", begun=begun, worked=None)
 
 
 @pytest.mark.parametrize("asked", [4, NUMBER])
@@ -440,7 +440,7 @@ async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(ask
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == asked)
-        draining = asyncio.create_task(leader.door.drain(5.0))
+        draining = asyncio.create_task(leader.releaser.drain(5.0))
         await _turns()
         held.answer(asked)
         assert await draining
@@ -452,7 +452,7 @@ async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(ask
 async def test_a_gang_that_is_written_ahead_goes_on_while_we_drain() -> None:
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
         await until(lambda: reservations(leader))
-        assert await leader.door.drain(5.0)
+        assert await leader.releaser.drain(5.0)
         assert len(leader.opened) == NUMBER
 
 

@@ -8,22 +8,10 @@ import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.time_slice import SLICE, TimeSlice
 from cardquota.quota.release.release_judge import ReleaseJudge
 
+from ..fakes import charged, no_charge_is_left, refused, until
 from ..leader import Leader, leading, waiting
-from ..stage import charged, no_charge_is_left, refused, until
-
-
-def test_a_slice_is_over_after_20_ms() -> None:
-    now = [5.0]
-    slice_ = TimeSlice(lambda: now[0])
-    assert not slice_.over
-    now[0] += 0.75 * SLICE + 0.0001
-    assert slice_.beyond(0.75)
-    assert not slice_.over
-    now[0] = 5.0201
-    assert slice_.over
 
 
 class Short:
@@ -121,7 +109,7 @@ async def test_thousands_of_groups_are_kept_some_at_a_time() -> None:
     async with leading(*groups, in_flight=8, phases=True) as leader:
         most = 0
         while len(leader.script.patches) < 500:
-            most = max(most, len(leader.door._tasks))
+            most = max(most, len(leader.releaser._tasks))
             await asyncio.sleep(0)
         assert most <= 8
 
@@ -154,7 +142,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
             put_back(uid)
 
         monkeypatch.setattr(leader.ledger, "put_back", counted)
-        await until(lambda: len(leader.door._pods) == 100)
+        await until(lambda: len(leader.releaser._pod_retries) == 100)
         due = loop.time() + 0.06
         while loop.time() < due:  # all of them, while nobody has a turn
             pass
@@ -165,17 +153,17 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
             most = max(most, number[0] - before)
         assert most == 0.25 * Short.asks
         await until(lambda: len(leader.opened) == 100)
-    assert len(leader.door._pods) == 0
+    assert len(leader.releaser._pod_retries) == 0
 
 
 async def test_who_fails_again_before_he_is_put_back_waits_anew() -> None:
     async with leading(a_queue(), waiting("a"), left=0.0) as leader:
         facts = leader.ledger.pods["uid-a"].facts
-        leader.door._is_due((facts.namespace, facts.uid))
+        leader.releaser._is_due((facts.namespace, facts.uid))
         await asyncio.sleep(0)
-        assert leader.door._due
-        leader.door._failed(facts)
-        assert not leader.door._due
+        assert leader.releaser._due
+        leader.releaser._failed(facts)
+        assert not leader.releaser._due
 
 
 async def test_the_end_of_a_term_gives_way_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +172,7 @@ async def test_the_end_of_a_term_gives_way_too(monkeypatch: pytest.MonkeyPatch) 
     pods = [waiting(f"p{n}") for n in range(100)]
     leader = Leader(a_queue().with_quota({H200: 100}), *pods, in_flight=200)
     leader.script.hold = asyncio.Event()
-    term = asyncio.create_task(leader.door.run())
+    term = asyncio.create_task(leader.releaser.run())
     await until(lambda: charged(leader.ledger, H200) == 100)
     made = Short.made
     term.cancel()

@@ -5,12 +5,11 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_queue
-from cardquota.control.release import groups
+from cardquota.control.release import pod_group_writer as groups
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
-from ..leader import GANG, THREE, leading, reservations, waiting
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Call,
@@ -22,6 +21,7 @@ from ..stage import (
     stored,
     until,
 )
+from ..leader import GANG, THREE, leading, reservations, waiting
 
 pytestmark = pytest.mark.usefixtures("soon")
 
@@ -37,7 +37,7 @@ async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
             leader.script.hold = hold if "/pods/" in call.path else None
 
         leader.script.on_call = hold_gates
-        leader.door.wake()
+        leader.releaser.wake()
         await until(lambda: leader.script.in_flight == 8)
         hold.set()
         await until(lambda: len(leader.opened) == 100)

@@ -3,8 +3,8 @@
 from builders import H200, a_namespace, a_pod, a_queue
 from cardquota.quota import vocabulary as v
 
+from ..fakes import until
 from ..leader import Leader, leading
-from ..stage import until
 
 TEAM = a_namespace("team").with_default_queue("red")
 RED, BLUE = (a_queue(name).with_quota({H200: 3}) for name in ("red", "blue"))
@@ -35,6 +35,6 @@ async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
         assert leader.ledger.overdue
         await until(lambda: not leader.ledger.dirty._pending)
         leader.ledger.read_overdue()
-        leader.door.wake()
+        leader.releaser.wake()
         await until(lambda: leader.tells("p3"))
         assert leader.opened == []

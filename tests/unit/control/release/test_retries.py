@@ -8,7 +8,7 @@ import pytest
 
 from cardquota.control.release.retries import Retries
 
-from ..stage import until
+from ..fakes import until
 
 
 def now() -> float:

@@ -2,7 +2,7 @@
 
 from builders import H200, H800, a_pod, a_queue
 
-from .test_refusals import Line
+from .test_wait_reports import Line
 
 
 def topics(cards: str) -> list[str]:

@@ -12,7 +12,7 @@ from cardquota.quota.cards.card import can_exist
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import is_object_name
 
-from ..stage import Told, a_world
+from ..fakes import Told, a_world
 
 THREE = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 

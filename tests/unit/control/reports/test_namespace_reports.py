@@ -7,7 +7,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 
-from ..stage import Told
+from ..fakes import Told
 
 
 async def shown(ledger: Ledger) -> float | None:

@@ -6,7 +6,7 @@ from builders import H200, H800, a_ledger, a_node, see
 from cardquota.control.reports.node_reports import report_nodes
 from cardquota.quota import vocabulary as v
 
-from ..stage import Told
+from ..fakes import Told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from cardquota.control.reports.unadmitted import UnadmittedReports
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 
-from ..stage import Told, a_world
+from ..fakes import Told, a_world
 
 THREE = a_queue().with_quota({H200: 3})
 

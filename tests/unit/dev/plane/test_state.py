@@ -10,7 +10,7 @@ import pytest
 from cardquota_dev.failure import PlaneError
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import MARK, Process, marked
-from cardquota_dev.plane.state import State, end_recorded, read_state
+from cardquota_dev.plane.state import PlaneState, end_recorded, read_state
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ def sleeper(folder: Folder) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_what_is_written_is_read(folder: Folder) -> None:
-    state = State(ready=True, server="https://s", webhook="https://w", bin_dir="/b")
+    state = PlaneState(ready=True, server="https://s", webhook="https://w", bin_dir="/b")
     state.put(Process("etcd", 7, "moment", "http://e"))
     state.write(folder)
     assert read_state(folder) == state
 
 
 def test_it_is_private(folder: Folder) -> None:
-    State().write(folder)
+    PlaneState().write(folder)
     assert stat.S_IMODE(folder.state.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
 
@@ -59,7 +59,7 @@ def test_a_broken_one_is_named(folder: Folder, text: str) -> None:
 
 
 def test_a_process_started_again_takes_its_old_place() -> None:
-    state = State()
+    state = PlaneState()
     for process in (Process("a", 1, "x"), Process("b", 2, "x"), Process("a", 3, "y")):
         state.put(process)
     assert [(one.name, one.pid) for one in state.processes] == [("a", 3), ("b", 2)]
@@ -70,17 +70,17 @@ def test_a_process_started_again_takes_its_old_place() -> None:
 
 
 def test_what_is_recorded_is_ended(folder: Folder, sleeper: subprocess.Popen[bytes]) -> None:
-    state = State(processes=[Process.of("sleeper", sleeper.pid)])
+    state = PlaneState(processes=[Process.of("sleeper", sleeper.pid)])
     state.write(folder)
     end_recorded(folder)
     assert sleeper.wait(10) < 0
     assert not state.process("sleeper").alive
 
 
-def test_a_number_used_again_is_a_stranger(
+def test_a_number_used_again_is_another_process(
     folder: Folder, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    State(processes=[Process("sleeper", sleeper.pid, "another moment")]).write(folder)
+    PlaneState(processes=[Process("sleeper", sleeper.pid, "another moment")]).write(folder)
     end_recorded(folder)
     assert sleeper.poll() is None
 
@@ -93,7 +93,7 @@ def test_what_nobody_recorded_is_found_by_its_mark(
     assert marked(folder.path / "other") == []
 
 
-def test_a_strangers_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
+def test_somebody_elses_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(PlaneError, match="neither empty"):
         Folder(tmp_path).prepare()

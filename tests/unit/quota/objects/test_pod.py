@@ -8,7 +8,7 @@ from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import ELEMENTS
 from cardquota.quota.objects.pod import LargePod, Pod
@@ -22,7 +22,7 @@ LARGE = STOCK.requiring(*[[]] * (ELEMENTS.most + 1)).with_spec(tolerations=[{}] 
 
 def told(ledger: Ledger, pod: PodBody) -> None:
     """As the watch tells it."""
-    (pods,) = (one for one in watched(ledger, ChangeNotifier(), print) if one.kind == "pods")
+    (pods,) = (one for one in watched_kinds(ledger, ChangeNotifier(), print) if one.kind == "pods")
     encoded = json.dumps(pod.body, separators=(",", ":")).encode()
     Delivery("pods", pods.struct, pods.sink).changed(encoded)  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ from .pod_patch import pod_path, precondition
 _LOG = logging.getLogger(__name__)
 
 
-class StampKeeper:
+class StampWriter:
     """Corrects and adds to what stands on pods, under one term. One call per pod at a time.
 
     Not guaranteed: that a write lands. One that is lost may land later, for as long as nothing else

@@ -1,26 +1,26 @@
-"""Who plays: a tenant, an administrator, and the screen that a step may speak through."""
+"""What a step works with: a tenant, an administrator, and the screen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .person import Person
 from .screen import Screen
+from .user import User
 
 
 @dataclass(frozen=True)
-class Cast:
-    """What a step is played with."""
+class Context:
+    """What a step is run with."""
 
-    tenant: Person
+    tenant: User
     """Runs workloads; may read queues and not write them."""
-    admin: Person
+    admin: User
     """Decides about queues."""
     screen: Screen
 
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the story."""
+    """A part of the demo."""
 
     title: str
-    play: Callable[[Cast], None]
+    run: Callable[[Context], None]

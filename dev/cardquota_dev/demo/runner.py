@@ -1,4 +1,4 @@
-"""Plays the demo from the first line to the last, and says how long each part took."""
+"""Runs the demo from the first step to the last, and says how long each took."""
 
 import tempfile
 from collections.abc import Iterator
@@ -10,30 +10,30 @@ from ..failure import PlaneError
 from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries
 from ..plane.folder import Folder
-from ..plane.state import State
-from .cast import Cast
+from ..plane.state import PlaneState
 from .clock import Clock
+from .context import Context
+from .demo_plane import demo_plane
 from .interruption import interruptible
 from .keeping import how_to_go_on
-from .person import PATIENCE, Person
 from .screen import Screen
 from .step_error import StepError
-from .story import STORY
-from .theatre import theatre
+from .steps import STEPS
+from .user import TIMEOUT, User
 
 FILES = Path(__file__).with_name("files")
-"""What the story's people apply."""
+"""What the users of the demo apply."""
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 """Exit codes: every step showed what it says; one did not; somebody ended it."""
 
 
-def play(
+def run(
     *,
     folder: Path | None = None,
     keep: bool = False,
     files: Path = FILES,
-    patience: float = PATIENCE,
+    timeout: float = TIMEOUT,
 ) -> int:
     """The exit code. Without a folder the plane gets a temporary one; kept, the one of `up`.
 
@@ -41,10 +41,10 @@ def play(
     """
     screen, clock = Screen(), Clock()
     try:
-        with interruptible(), _place(folder, keep=keep) as place:
-            _perform(place, screen, clock, keep=keep, files=files, patience=patience)
+        with interruptible(), _plane_folder(folder, keep=keep) as plane_folder:
+            _run_on_plane(plane_folder, screen, clock, keep=keep, files=files, timeout=timeout)
             if keep:
-                screen.says(how_to_go_on(place))
+                screen.says(how_to_go_on(plane_folder))
     except StepError:
         if keep:
             screen.says(how_to_go_on(Folder(folder or DEFAULT_PLANE)))
@@ -58,50 +58,52 @@ def play(
     return DONE
 
 
-def _perform(
-    place: Folder, screen: Screen, clock: Clock, *, keep: bool, files: Path, patience: float
+def _run_on_plane(
+    folder: Folder, screen: Screen, clock: Clock, *, keep: bool, files: Path, timeout: float
 ) -> None:
     _have_binaries()
     clock.lap("binaries")
     with ExitStack() as stack:
         with screen.waiting("Starting a control plane of seven nodes, and the product on it ..."):
-            state = stack.enter_context(theatre(place, keep=keep))
+            state = stack.enter_context(demo_plane(folder, keep=keep))
         clock.lap("start")
         screen.says(f"The files are in {files}")
-        _tell(_cast(place, state, screen, files, patience), clock)
+        _run_steps(_context(folder, state, screen, files, timeout), clock)
     clock.lap("end")
     screen.heading("Every step showed what it says. Seconds:")
     for part, seconds in [*clock.parts, ("in all", clock.total)]:
         screen.says(f"{seconds:6.1f}  {part}")
 
 
-def _tell(cast: Cast, clock: Clock) -> None:
-    for number, step in enumerate(STORY, start=1):
+def _run_steps(context: Context, clock: Clock) -> None:
+    for number, step in enumerate(STEPS, start=1):
         title = f"{number}. {step.title}"
-        cast.screen.heading(title)
+        context.screen.heading(title)
         try:
-            step.play(cast)
+            step.run(context)
         except StepError as error:
-            cast.screen.failure(title, error)
+            context.screen.failure(title, error)
             raise
         clock.lap(title)
 
 
-def _cast(place: Folder, state: State, screen: Screen, files: Path, patience: float) -> Cast:
-    def person(name: str, kubeconfig: Path) -> Person:
-        return Person(
+def _context(
+    folder: Folder, state: PlaneState, screen: Screen, files: Path, timeout: float
+) -> Context:
+    def user(name: str, kubeconfig: Path) -> User:
+        return User(
             name,
             screen,
             kubectl=Path(state.bin_dir) / "kubectl",
             kubeconfig=kubeconfig,
-            cache=place.private / f"kubectl-cache-{name}",
+            cache=folder.private / f"kubectl-cache-{name}",
             files=files,
-            patience=patience,
+            timeout=timeout,
         )
 
-    return Cast(
-        tenant=person("tenant", place.tenant_kubeconfig),
-        admin=person("admin", place.kubeconfig),
+    return Context(
+        tenant=user("tenant", folder.tenant_kubeconfig),
+        admin=user("admin", folder.kubeconfig),
         screen=screen,
     )
 
@@ -114,7 +116,7 @@ def _have_binaries() -> None:
 
 
 @contextmanager
-def _place(folder: Path | None, *, keep: bool) -> Iterator[Folder]:
+def _plane_folder(folder: Path | None, *, keep: bool) -> Iterator[Folder]:
     if folder is not None or keep:
         yield Folder(folder or DEFAULT_PLANE)
         return

@@ -33,21 +33,21 @@ AIOHTTP: Final = "aiohttp"
 GO: Final = "go"
 NONE: Final = "none"
 
-_DOOR: Final = "bench.cardquota.dev/door"
+_VARIANT: Final = "bench.cardquota.dev/webhooks"
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 _KINDS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 _PATCH: Final = [{"op": "add", "path": "/spec/schedulingGates/-", "value": {"name": GATE}}]
 """What ours answers for a pod that has a gate of somebody else's already."""
 
 
-def labels(door: str) -> dict[str, str]:
-    """Of a namespace behind that door; without one our policies do not look at it either."""
-    found = {_DOOR: door}
-    return found | {NAMESPACE_MODE: "off"} if door == NONE else found
+def labels(variant: str) -> dict[str, str]:
+    """Of a namespace with that variant; without webhooks our policies do not look at it either."""
+    found = {_VARIANT: variant}
+    return found | {NAMESPACE_MODE: "off"} if variant == NONE else found
 
 
 @contextmanager
-def doors(cluster: Cluster) -> Iterator[None]:
+def webhook_variants(cluster: Cluster) -> Iterator[None]:
     """All of them, open for the block."""
     with tempfile.TemporaryDirectory(prefix="cardquota-bench-") as scratch, ExitStack() as stack:
         folder = Folder(Path(scratch))
@@ -88,9 +88,9 @@ def _copied(ours: dict[str, Any], name: str, address: str, authority: str) -> di
     }
 
 
-def _select(webhook: dict[str, Any], door: str) -> None:
+def _select(webhook: dict[str, Any], variant: str) -> None:
     expressions = webhook["namespaceSelector"].setdefault("matchExpressions", [])
-    expressions.append({"key": _DOOR, "operator": "In", "values": [door]})
+    expressions.append({"key": _VARIANT, "operator": "In", "values": [variant]})
 
 
 @contextmanager

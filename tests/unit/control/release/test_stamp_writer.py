@@ -10,12 +10,12 @@ import pytest
 from builders import H200, H800, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release import stamp_keeper
-from cardquota.control.release.stamp_keeper import StampKeeper
+from cardquota.control.release import stamp_writer
+from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.quota import vocabulary as v
 
+from ..fakes import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 from ..leader import THREE, Leader, leading
-from ..stage import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 
 STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)
@@ -37,11 +37,11 @@ def written(call: Call) -> dict[str, int]:
 async def seen(leader: Leader) -> None:
     """The news of the write come, and nothing more is written."""
     leader.see(WRITTEN)
-    await until(lambda: not leader.door._upkeep._correcting)
+    await until(lambda: not leader.releaser._background._stamps_in_flight)
     calls = len(leader.script.calls)
     await asyncio.sleep(0.1)
     assert len(leader.script.calls) == calls
-    assert not leader.door._upkeep._corrections
+    assert not leader.releaser._background._stamp_retries
     assert charged(leader.ledger, H800) == 2
     assert charged(leader.ledger, H200) == 0
 
@@ -98,7 +98,7 @@ async def test_nothing_is_written_near_the_end_of_a_term() -> None:
         assert not leader.script.calls
     script = Script()
     ledger = a_world(THREE, ELSEWHERE)
-    await StampKeeper(ledger, a_writer(script, lambda: 0.1), term=TERM).correct(ELSEWHERE.uid)
+    await StampWriter(ledger, a_writer(script, lambda: 0.1), term=TERM).correct(ELSEWHERE.uid)
     assert not script.calls
 
 
@@ -106,7 +106,7 @@ async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
     script = Script()
     ledger = a_world(THREE, ELSEWHERE)
     ledger.pod_gone(ELSEWHERE.uid)
-    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
+    await StampWriter(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
     assert not script.calls
 
 
@@ -124,10 +124,10 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
             "metadata": {"uid": LET_BY.uid, "resourceVersion": "5", "annotations": {v.TERM: TERM}}
         }
         leader.see(NOTED)
-        await until(lambda: not leader.door._upkeep._correcting)
+        await until(lambda: not leader.releaser._background._stamps_in_flight)
         await asyncio.sleep(0.1)
         assert len(leader.script.calls) == 1
-        assert not leader.door._upkeep._corrections
+        assert not leader.releaser._background._stamp_retries
         assert charged(leader.ledger, H200) == 2
 
 
@@ -161,7 +161,11 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
     async with leading(THREE, AUDITED, *pods) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight)
-        assert leader.door._upkeep._writing == len(leader.door._upkeep._correcting) == 32
+        assert (
+            leader.releaser._background._writing
+            == len(leader.releaser._background._stamps_in_flight)
+            == 32
+        )
         leader.script.hold.set()
         await until(
             lambda: (
@@ -180,6 +184,6 @@ async def test_who_does_not_let_it_be_written_is_in_the_log(
     """A conflict brings its own news, unless somebody's webhook made it up."""
     caplog.set_level("DEBUG")
     ledger, script = a_world(THREE, ELSEWHERE), Script(answer)
-    await StampKeeper(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
-    (record,) = [one for one in caplog.records if one.name == stamp_keeper.__name__]
+    await StampWriter(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
+    (record,) = [one for one in caplog.records if one.name == stamp_writer.__name__]
     assert record.levelname == level

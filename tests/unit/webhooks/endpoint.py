@@ -1,4 +1,4 @@
-"""The admission door over a real ledger, without a cluster: reviews go in, answers come out."""
+"""The admission webhooks over a real ledger, without a cluster: reviews go in, answers come out."""
 
 import asyncio
 import base64
@@ -78,7 +78,7 @@ class _Listening(BaseTestServer):
         return web.ServerRunner(self._server)
 
 
-class Door:
+class Endpoint:
     """A server of its own; `synced` and `clock` may be set at any time.
 
     It has seen the namespace `team`, in which pods are if nobody says otherwise.
@@ -96,7 +96,7 @@ class Door:
             free_cpu_memory=self.settings.card_unlimited_cpu_memory,
         )
         self.metrics = Metrics()
-        self.pulse = ChangeNotifier()
+        self.notifier = ChangeNotifier()
         self.synced = True
         self.late = False
         self.now = 100.0
@@ -106,7 +106,7 @@ class Door:
         pods = PodReviews(
             self.ledger,
             self.settings,
-            self.pulse,
+            self.notifier,
             self._exists,
             lambda: self.synced,
             lambda: self.now,
@@ -114,7 +114,7 @@ class Door:
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger, self.settings, self.pulse, self._exists)
+        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self._exists)
         self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
         self._client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
@@ -123,7 +123,7 @@ class Door:
         await asyncio.sleep(0)
         return self.there
 
-    async def __aenter__(self) -> "Door":
+    async def __aenter__(self) -> "Endpoint":
         await self._client.start_server()
         return self
 
@@ -133,7 +133,7 @@ class Door:
     def see(self, *things: Body) -> None:
         """The watch brings news."""
         see(self.ledger, *things)
-        self.pulse.beat()
+        self.notifier.notify()
 
     async def post(self, path: str, body: bytes) -> tuple[int, bytes]:
         async with self._client.post(path, data=io.BytesIO(body)) as answer:

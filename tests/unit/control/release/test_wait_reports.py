@@ -4,9 +4,9 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import refusals
-from cardquota.control.release.refusals import Refusals
-from cardquota.control.time_slice import TimeSlice
+from cardquota.control.release import wait_reports as module
+from cardquota.control.release.wait_reports import WaitReports
+from cardquota.loop.time_slice import TimeSlice
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.release_judge import judge_member
@@ -14,7 +14,7 @@ from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 
-from ..stage import Told, a_world, account
+from ..fakes import Told, a_world, account
 
 FULL = a_queue().with_quota({H200: 0})
 
@@ -31,7 +31,7 @@ class Line:
         self.events = Told()
         self.now = 0.0
         self.asked_back: list[float] = []
-        self.refusals = Refusals(
+        self.reports = WaitReports(
             self.ledger,
             self.events,  # type: ignore[arg-type]
             clock=lambda: self.now,
@@ -47,10 +47,10 @@ class Line:
     def look(self, *queues: str) -> None:
         for queue in queues or ("queue",):
             list(ReleasePass(self.ledger, account(self.ledger, queue)))
-            self.refusals.look(queue)
+            self.reports.look(queue)
 
     def go_on(self) -> bool:
-        return self.refusals.go_on(TimeSlice(lambda: self.now))
+        return self.reports.go_on(TimeSlice(clock=lambda: self.now))
 
     @property
     def names(self) -> list[str]:
@@ -207,7 +207,7 @@ def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked
         line.now += 0.05
         return judge_member(ledger, record)
 
-    monkeypatch.setattr(refusals, "judge_member", slowly)
+    monkeypatch.setattr(module, "judge_member", slowly)
     line.now = 10.0
     for number in range(1, 5):
         line.go_on()
@@ -229,6 +229,6 @@ def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
 def test_a_term_that_is_over_tells_nothing_more() -> None:
     line = Line(FULL, waiting("a"))
     line.look()
-    line.refusals.stop()
+    line.reports.stop()
     assert not line.go_on()
     assert line.names == []

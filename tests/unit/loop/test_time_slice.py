@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from cardquota.loop import turns as module
-from cardquota.loop.turns import Turns, in_turns
+from cardquota.loop import time_slice as module
+from cardquota.loop.time_slice import LEADER_SLICE, TimeSlice, in_slices
 from cardquota.quota.steps import Steps, to_its_end
 
 
-async def test_others_have_a_turn_when_it_is_over() -> None:
+async def test_others_run_when_a_slice_is_over() -> None:
     now = 0.0
-    turns = Turns(0.01, lambda: now)
+    slice_ = TimeSlice(0.01, lambda: now)
     ran: list[float] = []
 
     async def other() -> None:
@@ -23,10 +23,21 @@ async def test_others_have_a_turn_when_it_is_over() -> None:
     gave = []
     for _ in range(40):
         now += 0.001
-        gave.append(await turns.give_way())
+        gave.append(await slice_.give_way())
     await task
     assert (gave.count(True), gave[:10]) == (4, [False] * 9 + [True])
     assert [round(at, 3) for at in ran] == [0.01, 0.02, 0.03]
+
+
+def test_a_slice_of_the_leader_is_over_after_20_ms() -> None:
+    now = [5.0]
+    slice_ = TimeSlice(LEADER_SLICE, lambda: now[0])
+    assert not slice_.over
+    now[0] += 0.75 * LEADER_SLICE + 0.0001
+    assert slice_.beyond(0.75)
+    assert not slice_.over
+    now[0] = 5.0201
+    assert slice_.over
 
 
 def work(done: list[int]) -> Steps[str]:
@@ -36,10 +47,10 @@ def work(done: list[int]) -> Steps[str]:
     return "done"
 
 
-async def test_steps_are_done_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TURN", 0.0)
+async def test_steps_are_done_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SLICE", 0.0)
     done: list[int] = []
-    task = asyncio.create_task(in_turns(work(done)))
+    task = asyncio.create_task(in_slices(work(done)))
     seen = []
     while not task.done():
         await asyncio.sleep(0)

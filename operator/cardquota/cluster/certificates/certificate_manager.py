@@ -20,7 +20,7 @@ from cryptography import x509
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from .ca_bundle import CaBundles
-from .certificate_store import Source, utc_now
+from .certificate_store import CertificateSource, utc_now
 from .certificates import KeyPair
 from .pem import read_certificates, trusted_through
 from .rotation import Holding
@@ -36,7 +36,7 @@ _RETIRED: Final = 16
 """Of so many CAs is remembered that they were dropped on purpose; the others linger."""
 
 
-class CertificateKeeper:
+class CertificateManager:
     """Looks at Secret and caBundle, and says what is to be served.
 
     Guarantees: `look` never raises for anything that the API server answers or that stands in the
@@ -47,7 +47,7 @@ class CertificateKeeper:
 
     def __init__(
         self,
-        source: Source,
+        source: CertificateSource,
         bundles: CaBundles,
         *,
         now: Callable[[], datetime] = utc_now,

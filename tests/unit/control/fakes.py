@@ -1,4 +1,4 @@
-"""What the release door needs of the world, without a cluster.
+"""What the releaser needs of the world, without a cluster.
 
 The writer is a fake on purpose: answers that are lost, late or refused cannot be had of a real
 API server on demand. What a real one does with these patches is in tests/integration/release.
@@ -21,7 +21,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
-from cardquota_dev.condition import Condition
+from cardquota_dev.predicate import Predicate
 
 TERM = "replica-1_abc"
 Answer = bytes | Exception
@@ -194,7 +194,7 @@ def a_writer(
 
 
 def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:
-    """Charge a gated pod, as the release door does before it asks for its gate to be opened."""
+    """Charge a gated pod, as the releaser does before it asks for its gate to be opened."""
     facts = ledger.pods[pod.uid].facts
     stamp = Stamp("queue", tuple(sorted(cards.items())), TERM)
     ledger.assume(pod.uid, stamp)
@@ -220,7 +220,7 @@ def no_charge_is_left(ledger: Ledger) -> bool:
     return drift(ledger) == {} and not pods and not groups
 
 
-async def until(condition: Condition[object], seconds: float = 2.0) -> None:
+async def until(condition: Predicate[object], seconds: float = 2.0) -> None:
     """Return once the condition holds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

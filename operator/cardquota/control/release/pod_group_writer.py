@@ -37,7 +37,7 @@ class _Group(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Group)
 
 
-class GroupKeeper:
+class PodGroupWriter:
     """Writes reservations and phases of pod groups. One call per group at a time."""
 
     def __init__(
@@ -99,7 +99,7 @@ class GroupKeeper:
             await asyncio.sleep(backoff.next(wait))
         return False
 
-    async def keep(
+    async def update(
         self,
         key: str,
         *,

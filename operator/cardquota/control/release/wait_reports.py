@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
-from typing import Final, Protocol
+from typing import Final
 
 from ...cluster.events.events import EventRecorder
+from ...loop.time_slice import TimeSlice
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_record import PodRecord
@@ -16,13 +17,13 @@ from ...quota.release.release_judge import judge_member
 from ...quota.release.release_pass import Refusal, next_refusals
 from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
+from ..later import Timer
 from ..references import group_reference, pod_reference
-from ..time_slice import TimeSlice
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
 """Characters."""
-_PATIENCE: Final = 10.0
+_DELAY: Final = 10.0
 """Seconds after which a pod is told that its group, or members of it, do not come."""
 _LOOK_AGAIN: Final = 0.5
 """Seconds after which it is looked whether more events can be taken."""
@@ -30,14 +31,7 @@ _AT_A_TIME: Final = 16
 """Pods that are told once more in one step, at most."""
 
 
-class Timer(Protocol):
-    """Something that will be called, if it is not cancelled before."""
-
-    def cancel(self) -> None:
-        """Do not call it."""
-
-
-class Refusals:
+class WaitReports:
     """Tells those who wait, in slices: `look` says in which queue somebody may not know, `go_on`
     tells some of them. Belongs to the ledger's loop; awaits nothing.
 
@@ -62,7 +56,7 @@ class Refusals:
         self._timer: Timer | None = None
         self._queues: OrderedDict[str, None] = OrderedDict()
         """In which somebody may have to be told."""
-        self._patient: OrderedDict[str, float] = OrderedDict()
+        self._delayed: OrderedDict[str, float] = OrderedDict()
         """Pods by uid that are told only if they still wait at this time, which is last put in."""
 
     def look(self, queue: str) -> None:
@@ -75,16 +69,16 @@ class Refusals:
         """
         while not slice_.over:
             if not self._events.has_room:
-                if self._queues or self._patient:
+                if self._queues or self._delayed:
                     self._at(_LOOK_AGAIN)
                 return False
-            if not self._tell_patient(slice_) and not self._tell_next():
+            if not self._tell_delayed(slice_) and not self._tell_next():
                 break
         if self._queues:
             return True
-        if self._patient:
+        if self._delayed:
             # The first of them may be due: the slice is over.
-            self._at(max(0.0, next(iter(self._patient.values())) - self._clock()))
+            self._at(max(0.0, next(iter(self._delayed.values())) - self._clock()))
         return False
 
     def stop(self) -> None:
@@ -93,7 +87,7 @@ class Refusals:
             self._timer.cancel()
             self._timer = None
         self._queues.clear()
-        self._patient.clear()
+        self._delayed.clear()
 
     def _at(self, seconds: float) -> None:
         if self._timer is not None:
@@ -117,25 +111,25 @@ class Refusals:
     def _tell(self, refusal: Refusal) -> None:
         if refusal.verdict.outcome is Outcome.UNSEEN:
             # Groups and members arrive one after the other: worth a word only if they do not.
-            due = self._clock() + _PATIENCE
+            due = self._clock() + _DELAY
             for record in refusal.pods:
-                self._patient.setdefault(record.facts.uid, due)
+                self._delayed.setdefault(record.facts.uid, due)
             return
         for record in refusal.pods:
             self._record(refusal.verdict, record)
         self._record_gang(refusal.verdict, refusal.gang)
 
-    def _tell_patient(self, slice_: TimeSlice) -> bool:
+    def _tell_delayed(self, slice_: TimeSlice) -> bool:
         """Some time has passed: who still waits is told how it stands now, one at least. Whether
         any is due.
         """
         now = self._clock()
-        due = [uid for uid, at in islice(self._patient.items(), _AT_A_TIME) if at <= now]
+        due = [uid for uid, at in islice(self._delayed.items(), _AT_A_TIME) if at <= now]
         verdicts: dict[Hashable, Verdict] = {}
         for number, uid in enumerate(due):
             if number and slice_.over:
                 break
-            del self._patient[uid]
+            del self._delayed[uid]
             record = self._ledger.pods.get(uid)
             if record is None or not record.releasable:
                 continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """Exit status and output of one command, both streams in the order of their writing."""
 
     status: int
@@ -27,7 +27,7 @@ class Expectation:
     """Something that has to be true of an answer, in words and as a function."""
 
     words: str
-    met: Callable[[Answer], bool]
+    met: Callable[[CommandResult], bool]
 
 
 def says(*texts: str) -> Expectation:

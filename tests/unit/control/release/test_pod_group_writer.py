@@ -7,13 +7,13 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.groups import GroupKeeper
+from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Reservation, reservation_text
 
-from ..stage import (
+from ..fakes import (
     TERM,
     Answer,
     Script,
@@ -43,12 +43,12 @@ def world(group: GroupBody, *pods: PodBody) -> Ledger:
     return a_world(a_queue().with_quota({H200: 3}), group, *pods)
 
 
-def keeper(
+def a_writer_over(
     ledger: Ledger, *answers: Answer, left: float = 60.0, phases: bool = True
-) -> tuple[GroupKeeper, Script]:
+) -> tuple[PodGroupWriter, Script]:
     script = Script(*answers)
     writer = a_writer(script, lambda: left)
-    return GroupKeeper(ledger, writer, writer, phases=phases), script
+    return PodGroupWriter(ledger, writer, writer, phases=phases), script
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ async def test_the_phase(
     group: GroupBody, pods: tuple[PodBody, ...], phase: str, running: int
 ) -> None:
     """Pending, Inqueue while a reservation stands, Running once the minimum is bound."""
-    keep, script = keeper(world(group, *pods))
-    assert await keep.keep(KEY)
+    writer, script = a_writer_over(world(group, *pods))
+    assert await writer.update(KEY)
     (call,) = script.calls
     assert call.body["status"] == {"phase": phase, "running": running}
     assert call.body["metadata"]["resourceVersion"] == "1"
@@ -79,8 +79,8 @@ async def test_the_phase(
 
 async def test_nothing_is_written_where_all_is_well() -> None:
     group = GANG.in_phase("Running").put(2, "status", "running")
-    keep, script = keeper(world(group, runs("a"), runs("b")))
-    assert await keep.keep(KEY)
+    writer, script = a_writer_over(world(group, runs("a"), runs("b")))
+    assert await writer.update(KEY)
     assert script.calls == []
 
 
@@ -88,19 +88,19 @@ async def test_nothing_is_written_where_all_is_well() -> None:
 async def test_a_reservation_ends_when_the_minimum_runs_and_when_nobody_is_left(
     pods: tuple[PodBody, ...],
 ) -> None:
-    keep, script = keeper(world(GANG.reserving("queue", {H200: 2}), *pods))
-    assert await keep.keep(KEY)
+    writer, script = a_writer_over(world(GANG.reserving("queue", {H200: 2}), *pods))
+    assert await writer.update(KEY)
     assert script.calls[0].body["metadata"]["annotations"] == {v.RESERVATION: None}
 
 
 async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
-    keep, script = keeper(world(GANG, runs("a"), runs("b")), phases=False)
-    assert await keep.keep(KEY)
+    writer, script = a_writer_over(world(GANG, runs("a"), runs("b")), phases=False)
+    assert await writer.update(KEY)
     assert script.calls == []
-    keep, script = keeper(
+    writer, script = a_writer_over(
         world(GANG.reserving("queue", {H200: 2}), runs("a"), runs("b")), phases=False
     )
-    assert await keep.keep(KEY)
+    assert await writer.update(KEY)
     assert "status" not in script.calls[0].body
 
 
@@ -117,8 +117,8 @@ async def test_where_volcano_runs_the_phase_is_volcanos() -> None:
 )
 async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
     """A conflict brings its own news, unless a webhook made it up; anything else does not."""
-    keep, _ = keeper(world(GANG), answer)
-    assert await keep.keep(KEY) is done
+    writer, _ = a_writer_over(world(GANG), answer)
+    assert await writer.update(KEY) is done
 
 
 @pytest.mark.parametrize(
@@ -136,24 +136,24 @@ async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
     answer: Answer, said: list[str]
 ) -> None:
     heard: list[str] = []
-    keep, _ = keeper(world(GANG.reserving("queue", {H200: 2})), answer)
-    await keep.keep(KEY, objected=heard.append)
+    writer, _ = a_writer_over(world(GANG.reserving("queue", {H200: 2})), answer)
+    await writer.update(KEY, objected=heard.append)
     assert heard == said
 
 
 async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
     """Nothing is held by it."""
     heard: list[str] = []
-    keep, script = keeper(world(GANG, runs("a"), runs("b")), denied(403))
-    assert not await keep.keep(KEY, objected=heard.append)
+    writer, script = a_writer_over(world(GANG, runs("a"), runs("b")), denied(403))
+    assert not await writer.update(KEY, objected=heard.append)
     assert len(script.calls) == 1
     assert heard == []
 
 
 async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
-    keep, script = keeper(a_world(member("a").gated()))
-    assert await keep.keep(KEY)
-    assert await keep.keep("team/unknown")
+    writer, script = a_writer_over(a_world(member("a").gated()))
+    assert await writer.update(KEY)
+    assert await writer.update("team/unknown")
     assert script.calls == []
 
 
@@ -173,8 +173,8 @@ def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
 
 async def test_reserving_confirms_what_was_charged() -> None:
     ledger = world(GANG)
-    keep, script = keeper(ledger, stored(5))
-    assert await keep.reserve(*reserved(ledger))
+    writer, script = a_writer_over(ledger, stored(5))
+    assert await writer.reserve(*reserved(ledger))
     assert script.calls[0].body["status"]["phase"] == v.GroupPhase.INQUEUE
     assert charged(ledger, H200) == 2
 
@@ -203,11 +203,11 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
 ) -> None:
     """I1: it is taken back only once nothing of ours can land any more."""
     ledger = world(GANG)
-    keep, script = keeper(ledger, *answers)
+    writer, script = a_writer_over(ledger, *answers)
     held: list[int] = []
     script.on_call = lambda _: held.append(charged(ledger, H200))
     facts, reservation = reserved(ledger)
-    assert not await keep.reserve(facts, reservation)
+    assert not await writer.reserve(facts, reservation)
     assert held == [2] * len(answers)
     assert taken_back(ledger, reservation)
 
@@ -226,9 +226,9 @@ async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
 ) -> None:
     """No gate will open: its members' charges are taken back first."""
     ledger = world(GANG)
-    keep, _ = keeper(ledger, *answers, left=left)
+    writer, _ = a_writer_over(ledger, *answers, left=left)
     facts, reservation = reserved(ledger)
-    assert not await keep.reserve(facts, reservation)
+    assert not await writer.reserve(facts, reservation)
     assert taken_back(ledger, reservation)
 
 
@@ -254,10 +254,10 @@ async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_w
 ) -> None:
     """And it is over at once, also with a conflict that somebody made up: nothing is on its way."""
     ledger = world(GANG)
-    keep, script = keeper(ledger, *answers)
+    writer, script = a_writer_over(ledger, *answers)
     heard: list[str] = []
     facts, reservation = reserved(ledger)
-    assert not await keep.reserve(facts, reservation, objected=heard.append)
+    assert not await writer.reserve(facts, reservation, objected=heard.append)
     assert heard == said
     assert len(script.calls) == len(answers)
     assert taken_back(ledger, reservation)
@@ -266,10 +266,10 @@ async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_w
 async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: None) -> None:
     """A write of ours was lost, and from then on somebody refuses every change of the group."""
     ledger = world(GANG)
-    keep, script = keeper(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
+    writer, script = a_writer_over(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
     said: list[str] = []
     facts, reservation = reserved(ledger)
-    assert not await keep.reserve(facts, reservation, unsure=said.append)
+    assert not await writer.reserve(facts, reservation, unsure=said.append)
     assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET", "PATCH", "GET"]
     assert said == ["as the test wants it"]
     assert taken_back(ledger, reservation)
@@ -279,8 +279,8 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> N
     ledger = world(GANG)
     facts, reservation = reserved(ledger)
     notes = {"annotations": {v.RESERVATION: reservation_text(reservation)}}
-    keep, _ = keeper(ledger, lost(), refused(403), stored(9, metadata=notes))
-    assert await keep.reserve(facts, reservation)
+    writer, _ = a_writer_over(ledger, lost(), refused(403), stored(9, metadata=notes))
+    assert await writer.reserve(facts, reservation)
     assert charged(ledger, H200) == 2
 
 
@@ -300,12 +300,12 @@ async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_ha
     """A conflict is no reason, unless somebody's webhook made it up."""
     ledger = world(GANG)
     heard: list[str] = []
-    keep, _ = keeper(
+    writer, _ = a_writer_over(
         ledger,
         *(lost(), refused(409), stored(1)),
         *(answer, stored(1)),
         *(answer, lost()),
         *(answer, stored(9)),
     )
-    assert not await keep.reserve(*reserved(ledger), unsure=heard.append)
+    assert not await writer.reserve(*reserved(ledger), unsure=heard.append)
     assert heard == [said, said]

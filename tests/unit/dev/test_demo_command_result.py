@@ -2,10 +2,10 @@
 
 import pytest
 
-from cardquota_dev.demo.answer import Answer, row, rows, says
+from cardquota_dev.demo.command_result import CommandResult, row, rows, says
 from cardquota_dev.demo.step_error import StepError, check
 
-QUEUES = Answer(
+QUEUES = CommandResult(
     0,
     """\
 NAME       STATE   CARDS                               INQUEUE   AGE
@@ -26,13 +26,13 @@ def test_a_table_is_read_by_its_headings() -> None:
 
 
 def test_the_last_column_may_hold_anything() -> None:
-    events = Answer(0, "LAST SEEN   MESSAGE\n2s          two  spaces,   three\n")
+    events = CommandResult(0, "LAST SEEN   MESSAGE\n2s          two  spaces,   three\n")
     assert events.rows == [{"LAST SEEN": "2s", "MESSAGE": "two  spaces,   three"}]
 
 
 def test_no_output_has_no_rows() -> None:
-    assert Answer(0, "").rows == []
-    assert not rows(1).met(Answer(0, "No resources found\n"))
+    assert CommandResult(0, "").rows == []
+    assert not rows(1).met(CommandResult(0, "No resources found\n"))
 
 
 def test_a_row_is_met_by_one_row_alone() -> None:

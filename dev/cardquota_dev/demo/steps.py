@@ -1,13 +1,13 @@
-"""The story, step by step."""
+"""The steps of the demo."""
 
-from .cast import Step
+from .context import Step
 from .gang import a_gang_waits_and_starts
 from .quotas import a_broken_quota_is_refused, queues_get_quotas
 from .refusals import each_refusal_says_why
 from .safeguards import nobody_opens_a_gate_and_the_numbers_are_exact
 from .service import a_deployment_asks_for_more, a_deployment_runs
 
-STORY = (
+STEPS = (
     Step("An administrator gives two teams quotas per card model", queues_get_quotas),
     Step("A Deployment of 2 x NVIDIA-H200 runs; the quota is 3", a_deployment_runs),
     Step("The Deployment is edited to 4 replicas: 3 fit", a_deployment_asks_for_more),

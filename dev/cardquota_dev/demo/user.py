@@ -1,4 +1,4 @@
-"""Somebody with a kubeconfig: what they type is printed, run as it is, and checked."""
+"""A user with a kubeconfig: what they type is printed, run as it is, and checked."""
 
 import json
 import os
@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .answer import Answer, Expectation, says
+from .command_result import CommandResult, Expectation, says
 from .screen import Screen
 from .step_error import StepError, check
 
-PATIENCE = 30.0
-"""Seconds that people wait if not told otherwise: a busy machine is slow, not broken."""
+TIMEOUT = 30.0
+"""Seconds that users wait if not told otherwise: a busy machine is slow, not broken."""
 
 _POLL = 0.3
 """Seconds between two looks: kubectl itself costs more of a small machine than what it asks."""
@@ -23,8 +23,8 @@ _DONE = Expectation("exit status 0", lambda answer: answer.status == 0)
 _REFUSED = Expectation("a refusal", lambda answer: answer.status != 0)
 
 
-class Person:
-    """One user of the cluster, who stands in the folder with the story's files."""
+class User:
+    """One user of the cluster, whose working directory holds the files of the demo."""
 
     def __init__(
         self,
@@ -35,11 +35,11 @@ class Person:
         kubeconfig: Path,
         cache: Path,
         files: Path,
-        patience: float = PATIENCE,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._name, self._screen, self._files = name, screen, files
         self._kubectl = kubectl
-        self.patience = patience
+        self.timeout = timeout
         """Seconds until what has to become true must be true."""
         self._environment = {
             **os.environ,
@@ -76,8 +76,8 @@ class Person:
         self._screen.output(answer.text)
         check(command, answer, expected)
 
-    def _repeat(self, command: str, expected: tuple[Expectation, ...]) -> Answer:
-        deadline = time.monotonic() + self.patience
+    def _repeat(self, command: str, expected: tuple[Expectation, ...]) -> CommandResult:
+        deadline = time.monotonic() + self.timeout
         while True:
             answer = self._answer(command)
             if answer.status == 0 and all(one.met(answer) for one in expected):
@@ -86,9 +86,9 @@ class Person:
                 return answer
             time.sleep(_POLL)
 
-    def _answer(self, command: str) -> Answer:
+    def _answer(self, command: str) -> CommandResult:
         done = self._run(command, subprocess.STDOUT)
-        return Answer(done.returncode, done.stdout)
+        return CommandResult(done.returncode, done.stdout)
 
     def _run(self, command: str, errors: int) -> subprocess.CompletedProcess[str]:
         program, *arguments = shlex.split(command)

@@ -1,15 +1,15 @@
-"""Creates per second behind each door: our webhooks, constant ones on aiohttp and in Go, none.
+"""Creates per second with each kind of webhooks: ours, constant ones on aiohttp and in Go, none.
 
-The pods are the same for every door: in a queue with plenty of quota, and with a foreign gate, so
-that the scheduler leaves them alone. Behind no door our policies are switched off too, but for the
-one on our annotations, which holds everywhere.
+The pods are the same for all: in a queue with plenty of quota, and with a foreign gate, so
+that the scheduler leaves them alone. Without webhooks our policies are switched off too, but for
+the one on our annotations, which holds everywhere.
 
 What follows upon a create would blur the comparison: an opened gate costs the API server more
 than a review. So somebody else holds our Lease meanwhile, and our replica reviews as one that does
 not lead; it follows its watches all the same, whoever reviews. It has no core of its own: like the
 constant webhooks it shares the machine with the API server, etcd and the clients.
 
-A round takes a few slices from each door in turn, so that what else the machine does meets all of
+A round takes a few slices of each variant in turn, so that what else the machine does meets all of
 them alike.
 """
 
@@ -23,11 +23,11 @@ from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ask, metric
 
 from .crowd import Crowd, call
-from .doors import AIOHTTP, GO, NONE, OURS, labels
 from .figure import Report, median
 from .pod_bodies import held, queued
+from .webhook_variants import AIOHTTP, GO, NONE, OURS, labels
 
-_DOORS: Final = (OURS, AIOHTTP, GO, NONE)
+_VARIANTS: Final = (OURS, AIOHTTP, GO, NONE)
 _ROUNDS: Final = 5
 _SLICES: Final = 4
 _SLICE: Final = 120
@@ -37,8 +37,8 @@ _REVIEWS: Final = 2
 """Of each pod: mutate and validate."""
 
 
-async def door_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Report) -> None:
-    """Report creates per second behind each door, and what ours are of the others'."""
+async def create_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Report) -> None:
+    """Report creates per second of each variant, and what ours are of the others'."""
     _end_leadership(cluster)
     rounds = [await _round(cluster, crowd, queue, number) for number in range(_ROUNDS)]
     said = {
@@ -47,47 +47,50 @@ async def door_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Report)
         GO: "constant ones, Go",
         NONE: "no webhooks, no policies",
     }
-    for door in _DOORS:
-        report(median(f"creates: {said[door]}", [found[door] for found in rounds], "/s"))
-    for door in (AIOHTTP, GO, NONE):
-        ratios = [found[OURS] / found[door] for found in rounds]
-        bound = 0.9 if door == AIOHTTP else None
-        report(median(f"creates: ours against {said[door]}", ratios, "", bound, "at least"))
+    for variant in _VARIANTS:
+        report(median(f"creates: {said[variant]}", [found[variant] for found in rounds], "/s"))
+    for variant in (AIOHTTP, GO, NONE):
+        ratios = [found[OURS] / found[variant] for found in rounds]
+        bound = 0.9 if variant == AIOHTTP else None
+        report(median(f"creates: ours against {said[variant]}", ratios, "", bound, "at least"))
 
 
 async def _round(cluster: Cluster, crowd: Crowd, queue: str, number: int) -> dict[str, float]:
-    """Pods per second by door. Every second round goes the other way about."""
-    order: Sequence[str] = _DOORS if number % 2 == 0 else _DOORS[::-1]
+    """Pods per second by variant. Every second round goes the other way about."""
+    order: Sequence[str] = _VARIANTS if number % 2 == 0 else _VARIANTS[::-1]
     pods = {
-        door: await crowd.make_namespace(f"door-{door}-{number}", labels(door)) for door in order
+        variant: await crowd.make_namespace(f"rate-{variant}-{number}", labels(variant))
+        for variant in order
     }
-    for door in order:
-        await _until_reviewed(cluster, crowd, pods[door], queue, door)
+    for variant in order:
+        await _until_reviewed(cluster, crowd, pods[variant], queue, variant)
     seconds = dict.fromkeys(order, 0.0)
     for part in range(_SLICES):
-        for door in order:
+        for variant in order:
             names = (f"p{part}-{number}" for number in range(_SLICE))
-            calls = [call("POST", pods[door], held(queued(name, queue))) for name in names]
+            calls = [call("POST", pods[variant], held(queued(name, queue))) for name in names]
             before = _reviews(cluster)
-            seconds[door] += await crowd.send_all(calls, _AT_A_TIME)
-            expected = _REVIEWS * _SLICE if door == OURS else 0
-            assert (found := _reviews(cluster) - before) == expected, f"{door}: {found} reviews"
+            seconds[variant] += await crowd.send_all(calls, _AT_A_TIME)
+            expected = _REVIEWS * _SLICE if variant == OURS else 0
+            assert (found := _reviews(cluster) - before) == expected, f"{variant}: {found} reviews"
     for path in pods.values():
         await crowd.clear(path)
-    return {door: _SLICES * _SLICE / took for door, took in seconds.items()}
+    return {variant: _SLICES * _SLICE / took for variant, took in seconds.items()}
 
 
-async def _until_reviewed(cluster: Cluster, crowd: Crowd, pods: str, queue: str, door: str) -> None:
-    """Return once the API server knows the door: the gate is set, and by whom it should be."""
+async def _until_reviewed(
+    cluster: Cluster, crowd: Crowd, pods: str, queue: str, variant: str
+) -> None:
+    """Return once the API server calls that variant: the gate is set, and by whom it should be."""
     probe = call("POST", f"{pods}?dryRun=All", held(queued("probe", queue)))
     for _ in range(100):
         before = _reviews(cluster)
         gated = GATE.encode() in await crowd.send(probe)
         asked = _reviews(cluster) > before
-        if gated == (door != NONE) and asked == (door == OURS):
+        if gated == (variant != NONE) and asked == (variant == OURS):
             return
         await asyncio.sleep(0.1)
-    raise RuntimeError(f"pods of {pods} are not reviewed by {door}")
+    raise RuntimeError(f"pods of {pods} are not reviewed by {variant}")
 
 
 def _reviews(cluster: Cluster) -> float:

@@ -1,4 +1,4 @@
-"""The stage on which the policies are tried: two namespaces, a Lease, people, and pods."""
+"""Requests to a plane on which the policies are tried: namespaces, a Lease, users, and pods."""
 
 import json
 from collections.abc import Callable
@@ -77,7 +77,7 @@ def opening(term: str, **more: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PolicyApi:
     """What the tests say to the API server, and what they expect to hear."""
 
     plane: Cluster
@@ -151,25 +151,25 @@ def refused(answer: Answer, policy: str, *words: str) -> None:
         assert word in answer.said
 
 
-def raise_curtain(plane: Cluster) -> Stage:
+def prepare_plane(plane: Cluster) -> PolicyApi:
     """Apply what an administrator applies, save for operator and webhooks; wait until it holds."""
-    stage = Stage(plane)
-    allowed(stage.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
-    allowed(stage.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"))
+    api = PolicyApi(plane)
+    allowed(api.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
+    allowed(api.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"))
     for name in ("namespace", "rbac", "roles"):
         path = ROOT / "manifests" / "base" / f"{name}.yaml"
-        allowed(stage.kubectl("apply", "--server-side", "-f", str(path)))
+        allowed(api.kubectl("apply", "--server-side", "-f", str(path)))
     for name, label in ((TEAM, None), (AUDITED, "audit"), (EXEMPT, "off")):
-        _namespace(stage, name, label)
-    apply_policies(stage)
-    _wait_until_active(stage)
-    return stage
+        _namespace(api, name, label)
+    apply_policies(api)
+    _wait_until_active(api)
+    return api
 
 
-def apply_policies(stage: Stage) -> None:
+def apply_policies(api: PolicyApi) -> None:
     """The policies of the default settings, and their bindings."""
     text = render_policies(SETTINGS)
-    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=text))
+    allowed(api.kubectl("apply", "--server-side", "-f", "-", text=text))
 
 
 def many_containers() -> list[dict[str, Any]]:
@@ -181,7 +181,7 @@ def many_containers() -> list[dict[str, Any]]:
     ]
 
 
-def _namespace(stage: Stage, name: str, label: str | None) -> None:
+def _namespace(api: PolicyApi, name: str, label: str | None) -> None:
     labels = {"volcano.sh/card-quota": label} if label else {}
     people = [("User", user.removeprefix("--as=")) for user in (TENANT, VOLCANO)]
     people.append(("Group", "system:nodes"))
@@ -206,29 +206,29 @@ def _namespace(stage: Stage, name: str, label: str | None) -> None:
         "metadata": {"name": name, "labels": labels},
     }
     documents = {"apiVersion": "v1", "kind": "List", "items": [namespace, account, binding]}
-    allowed(stage.kubectl("apply", "--server-side", "-f", "-", text=json.dumps(documents)))
+    allowed(api.kubectl("apply", "--server-side", "-f", "-", text=json.dumps(documents)))
 
 
-def _wait_until_active(stage: Stage) -> None:
+def _wait_until_active(api: PolicyApi) -> None:
     """Each policy has refused something once. Nothing of it is stored.
 
     New policies and custom resources, and roles by aggregation, take a moment each.
     """
     queue = {QUEUE_NAME: "q"}
     group = pod_group("probe")
-    allowed(stage.create(pod("gated", queue, gated=True)))
-    allowed(stage.create(pod("plain")))
-    stage.hold_lease("now")
+    allowed(api.create(pod("gated", queue, gated=True)))
+    allowed(api.create(pod("plain")))
+    api.hold_lease("now")
     reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
-    eventually(lambda: stage.create(group, TENANT).ok)
+    eventually(lambda: api.create(group, TENANT).ok)
     probes: dict[str, Callable[[], Answer]] = {
-        "born-gated": lambda: stage.create(pod("x", queue), dry=True),
-        "pods": lambda: stage.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
-        "gate-term": lambda: stage.patch("gated", opening("stale"), US, dry=True),
-        "podgroups": lambda: stage.patch("probe", reserve, kind="PodGroup", dry=True),
-        "reservation-term": lambda: stage.patch("probe", reserve, US, kind="PodGroup", dry=True),
-        "lease": lambda: stage.kubectl("delete", *LEASE, "--dry-run=server"),
-        "bindings": lambda: stage.bind("gated", "n", {TERM: "x"}),
+        "born-gated": lambda: api.create(pod("x", queue), dry=True),
+        "pods": lambda: api.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
+        "gate-term": lambda: api.patch("gated", opening("stale"), US, dry=True),
+        "podgroups": lambda: api.patch("probe", reserve, kind="PodGroup", dry=True),
+        "reservation-term": lambda: api.patch("probe", reserve, US, kind="PodGroup", dry=True),
+        "lease": lambda: api.kubectl("delete", *LEASE, "--dry-run=server"),
+        "bindings": lambda: api.bind("gated", "n", {TERM: "x"}),
     }
     for name, probe in probes.items():
         eventually(partial(_refuses, name, probe))

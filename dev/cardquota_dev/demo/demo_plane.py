@@ -1,4 +1,4 @@
-"""The plane that the story is played on, for as long as it is played, or longer.
+"""The plane that the demo runs on, for as long as it runs, or longer.
 
 Guarantees: unless it is kept, the plane ends with this process, however that ends, because its
 supervisor reads the other end of a pipe that only we hold; a plane that is not ours is never
@@ -16,15 +16,15 @@ from ..failure import PlaneError
 from ..plane.folder import Folder
 from ..plane.launch import command, end, ready_state
 from ..plane.options import Options
-from ..plane.state import State, read_state
+from ..plane.state import PlaneState, read_state
 from .step_error import StepError
 
 _ORDERLY = 60.0
 
 
 @contextmanager
-def theatre(folder: Folder, *, keep: bool) -> Iterator[State]:
-    """A plane with the product for the block. Kept, it outlives a block that played, well or ill.
+def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
+    """A plane with the product for the block. Kept, it outlives a block that ran its steps.
 
     Raises PlaneError where it does not start.
     """
@@ -52,7 +52,7 @@ def theatre(folder: Folder, *, keep: bool) -> Iterator[State]:
                 _end(supervisor, folder)
 
 
-def _started(supervisor: subprocess.Popen[str], folder: Folder, errors: IO[str]) -> State:
+def _started(supervisor: subprocess.Popen[str], folder: Folder, errors: IO[str]) -> PlaneState:
     assert supervisor.stdout is not None  # noqa: S101
     with supervisor.stdout as lines:
         said = lines.read()  # to its end: the supervisor lets go of it once all is ready

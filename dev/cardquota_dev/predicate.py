@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 Value = TypeVar("Value", covariant=True)
 
 
-class Condition(Protocol[Value]):
+class Predicate(Protocol[Value]):
     """Asked again and again, without arguments, until its value is true.
 
     A protocol and no `Callable[[], Value]`: in a loop a condition is `lambda name=name: ...`, for
