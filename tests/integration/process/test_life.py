@@ -57,6 +57,13 @@ METRICS = (
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{v.OPERATOR_NAMESPACE}/leases/{v.LEASE}"
 
 
+@pytest.fixture(scope="module", name="installed")
+def with_our_rights(bare: Cluster) -> Cluster:
+    """The plane with our rights, which the first test of this file begins without."""
+    install_base(bare)
+    return bare
+
+
 def holder(cluster: Cluster) -> str:
     return str(ask(cluster, "GET", LEASE).body.get("spec", {}).get("holderIdentity") or "")
 
@@ -97,9 +104,14 @@ def test_not_ready_before_the_first_sync(bare: Cluster, tmp_path: Path) -> None:
     assert tracebacks(operator.log) == []
 
 
-def test_metrics_have_the_names_people_rely_on(bare: Cluster, tmp_path: Path, unique: str) -> None:
-    with running(bare, tmp_path / "o") as operator, fresh_namespace(bare, unique) as namespace:
-        team = Team(bare, namespace, unique)
+def test_metrics_have_the_names_people_rely_on(
+    installed: Cluster, tmp_path: Path, unique: str
+) -> None:
+    with (
+        running(installed, tmp_path / "o") as operator,
+        fresh_namespace(installed, unique) as namespace,
+    ):
+        team = Team(installed, namespace, unique)
         queue = team.has_queue({T1000: 1})
         assert team.create(team.a_pod("a", 1, T1000)).ok
         team.until_row(T1000, allocated=1)
@@ -111,14 +123,14 @@ def test_metrics_have_the_names_people_rely_on(bare: Cluster, tmp_path: Path, un
 
 
 def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
-    bare: Cluster, tmp_path: Path
+    installed: Cluster, tmp_path: Path
 ) -> None:
     """Exit 0 within ten seconds; a review that waits for its namespace is still answered."""
     patient = {**QUICK, "webhook": {"unseenWait": 2}}
-    with running(bare, tmp_path / "o", patient) as operator, ThreadPoolExecutor(1) as pool:
-        assert holder(bare)
+    with running(installed, tmp_path / "o", patient) as operator, ThreadPoolExecutor(1) as pool:
+        assert holder(installed)
         waiting = operator.metric("cardquota_admission_review_seconds_count")
-        review = pool.submit(operator.review, bare, "/validate", a_review("q", "not-there"))
+        review = pool.submit(operator.review, installed, "/validate", a_review("q", "not-there"))
         assert wait([review], timeout=0.7).not_done, "it should wait for its namespace"
         began = time.monotonic()
         operator.signal(signal.SIGTERM)
@@ -129,7 +141,7 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     assert code == 0
     assert answer["response"]["uid"] == "in-flight"
     assert answer["response"]["status"]["code"] == 429
-    assert holder(bare) == ""
+    assert holder(installed) == ""
     assert tracebacks(operator.log) == []
     for line in json_lines(operator.log):
         assert set(line) >= {"time", "level", "logger", "message"}
@@ -137,13 +149,13 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
 
 
 def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
-    bare: Cluster, tmp_path: Path, unique: str
+    installed: Cluster, tmp_path: Path, unique: str
 ) -> None:
     """I1: a lost patch may land yet, so the successor has to wait as after a crash."""
     gone_quiet = {**QUICK, "release": {"patchTimeout": 1, "inFlight": 2}}
-    with fresh_namespace(bare, unique) as namespace:
-        team = Team(bare, namespace, unique)
-        with running(bare, tmp_path / "first", gone_quiet) as operator:
+    with fresh_namespace(installed, unique) as namespace:
+        team = Team(installed, namespace, unique)
+        with running(installed, tmp_path / "first", gone_quiet) as operator:
             assert team.create(team.a_queue({T1000: 1}).with_policy("Gate")).ok
             team.until_row(T1000, quota=1)
             assert team.create(team.a_pod("runs", 1, T1000)).ok
@@ -152,13 +164,13 @@ def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
             with silent_webhook(team):
                 team.set_quota({T1000: 2})
                 eventually(lambda: f"opening {namespace}/waits" in operator.log.read_text(), "lost")
-                term = holder(bare)
+                term = holder(installed)
                 operator.signal(signal.SIGTERM)
                 assert operator.ended() == 0
-                assert holder(bare) == term
+                assert holder(installed) == term
         assert "the Lease is left to run out" in operator.log.read_text()
         assert tracebacks(operator.log) == []
-        with running(bare, tmp_path / "second"):
+        with running(installed, tmp_path / "second"):
             team.until_bound("waits")
             team.until_row(T1000, allocated=2)
 
@@ -211,14 +223,14 @@ def answered(team: Team) -> bool:
         return False
 
 
-def test_audit_refuses_and_gates_nothing(bare: Cluster, tmp_path: Path, unique: str) -> None:
+def test_audit_refuses_and_gates_nothing(installed: Cluster, tmp_path: Path, unique: str) -> None:
     """A Warning at create, an event on the pod, a metric; and the queue shows what is used."""
     config = {**QUICK, "mode": "audit"}
     with (
-        running(bare, tmp_path / "o", config) as operator,
-        fresh_namespace(bare, unique) as namespace,
+        running(installed, tmp_path / "o", config) as operator,
+        fresh_namespace(installed, unique) as namespace,
     ):
-        team = Team(bare, namespace, unique)
+        team = Team(installed, namespace, unique)
         queue = team.has_queue({T1000: 3})
         team.until_row(T1000, quota=3)
         for name, card, node in (("wrong", "NVIDIA-H2OO", T2000), ("five", T1000, T1000)):
@@ -243,24 +255,24 @@ def test_audit_refuses_and_gates_nothing(bare: Cluster, tmp_path: Path, unique: 
 
 
 def test_a_crash_in_the_middle_of_gangs_loses_nothing(
-    bare: Cluster, tmp_path: Path, unique: str
+    installed: Cluster, tmp_path: Path, unique: str
 ) -> None:
     """Write-ahead: killed while gangs are being released, the next goes on; totals are exact."""
-    with fresh_namespace(bare, unique) as namespace:
-        team = Team(bare, namespace, unique)
-        with running(bare, tmp_path / "first") as operator:
+    with fresh_namespace(installed, unique) as namespace:
+        team = Team(installed, namespace, unique)
+        with running(installed, tmp_path / "first") as operator:
             team.has_queue({T1000: 6})
             for number in range(5):
                 assert team.create(team.a_gang(f"g{number}", 2)).ok
                 for half in ("a", "b"):
                     pod = team.a_pod(f"g{number}-{half}", 1, T1000).in_group(f"g{number}")
                     assert team.create(pod).ok
-            authority = published_ca(bare)
+            authority = published_ca(installed)
             operator.kill()
-        with running(bare, tmp_path / "second") as operator:
+        with running(installed, tmp_path / "second") as operator:
             # The same Secret for every replica and every restart: the CA does not change.
-            assert published_ca(bare) == authority
-            operator.review(bare, "/validate", a_review("nobody-s"))
+            assert published_ca(installed) == authority
+            operator.review(installed, "/validate", a_review("nobody-s"))
             team.until_row(T1000, allocated=6, inqueue=0, requested=10)
             by_gang: dict[str, set[bool]] = {}
             for stored in team.pods():

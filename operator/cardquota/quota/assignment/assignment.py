@@ -156,7 +156,8 @@ class Assignment:
 
     def give_back(self, claim: Claim, number: int = 1) -> None:
         """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
-        for card in claim.cards:
+        # Those on a card that somebody is short of were there before: none was taken in there.
+        for card in sorted(claim.cards, key=self._short.__contains__):
             here = min(number, self._placements.at(card).get(claim, 0))
             if here:
                 self._placements.take(claim, card, here)
@@ -166,9 +167,13 @@ class Assignment:
         """Have as many as possible of equal claims that were taken in for a while, at most `most`,
         use this card and no other, while all others keep one of theirs; how many.
 
-        They are to be given back as claims for that card alone. Of a question only the first
-        `MOST_EXCHANGES` tries move others; beyond them those alone are found who have this card.
+        None, of a card that somebody is short of. They are to be given back as claims for that card
+        alone. Of a question only the first `MOST_EXCHANGES` tries move others; beyond them those
+        alone are found who have this card.
         """
+        self.settle()
+        if self._barred(card):
+            return 0
         one = Claim((card,), claim.amount)
         fixed = min(most, self._placements.at(card).get(claim, 0))
         self._placements.put(one, card, fixed)

@@ -358,3 +358,18 @@ def test_t3_nobody_waits_who_fits_whatever_comes_past_the_gate(seed: int) -> Non
         if dice.random() < 0.6:
             assert next_opening(ledger, "red") == with_nothing_noted(ledger, account)
             release(ledger)
+
+
+def test_t3_to_ask_moves_nobody_to_a_card_that_another_one_needs() -> None:
+    """One is over the quota with unequal amounts: a card that it could use takes nothing more. An
+    equal claim that stands there stays, however often is asked, and the next one gets the other.
+    """
+    past = [
+        unadmitted("p", 2, f"{H200}|{H800}"),
+        unadmitted("x", 3, f"{R4090}|{H200}"),
+    ]
+    new = a_request("new", 2, f"{H200}|{H800}").gated()
+    ledger = a_cluster(QUEUE.with_quota({H200: 2, H800: 2, R4090: 0}), *past, new)
+    for _ in range(3):
+        verdict = judge_release(ledger, ledger.pods["uid-new"])
+        assert (verdict.fits, verdict.cards) == (True, ((H800, 2),))

@@ -219,3 +219,19 @@ def test_e7_of_very_many_selectors_some_are_looked_at() -> None:
     release(ledger)
     found = cards_of(ledger, *(f"m{n}" for n in pools))
     assert found == [{H800: 1}] * MOST_SELECTORS + [{H200: 1}]
+
+
+def test_t3_no_member_gets_a_card_that_somebody_is_short_of() -> None:
+    """Though an equal claim stands there, of one who came past us before."""
+    other = "NVIDIA-A100"
+    past = [
+        a_pod("p").in_queue("red").naming(EITHER).asking_for(2),
+        a_pod("x").in_queue("red").naming(f"{other}|{H200}").asking_for(3),
+    ]
+    quota = a_queue("red").with_quota({H200: 2, H800: 2, R4090: 2, other: 1})
+    gang = a_gang(member("g0", 2, f"{H800}|{R4090}"), member("g1", 2, EITHER))
+    ledger = a_ledger(*CARDS, quota, *past, *gang)
+    for _ in range(2):
+        verdict, cards = judge_gang(ledger, members_of(ledger))
+        assert verdict.outcome is Outcome.FITS
+        assert cards == [((R4090, 2),), ((H800, 2),)]
