@@ -28,14 +28,14 @@ from aiohttp import web
 
 from builders.certificates import issue
 from cardquota.install.manifests import documents
-from cardquota.quota.vocabulary import GROUP, VERSION
+from cardquota.quota.vocabulary import API_GROUP, VERSION
 from cardquota.settings import Settings
 from cardquota_webhooks.server import serve
 from cardquota_webhooks.tls import server_context
 
 from . import big_cluster
 
-_OURS: Final = f"/apis/{GROUP}/{VERSION}"
+_OURS: Final = f"/apis/{API_GROUP}/{VERSION}"
 _WEBHOOKS: Final = "/apis/admissionregistration.k8s.io/v1"
 _BOOKMARK_BEFORE: Final = 2.0
 """Seconds before the end of a watch."""
@@ -184,7 +184,7 @@ def _merge(into: dict[str, Any], patch: dict[str, Any]) -> None:
 
 def _discovery() -> dict[str, dict[str, Any]]:
     """What Kopf looks at before it watches."""
-    served = {"groupVersion": f"{GROUP}/{VERSION}", "version": VERSION}
+    served = {"groupVersion": f"{API_GROUP}/{VERSION}", "version": VERSION}
     verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
     queue = {"name": "queues", "singularName": "queue", "kind": "Queue", "namespaced": False}
     resources = [{**queue, "verbs": verbs}, {**queue, "name": "queues/status", "verbs": verbs}]
@@ -194,11 +194,11 @@ def _discovery() -> dict[str, dict[str, Any]]:
         "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": []},
         "/apis": {
             "kind": "APIGroupList",
-            "groups": [{"name": GROUP, "versions": [served], "preferredVersion": served}],
+            "groups": [{"name": API_GROUP, "versions": [served], "preferredVersion": served}],
         },
         _OURS: {
             "kind": "APIResourceList",
-            "groupVersion": f"{GROUP}/{VERSION}",
+            "groupVersion": f"{API_GROUP}/{VERSION}",
             "resources": resources,
         },
     }

@@ -19,7 +19,7 @@ SHARED_NAMESPACE = "conformance-lab"
 """What it is called on a cluster, unless the case says more of it."""
 CASE_LABEL = "conformance"
 """On what a case creates in a namespace: whose it is."""
-_VOLCANO = f"{v.GROUP}/{v.VERSION}"
+_VOLCANO = f"{v.API_GROUP}/{v.VERSION}"
 _RUN_SECONDS = {"cardquota.dev/run-seconds": "3600"}
 """Pods of Jobs do not end while the test looks at them."""
 

@@ -14,7 +14,7 @@ from .case import Stage, Thing
 from .found import ADMITTED, DENIED, GATED, LET_BY, PodFound, pod_found
 from .patterns import says
 
-_VOLCANO = f"/apis/{v.GROUP}/{v.VERSION}"
+_VOLCANO = f"/apis/{v.API_GROUP}/{v.VERSION}"
 QUEUES = f"{_VOLCANO}/queues"
 KINDS = {
     "node": "/api/v1/nodes",

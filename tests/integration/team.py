@@ -23,7 +23,7 @@ from cardquota_dev.testing import Cluster, eventually
 from .asking import MERGE, Object, Reply, ask, credentials
 from .pod_watch import PodWatch
 
-_GROUP = f"/apis/{v.GROUP}/{v.VERSION}"
+_GROUP = f"/apis/{v.API_GROUP}/{v.VERSION}"
 QUEUES = f"{_GROUP}/queues"
 
 
@@ -143,7 +143,7 @@ class Team:
         kind = "Queue" if isinstance(thing, QueueBody) else "PodGroup"
         if kind == "PodGroup":
             meta["namespace"] = self.namespace
-        return {"apiVersion": f"{v.GROUP}/{v.VERSION}", "kind": kind, "spec": {}, **found}
+        return {"apiVersion": f"{v.API_GROUP}/{v.VERSION}", "kind": kind, "spec": {}, **found}
 
     def refused(self, thing: Body, *, tenant: bool = True) -> tuple[str, str]:
         """Create it with kubectl, as a person would; reason and text of the refusal."""

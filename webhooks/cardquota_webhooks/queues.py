@@ -37,7 +37,7 @@ class QueueReviews:
         """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""
         pods = sum(1 for record in self._ledger.pods.values() if record.queue == name)
         groups = sum(
-            1 for book in self._ledger.groups.values() if book.facts and book.facts.queue == name
+            1 for group in self._ledger.groups.values() if group.facts and group.facts.queue == name
         )
         return messages.queue_in_use(name, pods, groups) if pods or groups else ""
 

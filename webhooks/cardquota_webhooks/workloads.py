@@ -203,8 +203,8 @@ class WorkloadReviews:
 
     def _missing_of_gang(self, facts: PodFacts) -> int:
         """How many members the gang of these pods, if they have one, lacks to start."""
-        book = self._ledger.groups.get(facts.group) if facts.group else None
-        return max(0, book.missing) if book is not None and book.gang else 0
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        return max(0, group.missing) if group is not None and group.gang else 0
 
 
 def _pod_of(template: WorkloadTemplate, request: Request, defaults: PodDefaults) -> PodFacts:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cardquota.quota.vocabulary import GROUP, VERSION
+from cardquota.quota.vocabulary import API_GROUP, VERSION
 
 from .schema import structural
 from .wire import WireModel
@@ -49,16 +49,16 @@ class CustomResource:
     @property
     def file_name(self) -> str:
         """Where the CRD is committed, in `crds/`."""
-        return f"{GROUP}_{self.plural}.yaml"
+        return f"{API_GROUP}_{self.plural}.yaml"
 
     def definition(self) -> dict[str, Any]:
         """The CustomResourceDefinition."""
         return {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{self.plural}.{GROUP}"},
+            "metadata": {"name": f"{self.plural}.{API_GROUP}"},
             "spec": {
-                "group": GROUP,
+                "group": API_GROUP,
                 "names": {
                     "kind": self.kind,
                     "listKind": f"{self.kind}List",

@@ -1,13 +1,13 @@
 """The PodGroup: pods that start together or not at all. Volcano's object, field for field.
 
-As in Volcano the status has no door of its own (no status subresource): Volcano writes the phase
+As in Volcano the status has no subresource of its own: Volcano writes the phase
 with a plain update, which a subresource would drop without a word. So whoever writes the phase does
 it on the object itself, whichever of the two CRDs is installed.
 """
 
 from typing import Final
 
-from cardquota.quota.vocabulary import GROUP, VERSION
+from cardquota.quota.vocabulary import API_GROUP, VERSION
 
 from .condition import Time
 from .constraint import constrained, rule
@@ -82,7 +82,7 @@ class PodGroupStatus(WireModel):
 class PodGroup(WireModel):
     """Pods that start together or not at all."""
 
-    api_version: str = f"{GROUP}/{VERSION}"
+    api_version: str = f"{API_GROUP}/{VERSION}"
     kind: str = "PodGroup"
     metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupSpec = PodGroupSpec()

@@ -6,7 +6,7 @@ for field, so that objects move between the two without a change.
 
 from typing import Final
 
-from cardquota.quota.vocabulary import GROUP, VERSION
+from cardquota.quota.vocabulary import API_GROUP, VERSION
 
 from .constraint import constrained, rule
 from .custom_resource import Column, CustomResource
@@ -119,7 +119,7 @@ class QueueSpec(WireModel):
 class Queue(WireModel):
     """A tenant's quota: how much of which cards, and of cpu and memory, its pods may hold."""
 
-    api_version: str = f"{GROUP}/{VERSION}"
+    api_version: str = f"{API_GROUP}/{VERSION}"
     kind: str = "Queue"
     metadata: ObjectMeta = ObjectMeta()
     spec: QueueSpec = QueueSpec()

@@ -16,13 +16,13 @@ def pod_reference(facts: PodFacts) -> ObjectReference:
 def group_reference(facts: GroupFacts) -> ObjectReference:
     """The pod group an event is about."""
     return ObjectReference(
-        "PodGroup", f"{v.GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
+        "PodGroup", f"{v.API_GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
     )
 
 
 def queue_reference(facts: QueueFacts) -> ObjectReference:
     """The queue an event is about."""
-    return ObjectReference("Queue", f"{v.GROUP}/{v.VERSION}", "", facts.name, facts.uid)
+    return ObjectReference("Queue", f"{v.API_GROUP}/{v.VERSION}", "", facts.name, facts.uid)
 
 
 def namespace_reference(facts: NamespaceFacts) -> ObjectReference:

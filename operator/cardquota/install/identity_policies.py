@@ -11,7 +11,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ..quota.vocabulary import GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
+from ..quota.vocabulary import API_GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
 from ..settings import Settings
 from .cel import same, same_but, user_is
 from .namespaces import own
@@ -74,7 +74,7 @@ def groups_account(settings: Settings) -> Clause:
 def queues_account(settings: Settings) -> AdmissionPolicy:
     """The operator changes of a queue only the numbers it publishes."""
     clause = _nothing_but("queue", settings, (), (STATUS,))
-    return joined("queues", Rule("queues", (), GROUP, VERSION), [clause])
+    return joined("queues", Rule("queues", (), API_GROUP, VERSION), [clause])
 
 
 def _nothing_but(

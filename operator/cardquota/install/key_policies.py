@@ -11,8 +11,8 @@
 from typing import Final
 
 from ..quota.vocabulary import (
+    API_GROUP,
     FIXED_ONCE_OPEN,
-    GROUP,
     GROUP_NAME,
     LEASE,
     OURS_ON_PODS,
@@ -32,7 +32,7 @@ Volcano's controllers write the group of a pod after its creation, and its sched
 annotations of the pod in the Binding. A constant: no setting names others yet.
 """
 
-GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), GROUP, VERSION)
+GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
 
 
 def keys(settings: Settings) -> Clause:

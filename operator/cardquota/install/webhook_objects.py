@@ -10,7 +10,7 @@ The CA bundle is left out: the operator maintains it.
 
 from typing import Any, Final
 
-from ..quota.vocabulary import CHARGED_QUEUE, GROUP, STATUS, VERSION
+from ..quota.vocabulary import API_GROUP, CHARGED_QUEUE, STATUS, VERSION
 from ..settings import InstallationMode, Settings
 from .cel import annotation, any_of, gated, same_but
 from .gate_setting import gate_is_set_by_policy
@@ -172,7 +172,7 @@ def _queues(settings: Settings) -> dict[str, Any]:
         "queues",
         settings,
         path=VALIDATE,
-        rule=_rule(GROUP, VERSION, "queues", ["CREATE", "UPDATE", "DELETE"], "Cluster"),
+        rule=_rule(API_GROUP, VERSION, "queues", ["CREATE", "UPDATE", "DELETE"], "Cluster"),
         # Beside Volcano the numbers we publish stand in an annotation: those writes, like
         # writes of status and finalizers, are nothing to ask ourselves about.
         conditions={"spec-or-annotations-changed": changed},

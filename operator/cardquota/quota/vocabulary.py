@@ -56,7 +56,7 @@ HANDOVER: Final = "volcano.sh/card.handover"
 OPERATOR_NAMESPACE: Final = "cardquota-system"
 SERVICE_ACCOUNT: Final = "cardquota"
 
-GROUP: Final = "scheduling.volcano.sh"
+API_GROUP: Final = "scheduling.volcano.sh"
 VERSION: Final = "v1beta1"
 
 CPU: Final = "cpu"

@@ -25,8 +25,8 @@ PATHS = {
     "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "limitranges": "/api/v1/namespaces/{}/limitranges",
     "runtimeclasses": "/apis/node.k8s.io/v1/runtimeclasses",
-    "queues": f"/apis/{v.GROUP}/{v.VERSION}/queues",
-    "podgroups": f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{{}}/podgroups",
+    "queues": f"/apis/{v.API_GROUP}/{v.VERSION}/queues",
+    "podgroups": f"/apis/{v.API_GROUP}/{v.VERSION}/namespaces/{{}}/podgroups",
 }
 KINDS = {"queues": "Queue", "podgroups": "PodGroup"}
 
@@ -72,7 +72,7 @@ def written(team: Team, poison: Poison, number: int) -> Iterator[Reply]:
     body = json.loads(text.replace('"itself"', json.dumps(name)))
     body.setdefault("metadata", {})["name"] = name
     if poison.kind in KINDS:
-        body.update(apiVersion=f"{v.GROUP}/{v.VERSION}", kind=KINDS[poison.kind])
+        body.update(apiVersion=f"{v.API_GROUP}/{v.VERSION}", kind=KINDS[poison.kind])
     reply = ask(team.cluster, "POST", path, body)
     try:
         yield reply

@@ -190,7 +190,7 @@ def test_who_may_not_list_queues_sees_no_quotas_and_is_told_so(team: Team, tmp_p
 
 @pytest.mark.slow
 def test_who_may_not_list_nodes_is_told_in_one_line(team: Team, tmp_path: Path) -> None:
-    with somebody_who_may(team, tmp_path, v.GROUP, "queues") as kubeconfig:
+    with somebody_who_may(team, tmp_path, v.API_GROUP, "queues") as kubeconfig:
         done = run(*CARDS, "--kubeconfig", kubeconfig)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith("cardquota: cannot list nodes: 403 Forbidden: nodes is forbidden")

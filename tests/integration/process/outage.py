@@ -62,7 +62,7 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
 def answered(cluster: Cluster) -> bool:
     """Whether a quota that makes no sense is refused by our webhook, and not for want of one."""
     queue = {
-        "apiVersion": f"{v.GROUP}/{v.VERSION}",
+        "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
         "kind": "Queue",
         "metadata": {"name": "is-anybody-there", "annotations": {v.QUOTA: "no mapping"}},
         "spec": {},

@@ -1,4 +1,4 @@
-"""Which cards a cluster has, by the operator's own books: nodes and queues go in, a list comes out.
+"""Which cards a cluster has, by the operator's own state: nodes and queues in, a list out.
 
 Guarantees: what is counted, by which resource name, and what is not counted and why is what an
 operator finds that starts now with the same configuration (D1-D9, Q3, Q4). No I/O.

@@ -15,7 +15,7 @@ from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
-from ...quota.vocabulary import GROUP, VERSION
+from ...quota.vocabulary import API_GROUP, VERSION
 from .. import sentences
 from ..files.inventory import sort_documents
 from ..files.yaml_files import read_files
@@ -30,10 +30,10 @@ _CLASSES: Final = tuple(
 _COUNTED: Final = (
     ("", "Node"),
     ("", "Namespace"),
-    (GROUP, "Queue"),
+    (API_GROUP, "Queue"),
     ("resource.k8s.io", "DeviceClass"),
 )
-_QUEUES: Final = f"/apis/{GROUP}/{VERSION}/queues"
+_QUEUES: Final = f"/apis/{API_GROUP}/{VERSION}/queues"
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 

@@ -20,7 +20,7 @@ from ...quota.objects.pod_group import PodGroup
 from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
-from ...quota.vocabulary import GROUP
+from ...quota.vocabulary import API_GROUP
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
 from .yaml_files import Document, YamlFileError
@@ -71,8 +71,8 @@ _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("", "LimitRange"): LimitRange,
     ("", "Node"): Node,
     ("", "Namespace"): Namespace,
-    (GROUP, "Queue"): Queue,
-    (GROUP, "PodGroup"): PodGroup,
+    (API_GROUP, "Queue"): Queue,
+    (API_GROUP, "PodGroup"): PodGroup,
     ("", "Pod"): Pod,
     ("apps", "Deployment"): Replicated,
     ("apps", "ReplicaSet"): Replicated,

@@ -181,5 +181,5 @@ def _registry(
             writer.see(name, dict(status), uid or "")
 
     kopf.on.login(registry=registry)(login)
-    kopf.on.event(v.GROUP, v.VERSION, "queues", registry=registry)(seen)
+    kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(seen)
     return registry

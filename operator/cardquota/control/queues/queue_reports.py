@@ -71,8 +71,8 @@ class QueueReports:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for book in (self._due, self._resting, self._rested_at):
-            book.clear()
+        for names in (self._due, self._resting, self._rested_at):
+            names.clear()
 
     def _call_later(self) -> None:
         if not self._due and not self._rested_at:

@@ -31,7 +31,7 @@ _LONGEST: Final = 60.0
 """Seconds between two tries of a write that fails again and again."""
 _TURN: Final = 0.05
 """Seconds between two writes that tell of other queues' quotas alone."""
-_PATH: Final = f"/apis/{v.GROUP}/{v.VERSION}/queues"
+_PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 
 
 class Applier(Protocol):
@@ -176,7 +176,7 @@ class StatusWriter:
 
     async def _apply(self, entry: _Entry, report: QueueReport, wanted: dict[str, Any]) -> None:
         body = {
-            "apiVersion": f"{v.GROUP}/{v.VERSION}",
+            "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
             "kind": "Queue",
             "metadata": {"name": report.name, "uid": report.uid},
             "status": wanted,

@@ -166,8 +166,8 @@ class GangStart:
         """
         while len(members.charged) < members.number:
             await asyncio.sleep(0)
-            book = self._ledger.groups.get(key)
-            if book is None or book.reservation is not reservation:
+            group = self._ledger.groups.get(key)
+            if group is None or group.reservation is not reservation:
                 return False
             for pod in islice(members.others, AT_A_TIME):
                 facts, stamp, _ = pod

@@ -409,8 +409,8 @@ class GateReleaser:
         self._timeouts.end(group, begun, start=start is not None)
         if start is not None:
             start.end()
-        book = self._ledger.groups.get(group)
-        if book is not None and book.reservation is not None:
+        state = self._ledger.groups.get(group)
+        if state is not None and state.reservation is not None:
             self._background.look_again(group)  # what was put off meanwhile
 
     def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:

@@ -114,19 +114,19 @@ class PodGroupWriter:
         whether there is nothing left to do until the group or its members change, or that has
         ended. `objected` is told why, if somebody does not let a reservation be taken away.
         """
-        book = self._ledger.groups.get(key)
-        if book is None or book.facts is None or book.assumed is not None:
+        group = self._ledger.groups.get(key)
+        if group is None or group.facts is None or group.assumed is not None:
             return True
-        facts = book.facts
+        facts = group.facts
         over = facts.reservation is not None and (
-            expired or reservation_over(book, opening=opening)
+            expired or reservation_over(group, opening=opening)
         )
-        phase = phase_of(book, reserved=book.reservation is not None and not over)
-        stale = self._phases and (facts.phase != phase or facts.running != book.bound)
+        phase = phase_of(group, reserved=group.reservation is not None and not over)
+        stale = self._phases and (facts.phase != phase or facts.running != group.bound)
         if not over and not stale:
             return True
         reservation = None if over else facts.reservation
-        body = self._body(facts, reservation, phase, running=book.bound)
+        body = self._body(facts, reservation, phase, running=group.bound)
         try:
             await self._later.patch(_path(facts), body)
         except ApiError as error:
@@ -203,24 +203,24 @@ def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
         unsure(error.message)
 
 
-def reservation_over(book: PodGroupState, *, opening: bool = False) -> bool:
+def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
     """A reservation ends when the minimum is bound, when no member is left, and when the group has
     another queue: there it serves nobody (T2). Then it stays while gates are `opening` that were
     judged with it.
     """
-    if book.facts is None or book.facts.reservation is None:
+    if group.facts is None or group.facts.reservation is None:
         return False
-    complete = book.bound + len(book.succeeded) >= book.minimum
-    return complete or not book.members or (book.reserved_elsewhere and not opening)
+    complete = group.bound + len(group.succeeded) >= group.minimum
+    return complete or not group.members or (group.reserved_elsewhere and not opening)
 
 
-def phase_of(book: PodGroupState, *, reserved: bool) -> v.GroupPhase:
+def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
     """The phase that people see. `reserved`: whether its reservation goes on."""
-    done = len(book.succeeded)
-    if book.bound + done >= max(1, book.minimum):
-        return v.GroupPhase.RUNNING if book.members else v.GroupPhase.COMPLETED
+    done = len(group.succeeded)
+    if group.bound + done >= max(1, group.minimum):
+        return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
     return v.GroupPhase.INQUEUE if reserved else v.GroupPhase.PENDING
 
 
 def _path(facts: GroupFacts) -> str:
-    return f"/apis/{v.GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"
+    return f"/apis/{v.API_GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"

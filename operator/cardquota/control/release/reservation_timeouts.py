@@ -55,16 +55,16 @@ class ReservationTimeouts:
     def __len__(self) -> int:
         return len(self._running)
 
-    def look(self, key: str, book: PodGroupState | None) -> None:
+    def look(self, key: str, group: PodGroupState | None) -> None:
         """A group was made, changed or deleted, or is about to be started."""
         if self._stopped:
             return
-        facts = book.facts if book is not None else None
-        reservation = book.reservation if book is not None else None
+        facts = group.facts if group is not None else None
+        reservation = group.reservation if group is not None else None
         running = self._running.get(key)
         if running is not None:
             if facts is not None and (running.uid, running.reservation) == (facts.uid, reservation):
-                self._look_where(key, running, moved=book is not None and book.reserved_elsewhere)
+                self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
                 return
             if running.timer is not None:
                 running.timer.cancel()
@@ -72,7 +72,7 @@ class ReservationTimeouts:
         if facts is not None and reservation is not None:
             timer = None if key in self._starting else self._timer(key)
             running = self._running[key] = _Running(facts.uid, reservation, timer)
-            self._look_where(key, running, moved=book is not None and book.reserved_elsewhere)
+            self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
 
     def over(self, key: str) -> bool:
         """Whether the time of a group's present reservation is over: it is to be taken away."""
@@ -118,9 +118,9 @@ class ReservationTimeouts:
             self._begin_anew(key)
         self._expire(key)
 
-    def give_up(self, key: str, book: PodGroupState) -> None:
+    def give_up(self, key: str, group: PodGroupState) -> None:
         """Nothing of the gang could be started: do not wait for the end of its time."""
-        self.look(key, book)
+        self.look(key, group)
         running = self._running.get(key)
         if running is not None:
             running.told = True

@@ -140,8 +140,8 @@ class WaitReports:
                 verdict = verdicts[pod_class] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
                 self._record(verdict, record)
-                book = self._ledger.groups.get(record.facts.group)
-                self._record_gang(verdict, book if book is not None and book.gang else None)
+                group = self._ledger.groups.get(record.facts.group)
+                self._record_gang(verdict, group if group is not None and group.gang else None)
         return bool(due)
 
     def _record(self, verdict: Verdict, record: PodRecord) -> None:

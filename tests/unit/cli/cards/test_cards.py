@@ -14,7 +14,7 @@ from builders.node import NodeBody
 from cardquota import __version__
 from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
-from cardquota.quota.vocabulary import GROUP, VERSION
+from cardquota.quota.vocabulary import API_GROUP, VERSION
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = ROOT / "docs" / "install.md"
@@ -34,7 +34,7 @@ def written(tmp_path: Path) -> Written:
         bodies = []
         for thing in things:
             is_node = isinstance(thing, NodeBody)
-            kind, version = ("Node", "v1") if is_node else ("Queue", f"{GROUP}/{VERSION}")
+            kind, version = ("Node", "v1") if is_node else ("Queue", f"{API_GROUP}/{VERSION}")
             bodies.append(json.dumps({"apiVersion": version, "kind": kind, **thing.body}))
         path.write_text("\n---\n".join(bodies))
         return str(path)

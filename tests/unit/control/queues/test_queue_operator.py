@@ -21,7 +21,7 @@ from cardquota.quota.reports.queue_report import QueueReport, report
 
 from ..fakes import until
 
-GROUP_VERSION = f"{v.GROUP}/{v.VERSION}"
+GROUP_VERSION = f"{v.API_GROUP}/{v.VERSION}"
 QUEUES = {
     "name": "queues",
     "singularName": "queue",
@@ -36,7 +36,7 @@ DISCOVERY = {
     "/apis": {
         "groups": [
             {
-                "name": v.GROUP,
+                "name": v.API_GROUP,
                 "versions": [{"groupVersion": GROUP_VERSION, "version": v.VERSION}],
                 "preferredVersion": {"groupVersion": GROUP_VERSION, "version": v.VERSION},
             }
