@@ -1,6 +1,6 @@
 """How one pod is read, charged and indexed, and which pods an event about something else changes.
 
-`_charge` and `_uncharge` are inverse: whatever changes of a pod is changed between the two.
+`_charge` and `_uncharge` are inverse. To change a pod is to uncharge it, change it, and charge it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
