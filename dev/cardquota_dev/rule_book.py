@@ -7,7 +7,7 @@ test's name (`test_e2_...`), or a section's (`section 6`). Exits 1 if something 
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -99,7 +99,7 @@ def _files() -> Iterator[Path]:
                 yield file
 
 
-def main(_: Sequence[str] | None = None) -> int:
+def main() -> int:
     """The command; returns its exit status."""
     book = read_book(BOOK.read_text(encoding="utf-8"))
     cited = [one for file in _files() for one in citations(file, file.read_text(encoding="utf-8"))]

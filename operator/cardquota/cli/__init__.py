@@ -1,4 +1,4 @@
-"""The command line: puts the house together. Nothing imports this package."""
+"""The command line: the commands and their options, a folder each. Nothing imports this package."""
 
 
 def main() -> None:
