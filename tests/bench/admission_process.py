@@ -21,9 +21,10 @@ from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
@@ -79,7 +80,7 @@ async def no_queue(_: str) -> bool:
     return False
 
 
-async def _main(port: int, certificate: bytes, key: bytes) -> None:
+async def _main(port: int, certificate: bytes, key: bytes, selector: TimedSelector) -> None:
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
     workloads = WorkloadReviews(held, settings, notifier, no_queue)
@@ -87,7 +88,7 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
     server = AdmissionServer(pods, resizes, QueueReviews(held), workloads, metrics, audit=False)
     tls = server_context(certificate, key)
     runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
-    spare_what_stays()  # as the operator does once it knows the cluster
+    GarbageCollector(selector).start()  # as the operator does once it knows the cluster
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await runner.cleanup()
@@ -95,4 +96,6 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
 
 if __name__ == "__main__":
     pair = [Path(name).read_bytes() for name in sys.argv[2:4]]
-    asyncio.run(_main(int(sys.argv[1]), *pair))
+    selector = TimedSelector()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+        runner.run(_main(int(sys.argv[1]), pair[0], pair[1], selector))

@@ -28,7 +28,7 @@ from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
 
 from .figure import Figure, Report
@@ -162,7 +162,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
     setattr(leadership, "QueueOperator", _Operator)  # noqa: B010
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
-    spare_what_stays()  # as the real process does when it has synced
+    GarbageCollector(selector).start()  # as the real process does when it has synced
     server, notifier = _Server(), ChangeNotifier()
     recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
     failures: list[BaseException] = []

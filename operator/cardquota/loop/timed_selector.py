@@ -31,6 +31,9 @@ class TimedSelector(selectors.DefaultSelector):
         self.on_stretch: Callable[[float], None] = _nobody
         """Called with the seconds of each stretch of at least LEAST, when it is over; must be
         quick."""
+        self.on_work: Callable[[float], None] = _nobody
+        """Called with the seconds of every stretch before it is over: what it does is part of it.
+        """
         self.began = clock()
         """When the stretch began that runs now, or ran last."""
         self.waiting = True
@@ -39,6 +42,9 @@ class TimedSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As every selector."""
         asked = self._clock()
+        if not self.waiting:
+            self.on_work(asked - self.began)
+            asked = self._clock()
         if asked - self.began >= LEAST and not self.waiting:
             self.on_stretch(asked - self.began)
             asked = self._clock()

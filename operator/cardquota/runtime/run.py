@@ -40,7 +40,7 @@ from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
-from .garbage import spare_what_stays
+from .garbage import GarbageCollector
 from .logs import configure
 from .probes import Probes
 
@@ -97,6 +97,7 @@ class Operator:
         self._client = client
         self._metrics = Metrics()
         self._loop_watch = LoopWatch(selector, self._metrics)
+        self._garbage = GarbageCollector(selector)
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
@@ -217,7 +218,7 @@ class Operator:
     async def _opened(self) -> None:
         for reflector in self._reflectors:
             await reflector.wait_synced()
-        spare_what_stays()
+        self._garbage.start()
         # Until here nobody waits for us, and to read a large cluster takes what it takes.
         self._loop_watch.start()
         self._probes.serving = True
