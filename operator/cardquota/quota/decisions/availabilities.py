@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
-from ..ledger.ledger_view import LedgerView
+from ..ledger.ledger_state import LedgerView
 from ..nodes.free_cards import ByTaints, FreeOn, Rows, TaintGroup
 from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts

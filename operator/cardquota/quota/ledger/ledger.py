@@ -25,7 +25,7 @@ from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from .account import Account
 from .group_facts import GroupFacts, NamespaceFacts
-from .ledger_decisions import LedgerDecisions
+from .release_decisions import LedgerDecisions
 from .pod_group_state import PodGroupState
 from .queue_facts import QueueFacts
 

@@ -20,7 +20,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Charge, Reservation, Stamp, canonical
 from ..vocabulary import CPU, MEMORY, Mode, Policy
 from .account import OUTSIDE, Account
-from .ledger_view import LedgerView
+from .ledger_state import LedgerView
 from .pod_group_state import PodGroupState
 
 _USUAL: Final = KIB

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from ..stamp import Charge, Reservation, Stamp
-from .ledger_charges import LedgerCharges
+from .charges import LedgerCharges
 from .pod_group_state import PodGroupState
 
 
