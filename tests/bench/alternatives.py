@@ -107,7 +107,7 @@ def _decide(ledger: Ledger) -> None:
     for found in openings(ledger, "q0"):
         if isinstance(found, Opening):
             for record, cards in found.pods:
-                ledger.assume(record.facts.uid, Stamp("q0", cards, "term"))
+                ledger.decisions.assume(record.facts.uid, Stamp("q0", cards, "term"))
 
 
 def _pod(name: str, cards: str) -> PodBody:

@@ -78,9 +78,9 @@ def _decide(ledger: Ledger) -> None:
             if isinstance(found, Refusal):
                 continue
             if found.gang is not None:
-                ledger.reserve(found.gang.key, found.queue, "term", found.asked)
+                ledger.decisions.reserve(found.gang.key, found.queue, "term", found.asked)
             for record, cards in found.pods:
-                ledger.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
+                ledger.decisions.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
     ledger.dirty.take_pending()
 
 

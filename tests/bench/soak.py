@@ -61,7 +61,7 @@ def run(report: Report) -> None:
             if its.group:
                 revision += 1
                 groups.deleted(its.group_line(old, revision))
-        ledger.rest()  # as a replica that does not lead
+        ledger.decisions.rest()  # as a replica that does not lead
         selector.on_work((now := time.perf_counter()) - worked)
         worked = now
         if number == LIVES // 5:

@@ -81,7 +81,7 @@ class World(Replica):
 
     def settle(self) -> None:
         """What is there stays: nothing of it is news, and the collector looks at it no more."""
-        self.ledger.rest()
+        self.ledger.decisions.rest()
         self._garbage.start()
 
     def _pods_of(self, pod: PodBody, number: int, queues: int) -> None:

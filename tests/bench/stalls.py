@@ -219,7 +219,7 @@ async def _terms(figures: _Figures, where: str) -> None:
 
     await figures.take(f"take-over, {where}", take_over)
     await figures.take(f"all queues reported, {where}", world.leadership._report_all)
-    await figures.take(f"what is decided was seen, {where}", world.ledger.decisions_seen)
+    await figures.take(f"what is decided was seen, {where}", world.ledger.decisions.all_seen)
     await figures.take(f"a term ends, {where}", world.follow)
 
 

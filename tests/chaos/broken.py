@@ -87,9 +87,9 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
         except (ApiError, OutcomeUnknown):
             pod = None
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:
-            self._ledger.confirm(facts.uid, stamp, int(pod.metadata.resource_version))
+            self._ledger.decisions.confirm(facts.uid, stamp, int(pod.metadata.resource_version))
             return Opened.YES
-        self._ledger.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
         return Opened.NO
 
     breaker.replace(GateOpener, "settle", settle)
@@ -106,14 +106,14 @@ def _charged_after(breaker: Breaker) -> None:
     send, opened = GateReleaser._send, GateOpener.open
 
     def send_uncharged(self: Any, pod: tuple[PodFacts, Stamp, str], slot: Any) -> Any:
-        self._ledger.retract(pod[0].uid, pod[1], hold_back=True)
+        self._ledger.decisions.retract(pod[0].uid, pod[1], hold_back=True)
         return send(self, pod, slot)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
         answer = await opened(self, facts, stamp, resource)
         record = self._ledger.pods.get(facts.uid)
         if answer is Opened.YES and record is not None and record.gated:
-            self._ledger.assume(facts.uid, stamp)
+            self._ledger.decisions.assume(facts.uid, stamp)
         return answer
 
     breaker.replace(GateReleaser, "_send", send_uncharged)

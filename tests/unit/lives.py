@@ -105,11 +105,11 @@ def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
     def release(uid: str) -> None:
         account = ledger.pods[uid].queue
         stamp = Stamp(account, ((H200, 1),), "term")
-        ledger.assume(uid, stamp)
+        ledger.decisions.assume(uid, stamp)
         if number % 3 == 0:
-            ledger.confirm(uid, stamp, 10**9)
+            ledger.decisions.confirm(uid, stamp, 10**9)
         elif number % 3 == 1:
-            ledger.retract(uid, stamp, hold_back=True)
+            ledger.decisions.retract(uid, stamp, hold_back=True)
 
     return release
 

@@ -40,11 +40,11 @@ def test_nothing_is_left_of_thousands_of_lives_in_ledger_and_watches() -> None:
     ledger = a_ledger(*CARDS, default_queue="shared")
     feed = Feed(ledger)
     a_life_of_everything(feed, 0, through_the_gate(ledger, 0))
-    ledger.rest()
+    ledger.decisions.rest()
     before = containers(ledger, feed)
     for number in range(1, LIVES):
         a_life_of_everything(feed, number, through_the_gate(ledger, number))
-    ledger.rest()
+    ledger.decisions.rest()
     assert_nothing_grew(before, containers(ledger, feed))
     assert feed.undecodable == {"pods": 3}
     assert not list(ledger.accounts())
@@ -56,12 +56,12 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
-    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger._unstamped._by_device"} <= before.keys()
+    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.unstamped._by_device"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
         lambda: ledger.dirty._unadmitted.add("uid"),
-        lambda: ledger._account("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
-        lambda: ledger._group("team/gang").succeeded.add("uid"),
+        lambda: ledger.account_for("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
+        lambda: ledger.group_for("team/gang").succeeded.add("uid"),
     ]
     for leave_behind in places:
         leave_behind()
@@ -74,7 +74,7 @@ def test_a_replica_that_never_leads_forgets_its_news_at_every_notification() -> 
     """As `Leadership` does while there is no term."""
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
-    feed.notifier.listen(ledger.rest)
+    feed.notifier.listen(ledger.decisions.rest)
     before = containers(ledger.dirty, ledger.nodes)
     a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
     # One for each node that there was at once.
@@ -240,5 +240,5 @@ def test_nothing_is_left_of_succeeded_pods_that_changed_their_group() -> None:
         for revision, group in enumerate((f"first-{number}", f"second-{number}"), 2):
             ledger.pod_seen(ended.in_group(group).at_revision(revision).facts())
         ledger.pod_gone(ended.uid)
-    ledger.rest()
+    ledger.decisions.rest()
     assert_nothing_grew(before, containers(ledger))

@@ -7,7 +7,7 @@ about by dry run, again and again. What it takes to decode one goes by the numbe
 import msgspec
 
 from cardquota.quota import messages
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import BODY, ELEMENTS, elements_of
 from cardquota.quota.vocabulary import Mode, Reason
 
@@ -19,7 +19,7 @@ def is_large(request: Request) -> bool:
     return bool(too_large(request))
 
 
-def answer_to_large(request: Request, ledger: Ledger) -> AdmissionResponse | None:
+def answer_to_large(request: Request, ledger: LedgerReader) -> AdmissionResponse | None:
     """The answer to a review of an object that is too large; None: it is not.
 
     Refused where rules are enforced; a word elsewhere.

@@ -22,7 +22,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
@@ -50,7 +50,7 @@ class PodReviews:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: LedgerReader,
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,

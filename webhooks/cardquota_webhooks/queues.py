@@ -5,7 +5,7 @@ deleted (Q8).
 import msgspec
 
 from cardquota.quota import messages
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_about
 from cardquota.quota.objects.queue import Queue
 
@@ -18,7 +18,7 @@ _DECODER = msgspec.json.Decoder(Queue)
 class QueueReviews:
     """Answers reviews of queues; a pure function of the request and the ledger's view."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
 
     async def validate(self, request: Request) -> AdmissionResponse:

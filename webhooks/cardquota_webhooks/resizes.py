@@ -11,7 +11,7 @@ import msgspec
 from cardquota.quota import messages
 from cardquota.quota.decisions.resize import judge_resize
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.vocabulary import Mode, Policy
@@ -25,7 +25,7 @@ _DECODER = msgspec.json.Decoder(Pod)
 class ResizeReviews:
     """Answers reviews of `pods/resize` from the ledger's view, on any replica."""
 
-    def __init__(self, ledger: Ledger, known: Callable[[], bool]) -> None:
+    def __init__(self, ledger: LedgerReader, known: Callable[[], bool]) -> None:
         """`known`: whether the cluster was read, and not too long ago for a no."""
         self._ledger = ledger
         self._known = known

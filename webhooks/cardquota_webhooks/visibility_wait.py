@@ -6,7 +6,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_on_its_way
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
@@ -22,7 +22,7 @@ class VisibilityWait:
     """
 
     def __init__(
-        self, ledger: Ledger, settings: Settings, notifier: ChangeNotifier, exists: Exists
+        self, ledger: LedgerReader, settings: Settings, notifier: ChangeNotifier, exists: Exists
     ) -> None:
         self._ledger = ledger
         self._settings = settings

@@ -27,8 +27,8 @@ from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.account import Account
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.account_reader import AccountReader
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
@@ -76,7 +76,7 @@ class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
     def __init__(
-        self, ledger: Ledger, settings: Settings, notifier: ChangeNotifier, exists: Exists
+        self, ledger: LedgerReader, settings: Settings, notifier: ChangeNotifier, exists: Exists
     ) -> None:
         self._ledger = ledger
         self._require_queue = settings.require_queue
@@ -227,7 +227,7 @@ def _stored(body: bytes) -> StoredWorkload | None:
 
 def _needed_to_begin(
     request: Request,
-    account: Account,
+    account: AccountReader,
     pods: PodRequest,
     asked: int,
     own: WorkloadUsage,

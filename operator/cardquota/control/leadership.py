@@ -117,7 +117,7 @@ class Leadership:
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor has to have seen, once that holds all that we wrote."""
-        if not await self._notifier.wait_for(self._ledger.decisions_seen(), _OWN_WRITES):
+        if not await self._notifier.wait_for(self._ledger.decisions.all_seen(), _OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
@@ -197,7 +197,7 @@ class Leadership:
     def _ledger_changed(self) -> None:
         """Wake the releaser, or forget what only a leader needs."""
         if self._releaser is None:
-            self._ledger.rest()
+            self._ledger.decisions.rest()
             return
         self._releaser.wake()
         self._flush_later()

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from ..cluster.watch.reflector import Reflector
 from ..control.queues.queue_metrics import refresh
 from ..metrics import Metrics
-from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.ledger_reader import LedgerReader
 
 
 class Probes:
@@ -18,7 +18,7 @@ class Probes:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: LedgerReader,
         metrics: Metrics,
         reflectors: Sequence[Reflector[Any]],
         term: Callable[[], str | None],

@@ -32,7 +32,7 @@ def phantom_reservation() -> int:
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 3}), group, *held, more)
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
-    ledger.reserve("team/gang", "red", "t", found.asked)
+    ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     account = ledger.account("red")
     return account.row(H200).charged if account else 0
 

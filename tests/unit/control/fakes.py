@@ -197,7 +197,7 @@ def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFac
     """Charge a gated pod, as the releaser does before it asks for its gate to be opened."""
     facts = ledger.pods[pod.uid].facts
     stamp = Stamp("queue", tuple(sorted(cards.items())), TERM)
-    ledger.assume(pod.uid, stamp)
+    ledger.decisions.assume(pod.uid, stamp)
     return facts, stamp
 
 

@@ -150,9 +150,9 @@ def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:
                 refused |= {record.facts.uid: words for record in found.pods}
                 continue
             if found.gang is not None:
-                ledger.reserve(found.gang.key, queue, "t", found.asked)
+                ledger.decisions.reserve(found.gang.key, queue, "t", found.asked)
             for record, cards in found.pods:
-                ledger.assume(record.facts.uid, Stamp(queue, cards, "t"))
+                ledger.decisions.assume(record.facts.uid, Stamp(queue, cards, "t"))
             pods = [(record.facts.uid, cards) for record, cards in found.pods]
             opened.append((queue, pods, found.asked))
     assert drift(ledger) == {}

@@ -31,10 +31,10 @@ def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[R
             continue
         if found.gang is not None:
             key = found.gang.key
-            reservation = ledger.reserve(key, found.queue, "t", found.asked)
-            ledger.confirm_reservation(key, reservation, 1)
+            reservation = ledger.decisions.reserve(key, found.queue, "t", found.asked)
+            ledger.decisions.confirm_reservation(key, reservation, 1)
         for record, cards in found.pods:
-            ledger.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
+            ledger.decisions.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
         opened.append([record.facts.name for record, _ in found.pods])
     return opened, refusals
 
@@ -43,7 +43,7 @@ def retract(ledger: Ledger, name: str, *, hold_back: bool = False) -> None:
     """The gate of a pod that was charged was not opened."""
     stamp = ledger.pods[f"uid-{name}"].assumed
     assert stamp is not None
-    ledger.retract(f"uid-{name}", stamp, hold_back=hold_back)
+    ledger.decisions.retract(f"uid-{name}", stamp, hold_back=hold_back)
 
 
 def names(refusals: list[Refusal]) -> list[list[str]]:

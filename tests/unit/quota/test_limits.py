@@ -312,8 +312,7 @@ def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_kn
     see(ledger, a_node("n").with_cards(H200, 8))
     assert account.row(H200).inqueue == 2
     ledger.pod_gone(pod.uid)
-    assert not ledger._unstamped._by_device
-    assert not ledger._unstamped._of_many
+    assert not ledger.unstamped.size
 
 
 def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:

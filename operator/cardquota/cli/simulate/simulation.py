@@ -220,9 +220,11 @@ class Simulation:
         }
         gang, reservation = opening.gang, None
         if gang is not None:
-            reservation = self.ledger.reserve(gang.key, opening.queue, _TERM, opening.asked)
+            reservation = self.ledger.decisions.reserve(
+                gang.key, opening.queue, _TERM, opening.asked
+            )
         for uid, stamp in stamps.items():
-            self.ledger.assume(uid, stamp)
+            self.ledger.decisions.assume(uid, stamp)
         if gang is not None and reservation is not None:
             self._cluster.write_reservation(gang.key, reservation)
         for uid, stamp in stamps.items():

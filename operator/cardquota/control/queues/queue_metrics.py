@@ -5,8 +5,10 @@ from typing import Final
 
 from ...loop.time_slice import TimeSlice, in_slices
 from ...metrics import Metrics
-from ...quota.ledger.account import OUTSIDE, Account, Row, sum_of
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.account import OUTSIDE
+from ...quota.ledger.account_reader import AccountReader
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.ledger.row import Row, sum_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.queue_report import deserved
@@ -22,7 +24,7 @@ has: users name what they like, and each name would be a series of its own for e
 and no card can be called so."""
 
 
-async def refresh(ledger: Ledger, metrics: Metrics) -> None:
+async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
     """Show all numbers of queues and cards. Costs O(rows), a few us each, in slices: those of one
     queue are of one moment.
     """
@@ -44,11 +46,11 @@ async def refresh(ledger: Ledger, metrics: Metrics) -> None:
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
 
 
-def _label_of(ledger: Ledger, card: str) -> str:
+def _label_of(ledger: LedgerReader, card: str) -> str:
     return card if ledger.is_known(card) else UNKNOWN
 
 
-def _cards(ledger: Ledger, account: Account, queue: str, rows: _Rows) -> None:
+def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows) -> None:
     named, made_up = cards_of(ledger, account)
     for card in named:
         quota = account.quota.get(card, 0)
@@ -72,7 +74,7 @@ def _card(rows: _Rows, labels: tuple[str, str], row: Row, quota: int, share: int
         rows[f"queue_card_{total}"][labels] += value
 
 
-def _resources(account: Account, rows: _Rows) -> None:
+def _resources(account: AccountReader, rows: _Rows) -> None:
     """Cpu and memory; no row of a limit, guarantee or share where the queue has none."""
     facts = account.facts
     for resource, unit in ((CPU, 1000), (MEMORY, 1)):
@@ -91,7 +93,7 @@ def _resources(account: Account, rows: _Rows) -> None:
                 rows[f"queue_resource_{total}"][account.name, resource] = value / unit
 
 
-async def _cluster(ledger: Ledger, rows: _Rows) -> None:
+async def _cluster(ledger: LedgerReader, rows: _Rows) -> None:
     for name, card in (await in_slices(cluster_report_in_steps(ledger))).items():
         label = _label_of(ledger, name)
         values = {
@@ -110,7 +112,7 @@ async def _cluster(ledger: Ledger, rows: _Rows) -> None:
             rows["cluster_card_oversold_by_policy"][label, use] += oversold
 
 
-async def measure_drift(ledger: Ledger, metrics: Metrics) -> None:
+async def measure_drift(ledger: LedgerReader, metrics: Metrics) -> None:
     """Compare the ledger with a recount. Costs O(pods), in slices: to be called now and then.
 
     Queues that move all the time are compared three times at most; what is found of the others

@@ -1,8 +1,7 @@
 """Kopf on the leader: reconciles the Queues in a thread and loop of its own.
 
 Few objects and rich handling is what Kopf is good at. It never touches the ledger: reports come in
-by message (`post`), and what Kopf sees of a queue is compared with them by the status writer. Only
-`on.event` is used: it leaves the objects untouched (no finalizers, no annotations).
+by message (`post`), and what Kopf sees of a queue is compared with them by the status writer.
 """
 
 import asyncio
@@ -10,17 +9,15 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
-import aiohttp
-
-from ...cluster.api.access import Access
 from ...cluster.api.client import APPLY_PATCH, Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf
+from .queue_handlers import operator_settings, queue_handlers
 from .status_writer import StatusWriter
 
 _LOG = logging.getLogger(__name__)
@@ -124,8 +121,8 @@ class QueueOperator:
                 return
             self._ask_all()
             await kopf.operator(
-                registry=_registry(writer, access, session),
-                settings=_settings(),
+                registry=queue_handlers(writer, access, session),
+                settings=operator_settings(),
                 standalone=True,
                 clusterwide=True,
                 stop_flag=end,
@@ -150,36 +147,3 @@ class _Apply:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _settings() -> kopf.OperatorSettings:
-    settings = kopf.OperatorSettings()
-    settings.posting.enabled = False
-    settings.scanning.disabled = True
-    settings.watching.server_timeout = 300
-    settings.process.ultimate_exiting_timeout = None
-    settings.queueing.exit_timeout = 0.5
-    return settings
-
-
-def _registry(
-    writer: StatusWriter, access: Access, session: aiohttp.ClientSession
-) -> kopf.OperatorRegistry:
-    registry = kopf.OperatorRegistry()
-
-    # Kopf's own logins know no token files, no plugins and no server names. After a 401 it takes no
-    # session that it had before: it ends, and is started again with what `find_access` finds then.
-    async def login(**_: Any) -> kopf.AiohttpSession:
-        return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
-
-    async def seen(event: Any, name: str | None, uid: str | None, status: Any, **_: Any) -> None:
-        if name is None:
-            return
-        if event["type"] == "DELETED":
-            writer.drop(name, uid or "")
-        else:
-            writer.see(name, dict(status), uid or "")
-
-    kopf.on.login(registry=registry)(login)
-    kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(seen)
-    return registry

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.queue_report import QueueReport, report
 from ..later import Later, Timer, in_loop_later
 
@@ -28,7 +28,7 @@ class QueueReports:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: LedgerReader,
         post: Callable[[str, QueueReport | None], None],
         *,
         clock: Callable[[], float],

@@ -8,7 +8,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
@@ -25,7 +25,7 @@ _KEPT: Final = "is kept"
 class GangReports:
     """Belongs to the ledger's loop; awaits nothing."""
 
-    def __init__(self, ledger: Ledger, events: EventRecorder, *, timeout: float) -> None:
+    def __init__(self, ledger: LedgerReader, events: EventRecorder, *, timeout: float) -> None:
         """`timeout`: seconds after which a reservation is given back."""
         self._ledger = ledger
         self._events = events

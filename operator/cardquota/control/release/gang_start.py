@@ -176,7 +176,7 @@ class GangStart:
                     return False
                 if not self._ledger.read_first((facts.uid,)):
                     return False
-                self._ledger.assume(facts.uid, stamp)
+                self._ledger.decisions.assume(facts.uid, stamp)
                 members.charged.append(pod)
         return True
 
@@ -263,10 +263,10 @@ class GangStart:
                 await asyncio.sleep(0)
             found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
             held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
-            self._ledger.retract(facts.uid, stamp, hold_back=held_back)
+            self._ledger.decisions.retract(facts.uid, stamp, hold_back=held_back)
             if held_back:
                 self._sender.failed(facts)
-        self._ledger.retract_reservation(gang.key, reservation)
+        self._ledger.decisions.retract_reservation(gang.key, reservation)
         for (facts, _, _), (found, answer) in zip(pods, answers, strict=False):
             if found is Opened.REFUSED:
                 self._reports.not_started(gang, facts, answer)

@@ -130,14 +130,14 @@ class GateOpener:
             answer = _PATCHED.decode(await self._writer.patch(pod_path(facts), body))
             revision = int(answer.metadata.resource_version)
         except TooLateError:
-            self._ledger.retract(facts.uid, stamp)
+            self._ledger.decisions.retract(facts.uid, stamp)
             return Opened.TOO_LATE
         except ApiError as error:
             return self._shut(facts, stamp, error)
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
             _LOG.warning("opening %s: %s", logged(facts.namespace, facts.name), error)
             return Opened.UNKNOWN
-        self._ledger.confirm(facts.uid, stamp, revision)
+        self._ledger.decisions.confirm(facts.uid, stamp, revision)
         return Opened.YES
 
     async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
@@ -167,7 +167,7 @@ class GateOpener:
             except TooLateError:
                 wait = None
             else:
-                self._ledger.retract(facts.uid, stamp, hold_back=True)
+                self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
                 return Opened.NO
             if read:
                 # Somebody else may refuse it before it is seen that the pod moved on.
@@ -197,16 +197,16 @@ class GateOpener:
         gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
         by_this_term = (pod.metadata.annotations or {}).get(v.TERM) == stamp.term
         if pod.metadata.uid == facts.uid and v.GATE not in gates and by_this_term:
-            self._ledger.confirm(facts.uid, stamp, revision)
+            self._ledger.decisions.confirm(facts.uid, stamp, revision)
             return Opened.YES
-        self._ledger.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
         return Opened.NO
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
         """The API server refused: a conflict is tried again when the pod's news arrive."""
         level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
-        self._ledger.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
         if error.moved:
             return Opened.NO
         if not error.busy:

@@ -132,7 +132,7 @@ class GateReleaser:
 
         An error nobody has thought of ends it: a leader that decides nothing is worse than none.
         """
-        self._ledger.begin_term()
+        self._ledger.decisions.begin_term()
         self.wake()
         try:
             while True:
@@ -153,7 +153,7 @@ class GateReleaser:
             self._wait_reports.stop()
             if self._later is not None:
                 self._later.cancel()
-            await self._in_slices(chain(self._ledger.end_term_in_steps(), retries))
+            await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
 
     async def drain(self, timeout: float) -> bool:
         """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
@@ -266,13 +266,13 @@ class GateReleaser:
         if opening.gang is not None:
             # It may have none now, and then an equal one: that is another, with its own time.
             self._timeouts.look(opening.gang.key, opening.gang)
-            reservation = self._ledger.reserve(
+            reservation = self._ledger.decisions.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
             )
         others = self._chosen(opening)
         pods = list(islice(others, AT_A_TIME))
         for facts, stamp, _ in pods:
-            self._ledger.assume(facts.uid, stamp)
+            self._ledger.decisions.assume(facts.uid, stamp)
         key = pods[0][0].group
         if opening.gang is None or reservation is None:
             for pod in pods:
@@ -345,11 +345,11 @@ class GateReleaser:
         return messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
 
     def _hold_back(self, facts: PodFacts) -> None:
-        self._ledger.hold_back(facts.uid)
+        self._ledger.decisions.hold_back(facts.uid)
         self._failed(facts)
 
     def _hold_back_gang(self, queue: str, gang: PodGroupState) -> None:
-        self._ledger.hold_back_gang(gang.key)
+        self._ledger.decisions.hold_back_gang(gang.key)
         self._gang_retries.failed((queue, gang.key))
         namespace = _namespace(gang.key)
         self._reports.held_back(gang, namespace, self._breaker.failures(namespace))
@@ -370,7 +370,7 @@ class GateReleaser:
                 return True
             pod, _ = self._due.popitem(last=False)
             if pod[1] in self._ledger.pods:
-                self._ledger.put_back(pod[1])
+                self._ledger.decisions.put_back(pod[1])
             else:
                 self._pod_retries.worked(pod)
         return False
@@ -380,7 +380,7 @@ class GateReleaser:
         if key not in self._ledger.groups:
             self._gang_retries.worked(gang)
             return
-        self._ledger.put_back_gang(key, queue)
+        self._ledger.decisions.put_back_gang(key, queue)
         self.wake()
 
     async def _update_group(self, key: str) -> bool:
@@ -393,7 +393,7 @@ class GateReleaser:
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""
         self._reports.expired(key)
-        self._ledger.lose_place(key)
+        self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
 
     def _start_opening(

@@ -5,7 +5,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Stamp
 from ..references import pod_reference
@@ -17,7 +17,7 @@ _UNDECIDED: Final = "is undecided"
 class GateReports:
     """Events on pods, once per reason. Belongs to the ledger's loop; awaits nothing."""
 
-    def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
+    def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
         self._ledger = ledger
         self._events = events
 

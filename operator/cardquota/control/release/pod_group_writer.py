@@ -94,7 +94,7 @@ class PodGroupWriter:
                 if not on_its_way:
                     break
             else:
-                self._ledger.confirm_reservation(facts.key, reservation, revision)
+                self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
                 return True
             await asyncio.sleep(backoff.next(wait))
         return False
@@ -187,7 +187,7 @@ class PodGroupWriter:
         text = (meta.annotations or {}).get(v.RESERVATION)
         if text is None or read_reservation(text) != reservation:
             return None if revision == facts.revision else False
-        self._ledger.confirm_reservation(facts.key, reservation, revision)
+        self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
         return True
 
     async def _read(self, facts: GroupFacts) -> _Meta:

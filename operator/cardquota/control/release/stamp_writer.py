@@ -11,7 +11,7 @@ import logging
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.stamp import allocated_text, canonical
 from ...quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
@@ -27,7 +27,7 @@ class StampWriter:
     is written on the pod, and does no harm then: it says what has been charged since.
     """
 
-    def __init__(self, ledger: Ledger, writer: FencedWriter, *, term: str) -> None:
+    def __init__(self, ledger: LedgerReader, writer: FencedWriter, *, term: str) -> None:
         self._ledger = ledger
         self._writer = writer
         self._term = term

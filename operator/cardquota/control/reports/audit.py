@@ -5,6 +5,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.pods.pod_record import PodRecord
 from ...quota.verdict import Shortfall
 from ...quota.vocabulary import CPU, MEMORY, Mode, Reason
@@ -37,7 +38,7 @@ def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
     return ledger.dirty.unadmitted > 0
 
 
-def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:
+def shortfalls(ledger: LedgerReader, record: PodRecord) -> list[Shortfall]:
     """The dimensions of a charged pod in which its queue stands over its quota."""
     account = ledger.account(record.queue)
     if account is None or account.facts is None:
@@ -50,7 +51,7 @@ def shortfalls(ledger: Ledger, record: PodRecord) -> list[Shortfall]:
     return sorted(found, key=lambda short: short.dimension in (CPU, MEMORY))
 
 
-def _reason(ledger: Ledger, record: PodRecord, dimension: str) -> Reason:
+def _reason(ledger: LedgerReader, record: PodRecord, dimension: str) -> Reason:
     if dimension in (CPU, MEMORY):
         return Reason.INSUFFICIENT_CPU if dimension == CPU else Reason.INSUFFICIENT_MEMORY
     account = ledger.account(record.queue)

@@ -10,7 +10,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ..references import namespace_reference
 
 _LOG = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ _AT_A_TIME: Final = 100
 class NamespaceReports:
     """Events while we lead; a new leader reports what it finds. Belongs to the ledger's loop."""
 
-    def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
+    def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
         self._ledger = ledger
         self._events = events
         self._told: dict[str, str] = {}

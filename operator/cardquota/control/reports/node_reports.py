@@ -6,7 +6,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ..references import node_reference
 
 _LOG = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ _AT_A_TIME: Final = 100
 """Nodes that are reported in one go: a whole cluster of them would hold up the loop."""
 
 
-def report_nodes(ledger: Ledger, events: EventRecorder) -> bool:
+def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
     """Report what changed since the last call (D7, D9), of some nodes; whether of all."""
     for _ in range(_AT_A_TIME):
         found = ledger.nodes.take_report()

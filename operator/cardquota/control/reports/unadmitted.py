@@ -14,7 +14,7 @@ from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.account import OUTSIDE
-from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.words import logged
 from ..later import Later, Timer, in_loop_later
 from ..references import queue_reference
@@ -31,7 +31,7 @@ class UnadmittedReports:
     """
 
     def __init__(
-        self, ledger: Ledger, events: EventRecorder, *, later: Later = in_loop_later
+        self, ledger: LedgerReader, events: EventRecorder, *, later: Later = in_loop_later
     ) -> None:
         """`later`: calls something after a number of seconds."""
         self._ledger = ledger

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
-from ..ledger.ledger_state import LedgerView
+from ..ledger.ledger_reader import LedgerReader
 from ..nodes.free_cards import ByTaints, FreeOn, Rows, TaintGroup
 from ..nodes.node_cache import Choice
 from ..pods.pod_facts import PodFacts
@@ -60,7 +60,7 @@ class Availabilities:
     taints and tolerations there are.
     """
 
-    def __init__(self, ledger: LedgerView) -> None:
+    def __init__(self, ledger: LedgerReader) -> None:
         self._nodes = ledger.nodes
         self._going: dict[str, Rows] = {}
         """By card, of those who were let through: how many ask for which amount."""

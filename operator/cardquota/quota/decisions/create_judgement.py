@@ -14,8 +14,8 @@ from typing import Final
 
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
@@ -39,7 +39,7 @@ _NOBODY: Final[Mapping[Hashable, int]] = {}
 
 
 def judge_create(
-    ledger: Ledger,
+    ledger: LedgerReader,
     facts: PodFacts,
     *,
     require_queue: bool = False,
@@ -54,7 +54,7 @@ def judge_create(
 
 
 def on_the_way(
-    ledger: Ledger, account: Account | None, *, but: Mapping[Hashable, int] = _NOBODY
+    ledger: LedgerReader, account: AccountReader | None, *, but: Mapping[Hashable, int] = _NOBODY
 ) -> OnTheWay:
     """What the gated Deny pods of a queue will hold that could go now, `but` so many of a class.
 
@@ -119,7 +119,7 @@ class _Asked:
         return spare
 
 
-def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
+def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str:
     """The key of a pod's group if that has a reservation in the pod's queue, else empty."""
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
     reservation = group.reservation if group is not None else None
@@ -127,7 +127,7 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> str:
 
 
 def _that_could_go(
-    ledger: Ledger, account: Account, left_out: Mapping[Hashable, int]
+    ledger: LedgerReader, account: AccountReader, left_out: Mapping[Hashable, int]
 ) -> Iterator[tuple[PodRecord, int]]:
     """One pod of each kind that could go now, and how many are alike."""
     gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
@@ -154,7 +154,7 @@ def _that_could_go(
                     yield member, 0 if left_out.get(member.class_key) else alike
 
 
-def _could_go(ledger: Ledger, record: PodRecord) -> bool:
+def _could_go(ledger: LedgerReader, record: PodRecord) -> bool:
     if ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
         return True
     if judge_presence(ledger, record) is not None:
@@ -163,7 +163,7 @@ def _could_go(ledger: Ledger, record: PodRecord) -> bool:
 
 
 def _members(
-    ledger: Ledger, account: Account, gang: Gang, missing: int
+    ledger: LedgerReader, account: AccountReader, gang: Gang, missing: int
 ) -> list[tuple[PodRecord, int]]:
     """One of each kind of members that a gang would start with now, and how many are alike; none
     if they are too few.
@@ -178,7 +178,7 @@ def _members(
 
 
 def _could_start(
-    ledger: Ledger, account: Account, members: Sequence[tuple[PodRecord, int]]
+    ledger: LedgerReader, account: AccountReader, members: Sequence[tuple[PodRecord, int]]
 ) -> bool:
     if not members or judge_presence(ledger, members[0][0]) is not None:
         return False

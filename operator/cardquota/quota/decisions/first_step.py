@@ -3,14 +3,18 @@
 from bisect import bisect_left
 
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import Account
+from ..ledger.account_reader import AccountReader
 from ..pods.pod_request import PodRequest
 from ..pods.workload_usage import WorkloadUsage
 from .room import room_for
 
 
 def must_go_first(
-    account: Account, request: PodRequest, own: WorkloadUsage, *, on_the_way: OnTheWay = NOBODY
+    account: AccountReader,
+    request: PodRequest,
+    own: WorkloadUsage,
+    *,
+    on_the_way: OnTheWay = NOBODY,
 ) -> int | None:
     """How many of a workload's own pods must be gone before one of this request has room.
 

@@ -14,7 +14,8 @@ from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
 from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
@@ -86,7 +87,7 @@ def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
 class GangTrial:
     """Pods that are let through together, so far: what they ask for, and which cards they get."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
         self.beside: dict[str, int] = {}
         """What all of them ask for, by dimension."""
@@ -168,7 +169,7 @@ class GangTrial:
             self.availabilities.go(card, amount, number)
 
 
-def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
+def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
     Beside it what each member would be charged in cards, in the same order; empty if they do not
@@ -202,7 +203,7 @@ def judge_gang(ledger: Ledger, members: Sequence[PodRecord]) -> tuple[Verdict, l
 
 
 def _judge_kinds(
-    ledger: Ledger, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
+    ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, or that all do, and
     the cards of each.
@@ -245,7 +246,7 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
 
 
 def _assigned(
-    ledger: Ledger, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
+    ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
 ) -> list[Served] | None:
     """A card for each, found for all at once; None if no way was found to serve them all."""
     with flexible_claims.beside() as others:
@@ -260,7 +261,9 @@ def _assigned(
     return served
 
 
-def _cards_of(ledger: Ledger, kinds: Sequence[Kind], assignment: Assignment) -> list[Served] | None:
+def _cards_of(
+    ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment
+) -> list[Served] | None:
     """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
     placed, availabilities = Counter[Claim](), Availabilities(ledger)
     with_cards = [kind for kind in kinds if kind.amount]
@@ -303,7 +306,9 @@ def _fix(
         left -= number
 
 
-def _of_gang(account: Account, verdict: Verdict, kinds: Sequence[Kind], steps_left: int) -> Verdict:
+def _of_gang(
+    account: AccountReader, verdict: Verdict, kinds: Sequence[Kind], steps_left: int
+) -> Verdict:
     """The failing member's verdict with the amounts of the whole gang."""
     if not verdict.shortfalls:
         return verdict

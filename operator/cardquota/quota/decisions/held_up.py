@@ -7,8 +7,8 @@ from bisect import bisect_left
 from heapq import nsmallest
 from typing import Final
 
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import PodClass, SortKey
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome
@@ -39,7 +39,7 @@ class HeldUp:
         return bisect_left(pod_class.sort_keys, min(since)) if since else len(pod_class.sort_keys)
 
 
-def held_up_in(ledger: Ledger, account: Account) -> HeldUp:
+def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
     """Those who are held up for certain: behind a pod that has no room as things are.
 
     Who is behind a gang is not known here.

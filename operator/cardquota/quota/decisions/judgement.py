@@ -11,8 +11,9 @@ from .. import messages
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import OUTSIDE, Account
-from ..ledger.ledger import Ledger
+from ..ledger.account import OUTSIDE
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
@@ -33,7 +34,7 @@ _NEVER: Final = Outcome.NEVER
 
 
 def judge_new(
-    ledger: Ledger,
+    ledger: LedgerReader,
     facts: PodFacts,
     *,
     require_queue: bool = False,
@@ -69,7 +70,7 @@ def queue_on_its_way(queue: str) -> Verdict:
     return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
 
 
-def queue_not_named(ledger: Ledger, facts: PodFacts, queue: str) -> Verdict:
+def queue_not_named(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:
     """The verdict on a pod that has a queue and can get no gate, until it names the queue itself.
 
     For a card of no vendor row, where the API server sets the gate.
@@ -78,7 +79,7 @@ def queue_not_named(ledger: Ledger, facts: PodFacts, queue: str) -> Verdict:
     return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
 
 
-def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
+def _queue_unknown(ledger: LedgerReader, facts: PodFacts) -> Verdict:
     """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
     wrong = ledger.reading_of(facts, None).invalid_request
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
@@ -86,13 +87,15 @@ def _queue_unknown(ledger: Ledger, facts: PodFacts) -> Verdict:
     return _group_not_seen(facts, OUTSIDE)
 
 
-def _invalid(ledger: Ledger, facts: PodFacts, queue: str, reason: Reason, text: str) -> Verdict:
+def _invalid(
+    ledger: LedgerReader, facts: PodFacts, queue: str, reason: Reason, text: str
+) -> Verdict:
     """A refusal of an invalid request, naming what is known of it (I4)."""
     text = messages.invalid_request(queue, _asked(ledger, facts), text)
     return Verdict(Outcome.NEVER, queue, reason, text)
 
 
-def _asked(ledger: Ledger, facts: PodFacts) -> list[tuple[str, int]]:
+def _asked(ledger: LedgerReader, facts: PodFacts) -> list[tuple[str, int]]:
     """What a pod asks for, as it calls it: the cards it names, or else the resource."""
     devices = card_devices(facts, ledger)
     if len(devices) == 1 and facts.card_text is not None:
@@ -100,7 +103,7 @@ def _asked(ledger: Ledger, facts: PodFacts) -> list[tuple[str, int]]:
     return devices
 
 
-def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
+def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
     """The verdict on opening one pod's gate."""
     missing = judge_presence(ledger, record)
     if missing is not None:
@@ -119,7 +122,7 @@ def judge_release(ledger: Ledger, record: PodRecord) -> Verdict:
     )
 
 
-def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
+def _reserved_for(ledger: LedgerReader, record: PodRecord) -> Iterator[str]:
     """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
 
     What is left of the reservation is for all that are still to go, so they are assigned together,
@@ -144,7 +147,7 @@ def _reserved_for(ledger: Ledger, record: PodRecord) -> Iterator[str]:
     yield from (card for card in request.cards if not group.outstanding(card))
 
 
-def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
+def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     """What a gated pod waits for before its request can be judged: its group, or its gang."""
     facts = record.facts
     if not facts.group or facts.oversized:
@@ -161,13 +164,13 @@ def judge_presence(ledger: Ledger, record: PodRecord) -> Verdict | None:
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
-def _goes_with_others(ledger: Ledger, facts: PodFacts) -> bool:
+def _goes_with_others(ledger: LedgerReader, facts: PodFacts) -> bool:
     """Whether a pod starts together with others or not at all (E2)."""
     group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
     return group is not None and not group.started
 
 
-def _group_unseen(ledger: Ledger, facts: PodFacts) -> bool:
+def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
     """Whether the pod's group has not been seen: a stale view never refuses."""
     group = ledger.groups.get(facts.group)
     return group is None or group.facts is None
@@ -178,12 +181,12 @@ def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
     return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
 
 
-def _enforced(ledger: Ledger, namespace: str) -> bool:
+def _enforced(ledger: LedgerReader, namespace: str) -> bool:
     found = ledger.namespaces.get(namespace)
     return found is not None and found.mode == NAMESPACE_ENFORCED
 
 
-def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> Verdict:
+def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool) -> Verdict:
     """A pod without a queue: refused where one is demanded, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
@@ -200,7 +203,7 @@ def _without_queue(ledger: Ledger, facts: PodFacts, *, require_queue: bool) -> V
 
 
 def judge(
-    ledger: Ledger,
+    ledger: LedgerReader,
     facts: PodFacts,
     queue: str,
     *,
@@ -241,7 +244,9 @@ def judge(
     return over_quota(queue, reason, shorts, never=never, rows=account.cards)
 
 
-def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts) -> Verdict | None:
+def _barred(
+    ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
+) -> Verdict | None:
     """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
     if facts.oversized:
         # Said of it whatever queue it names: that name may be what is too long.
@@ -255,7 +260,7 @@ def _barred(ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
 
 
 def _shut_to(
-    ledger: Ledger, account: Account | None, queue: str, facts: PodFacts
+    ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
 ) -> Verdict | None:
     """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
     new, or not from its namespace (E5, Q6).
@@ -272,7 +277,7 @@ def _shut_to(
     return None
 
 
-def _warnings(ledger: Ledger, request: PodRequest) -> tuple[str, ...]:
+def _warnings(ledger: LedgerReader, request: PodRequest) -> tuple[str, ...]:
     """A pool scaled to zero is worth a word (P4)."""
     for card in request.cards:
         if ledger.nodes.total(card):

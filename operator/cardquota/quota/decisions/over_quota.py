@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from .. import messages
-from ..ledger.account import Account
+from ..ledger.account_reader import AccountReader
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, Reason
 
 
-def reason_of(account: Account, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
+def reason_of(account: AccountReader, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
     """Why a request does not fit: cards come first, then what could never fit."""
     if cards:
         outside = all(short.dimension not in account.quota for short in cards)

@@ -7,7 +7,7 @@ from typing import Final
 from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import Account
+from ..ledger.account_reader import AccountReader
 from ..ledger.pod_group_state import PodGroupState
 from ..pods.pod_request import PodRequest
 from ..stamp import Charge
@@ -42,7 +42,7 @@ class QuotaCheck:
 
     def __init__(
         self,
-        account: Account,
+        account: AccountReader,
         group: PodGroupState | None,
         beside: Mapping[str, int],
         *,

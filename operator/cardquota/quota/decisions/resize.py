@@ -8,8 +8,9 @@ to the namespace any more, and one that is gone, to whose name what runs stays c
 is always let by.
 """
 
-from ..ledger.account import OUTSIDE, Account
-from ..ledger.ledger import Ledger
+from ..ledger.account import OUTSIDE
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..messages import (
     ADVICE_RESIZE,
     Grown,
@@ -29,7 +30,7 @@ from ..vocabulary import CPU, MEMORY, QueueState, Reason
 from .over_quota import reason_of
 
 
-def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
+def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Verdict:
     """The verdict on a pod that was `before` and would be `after`; only what grows is judged (E4).
 
     A pod that waits at the gate holds nothing yet: it is refused what can never fit. Amounts that
@@ -75,7 +76,9 @@ def judge_resize(ledger: Ledger, before: PodFacts, after: PodFacts) -> Verdict:
     )
 
 
-def _shut_to(account: Account | None, queue: str, namespace: str, grown: Grown) -> Verdict | None:
+def _shut_to(
+    account: AccountReader | None, queue: str, namespace: str, grown: Grown
+) -> Verdict | None:
     """Why a queue takes no growth, if that is so: for what it takes nothing new (E5, Q6)."""
     never = Outcome.NEVER
     if account is None or account.facts is None:
@@ -89,7 +92,9 @@ def _shut_to(account: Account | None, queue: str, namespace: str, grown: Grown) 
     return None
 
 
-def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, asked: int) -> int:
+def _beside(
+    ledger: LedgerReader, account: AccountReader, facts: PodFacts, dimension: str, asked: int
+) -> int:
     """What the queue is charged beside this pod."""
     record = ledger.pods.get(facts.uid)
     own = _charged(record, account, dimension)
@@ -98,7 +103,7 @@ def _beside(ledger: Ledger, account: Account, facts: PodFacts, dimension: str, a
     return account.row(dimension).charged - own - covered
 
 
-def _charged(record: PodRecord | None, account: Account, dimension: str) -> int:
+def _charged(record: PodRecord | None, account: AccountReader, dimension: str) -> int:
     if record is None or not record.held or record.queue != account.name:
         return 0
     return dict(record.charge).get(dimension, 0)

@@ -6,7 +6,7 @@ from typing import Final
 
 from ..assignment.claim import claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import Account
+from ..ledger.account_reader import AccountReader
 from ..pods.pod_request import PodRequest
 from ..vocabulary import CPU, MEMORY
 
@@ -16,7 +16,7 @@ _NOTHING: Final[Mapping[str, int]] = {}
 
 
 def room_for(
-    account: Account,
+    account: AccountReader,
     request: PodRequest,
     asked: int,
     freed: Mapping[str, int] = _NOTHING,
@@ -57,7 +57,7 @@ def room_for(
 
 
 def _assigned(
-    account: Account, request: PodRequest, most: int, on_the_way: OnTheWay
+    account: AccountReader, request: PodRequest, most: int, on_the_way: OnTheWay
 ) -> dict[str, int]:
     """As many as find a place when others move; by card, how much more is held then."""
     flexible_claims = account.flexible_claims or account.no_flexible_claims()

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
 from .judgement import judge
 
@@ -15,7 +15,9 @@ from .judgement import judge
 class RoomTogether:
     """What is left of a queue beside those who were taken in. Made by `room_together`."""
 
-    def __init__(self, ledger: Ledger, account: Account, assignment: Assignment) -> None:
+    def __init__(
+        self, ledger: LedgerReader, account: AccountReader, assignment: Assignment
+    ) -> None:
         self._ledger = ledger
         self._account = account
         self._assignment = assignment
@@ -61,7 +63,7 @@ class RoomTogether:
 
 
 @contextmanager
-def room_together(ledger: Ledger, account: Account) -> Iterator[RoomTogether]:
+def room_together(ledger: LedgerReader, account: AccountReader) -> Iterator[RoomTogether]:
     """A queue as it is now. Nothing is charged, and nothing of it stays."""
     with (account.flexible_claims or account.no_flexible_claims()).beside() as others:
         room = RoomTogether(ledger, account, others.assignment)

@@ -1,5 +1,6 @@
 """Everything that is charged, to whom, kept exact event by event (I1, I2).
 
 In: facts about pods, nodes, queues, groups and namespaces, and what the leader decides. Out: the
-`Ledger`, with an `Account` for each queue and a `PodGroupState` for each pod group.
+`Ledger`, with an `Account` for each queue and a `PodGroupState` for each pod group. Who only asks
+takes a `LedgerReader`.
 """

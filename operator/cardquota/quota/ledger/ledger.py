@@ -18,20 +18,49 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
+from ..cards.vendor_table import VendorTable
 from ..nodes.node_facts import NodeFacts
+from ..pods.kept_text import KeptText
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from .account import Account
+from .charges import Charges
 from .group_facts import GroupFacts, NamespaceFacts
-from .release_decisions import LedgerDecisions
+from .ledger_state import LedgerState
 from .pod_group_state import PodGroupState
 from .queue_facts import QueueFacts
+from .reassessment import Reassessment
+from .release_decisions import ReleaseDecisions
 
 
-class Ledger(LedgerDecisions):
+class Ledger(LedgerState):
     """See the module's text."""
+
+    def __init__(
+        self,
+        vendors: VendorTable,
+        *,
+        default_queue: str = "",
+        free_cpu_memory: bool = False,
+        audit: bool = False,
+        at_once: int | None = None,
+    ) -> None:
+        """`at_once`: how many pods one event re-reads at most before the others are left to
+        `read_overdue`, a large one counting as several; None: all of them.
+        """
+        super().__init__(
+            vendors, default_queue=default_queue, free_cpu_memory=free_cpu_memory, audit=audit
+        )
+        self._charges = Charges(self)
+        self.reassessment = Reassessment(self, self._charges, at_once)
+        self.decisions = ReleaseDecisions(self, self._charges)
+        """What the leader's release decides."""
+        self._reassess = self.reassessment.reassess
+        self._kept_text = KeptText()
+        self._succeeded: dict[str, str] = {}
+        """Uids of succeeded pods that still exist, with their group."""
 
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
@@ -57,12 +86,12 @@ class Ledger(LedgerDecisions):
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
                 return
-            self._uncharge(record)
+            self._charges.uncharge(record)
             record.facts = facts
             record.held_back = record.held_back and not news
             if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
                 record.assumed = None
-        self._charge(record)
+        self._charges.charge(record)
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
@@ -70,8 +99,8 @@ class Ledger(LedgerDecisions):
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
         if record is not None:
-            self._uncharge(record)
-            self._hold(record, ())
+            self._charges.uncharge(record)
+            self._charges.hold(record, ())
         self._succeed(uid, "")
 
     def node_seen(self, facts: NodeFacts) -> None:
@@ -80,7 +109,7 @@ class Ledger(LedgerDecisions):
         self._cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
-        self._learned(learned)
+        self.reassessment.cards_learned(learned)
         self._follow_resource_changes()
 
     def node_gone(self, name: str) -> None:
@@ -88,8 +117,29 @@ class Ledger(LedgerDecisions):
         learned = self.nodes.drop(name)
         self._cards_changed()
         self._reassess(self.nodes.take_moved())
-        self._learned(learned)
+        self.reassessment.cards_learned(learned)
         self._follow_resource_changes()
+
+    @property
+    def overdue(self) -> bool:
+        """Whether an event changed pods that are still to be re-read: see `read_overdue`.
+
+        Until then they wait, or are charged, by what was known before it, as if it had come later
+        for them. Pods that a stamp of ours charges keep their charge in any case.
+        """
+        return self.reassessment.overdue
+
+    def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Re-read overdue pods, until none is left or it is `enough`."""
+        self.reassessment.read_overdue(enough)
+
+    def read_first(self, uids: Iterable[str]) -> bool:
+        """Re-read those of these pods that are overdue, a bounded number of them. Returns whether
+        none was overdue.
+
+        To be called before a decision on them: what they were judged by may not hold any more.
+        """
+        return self.reassessment.read_first(uids)
 
     @property
     def behind(self) -> bool:
@@ -107,7 +157,7 @@ class Ledger(LedgerDecisions):
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
-        account = self._account(facts.name)
+        account = self.account_for(facts.name)
         before, account.facts = account.facts, facts
         learned = [
             behind
@@ -115,7 +165,7 @@ class Ledger(LedgerDecisions):
             if resource
             for behind in self.nodes.record(card, resource)
         ]
-        self._learned(learned)
+        self.reassessment.cards_learned(learned)
         self._cards_changed()
         self._follow_resource_changes()
         if before is not None:
@@ -128,21 +178,21 @@ class Ledger(LedgerDecisions):
 
     def queue_gone(self, name: str) -> None:
         """A queue was deleted; what is charged to its name stays visible."""
-        account = self._accounts.get(name)
+        account = self.accounts_by_queue.get(name)
         if account is None:
             return
         account.facts = None
         self._set_quota(account, {})
         self._reassess(account.unstamped)
         self.dirty.mark_changed(name)
-        self._forget_unused(account)
+        self.forget_unused(account)
 
     def group_seen(self, facts: GroupFacts) -> None:
         """A pod group was added or changed."""
-        group = self._group(facts.key)
+        group = self.group_for(facts.key)
         if group.facts is not None and group.facts.uid != facts.uid:
             self.group_gone(facts.key)
-            group = self._group(facts.key)
+            group = self.group_for(facts.key)
         elif group.facts is not None:
             if facts.revision < max(group.facts.revision, group.settled_revision):
                 return
@@ -156,7 +206,7 @@ class Ledger(LedgerDecisions):
             group.assumed is not None and facts.reservation == group.assumed
         ):
             if group.assumed is not None and group.decided(group.assumed):
-                self._written(group, group.assumed)
+                self.written(group, group.assumed)
             group.assumed, group.settled_revision = None, 0
         self._see_group(group, facts)
 
@@ -176,24 +226,24 @@ class Ledger(LedgerDecisions):
             self.unknown_modes.pop(facts.name, None)
             if facts.unknown_mode:
                 self.unknown_modes[facts.name] = facts
-            self._reassess(self._unstamped.depending_on(facts.name))
+            self._reassess(self.unstamped.depending_on(facts.name))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
-            self._reassess(self._unstamped.depending_on(name))
+            self._reassess(self.unstamped.depending_on(name))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
-        if self._priorities.get(name) != value:
-            self._priorities[name] = value
-            self._reassess_class(name)
+        if self.priorities.get(name) != value:
+            self.priorities[name] = value
+            self.reassessment.reassess_priority_class(name)
 
     def priority_class_gone(self, name: str) -> None:
         """A priority class was deleted."""
-        if self._priorities.pop(name, None) is not None:
-            self._reassess_class(name)
+        if self.priorities.pop(name, None) is not None:
+            self.reassessment.reassess_priority_class(name)
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -216,11 +266,11 @@ class Ledger(LedgerDecisions):
             return
         if before:
             group = self.groups[before]
-            self._leave_group(group, uid)
-            self._mark_group(group)
+            self.leave_group(group, uid)
+            self.mark_group(group)
         if key:
-            self._group(key).succeed(uid)
-            self._mark_group(self._group(key))
+            self.group_for(key).succeed(uid)
+            self.mark_group(self.group_for(key))
 
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only where something that they are read by changed:
@@ -229,10 +279,10 @@ class Ledger(LedgerDecisions):
         self.dirty.mark_group(group.key)
         before, gang = _as_read(group), group.gang
         start = group.minimum, group.reservation
-        self._settle(group.see(facts, self._account) | group.repost(self._account))
+        self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
         if _as_read(group) == before and start == (group.minimum, group.reservation):
             return
-        self._mark_group(group)
+        self.mark_group(group)
         self.dirty.mark_changed(*{record.queue for record in group.members.values()})
         if _as_read(group) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
@@ -244,18 +294,18 @@ class Ledger(LedgerDecisions):
         Costs in proportion to the rows of both, and to the queues that deserve something else now.
         """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
-        before = {card: self._quotas.of(card) for card in changed}
-        if self._quotas.replace(account.name, account.quota, quota):
+        before = {card: self.quotas.of(card) for card in changed}
+        if self.quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
         account.quota = quota
         self._forget(changed)
         for card, quotas in before.items():
-            self._show_sharers(card, max(quotas, self._quotas.of(card)), self.nodes.total(card))
+            self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
 
     def _forget(self, cards: Iterable[str]) -> None:
         """Let go of the resource names of cards that are in no quota any more, and on no node."""
         gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
-        self._learned([resource for resource in gone if resource])
+        self.reassessment.cards_learned([resource for resource in gone if resource])
 
     def _follow_resource_changes(self) -> None:
         """Cards may be counted by another resource name than before (D7), or on other nodes.
@@ -269,9 +319,9 @@ class Ledger(LedgerDecisions):
         for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
             left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
             if left != record.node_cards:
-                self._uncharge(record)
+                self._charges.uncharge(record)
                 record.node_cards, record.compared = left, False
-                self._charge(record)
+                self._charges.charge(record)
         for node in sorted(nodes):
             self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
         if nodes:
@@ -288,24 +338,24 @@ class Ledger(LedgerDecisions):
             self._learn_anew()
             self.dirty.mark_visible(
                 account.name
-                for account in self._accounts.values()
+                for account in self.accounts_by_queue.values()
                 if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
             )
         for card, before in self.nodes.take_totals().items():
-            self._show_sharers(card, self._quotas.of(card), min(before, self.nodes.total(card)))
+            self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
 
     def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
         """What a queue deserves of a card, and whether it is oversold, changes only where the
         quotas together exceed the cluster, or did.
         """
         if most_quotas > least_total:
-            self.dirty.mark_visible(self._quotas.queues(card))
+            self.dirty.mark_visible(self.quotas.queues(card))
 
     def _learn_anew(self) -> None:
         """What is known of cards changed: a name may mean something now, or nothing any more."""
         self.epoch += 1
-        for account in self._accounts.values():
-            if self._may_let_pass(account) or account.pending.blocked_on_cards:
+        for account in self.accounts_by_queue.values():
+            if self._charges.may_let_pass(account) or account.pending.blocked_on_cards:
                 self.dirty.mark_pending(account.name)
 
 

@@ -1,11 +1,6 @@
-"""What can be asked of the ledger, and how a pod is read against what is known.
+"""What the ledger knows, and what can be asked of it."""
 
-No total changes here.
-
-Admission and release read through this; `Ledger` builds on it and takes in events.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ..cards.card import Card
@@ -16,7 +11,6 @@ from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
 from ..nodes.node_cache import NodeCache
-from ..pods.kept_text import KeptText
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -24,9 +18,10 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
-from ..stamp import Charge, canonical
+from ..stamp import Charge, Reservation, canonical
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .account import OUTSIDE, Account
+from .account_reader import AccountReader
 from .dirty_set import DirtySet
 from .group_facts import NamespaceFacts
 from .pod_group_state import PodGroupState
@@ -36,10 +31,12 @@ JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
 
-class LedgerView:
-    """The ledger's state, and the settings that decide how it is read.
+class LedgerState:
+    """Everything that is held about the cluster, and the settings that decide how it is read.
 
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode).
+
+    For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
 
     def __init__(
@@ -49,11 +46,7 @@ class LedgerView:
         default_queue: str = "",
         free_cpu_memory: bool = False,
         audit: bool = False,
-        at_once: int | None = None,
     ) -> None:
-        """`at_once`: how many pods one event may have read anew before the others are left to
-        `read_overdue`, a large one counting as several; None: all of them.
-        """
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
         self.device_classes = DeviceClasses()
@@ -66,50 +59,34 @@ class LedgerView:
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self.unnoted: set[str] = set()
         """Uids of pods that audit mode let by, on which that does not stand yet (I3)."""
-        self._accounts: dict[str, Account] = {}
-        self._priorities: dict[str, int] = {}
-        self._quotas = QuotaTotals()
+        self.accounts_by_queue: dict[str, Account] = {}
+        self.priorities: dict[str, int] = {}
+        """Values of priority classes."""
+        self.quotas = QuotaTotals()
+        """Of all queues together."""
         self._readings = Readings()
-        self._unstamped = UnstampedPodIndex()
-        self._kept_text = KeptText()
+        self.unstamped = UnstampedPodIndex()
+        """The pods whose charge may still change, by what it depends on."""
         self.made_pods = PodsByController()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self._unconfirmed: dict[str, None] = {}
+        self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        self._succeeded: dict[str, str] = {}
-        """Uids of succeeded pods that still exist, with their group."""
-        self._at_once = at_once
-        self._overdue = set[str]()
-        """Pods that are to be read anew, unless a stamp of ours charges them."""
-        self._overdue_stamped = set[str]()
-        """The same, whatever charges them."""
         self.epoch = 0
-        """Different whenever a kind of card is known that was not, or otherwise; or has a row in
-        some quota that had none, or none any more.
-        """
+        """Changes whenever the set of known cards, or of cards with a row in some quota, does."""
         self.dirty = DirtySet()
         self.vendors = vendors
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
 
-    @property
-    def overdue(self) -> bool:
-        """Whether an event has changed pods that are still to be read anew: see `read_overdue`.
-
-        Until then they wait, or are charged, by what was known before it, as if it had come later
-        for them. Pods that a stamp of ours charges keep their charge in any case.
-        """
-        return bool(self._overdue or self._overdue_stamped)
-
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
-        return self._accounts.get(queue)
+        return self.accounts_by_queue.get(queue)
 
     def accounts(self) -> Iterator[Account]:
         """All of them, the one outside every queue included."""
-        return iter(self._accounts.values())
+        return iter(self.accounts_by_queue.values())
 
     def counts(self, resource: str) -> bool:
         """Whether a resource name counts cards, by the vendor table or by a node."""
@@ -117,17 +94,17 @@ class LedgerView:
 
     def in_any_quota(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
-        return self._quotas.has(card)
+        return self.quotas.has(card)
 
     def is_known(self, card: str) -> bool:
         """Whether a node has shown this card, a Queue's status recorded it, or a quota has it. If
         not, it is a name that somebody wrote, and everybody may write another one.
         """
-        return self._quotas.has(card) or self.catalog.resource(card) is not None
+        return self.quotas.has(card) or self.catalog.resource(card) is not None
 
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
-        return self._quotas.of(card)
+        return self.quotas.of(card)
 
     def uses_cards(self, facts: PodFacts) -> bool:
         """Whether a pod asks for a card or names one."""
@@ -165,7 +142,7 @@ class LedgerView:
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
-        account = self._accounts.get(queue)
+        account = self.accounts_by_queue.get(queue)
         if account is not None and account.facts is not None and account.facts.policy is not None:
             return account.facts.policy
         return self.policy_by_controller(facts)
@@ -178,18 +155,18 @@ class LedgerView:
 
     def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
         """What an unbound pod asks of a queue."""
-        return self.reading_of(facts, self._accounts.get(queue)).request
+        return self.reading_of(facts, self.accounts_by_queue.get(queue)).request
 
-    def reading_of(self, facts: PodFacts, account: Account | None) -> Reading:
+    def reading_of(self, facts: PodFacts, account: AccountReader | None) -> Reading:
         """What an unbound pod asks of a queue, and what is wrong with that."""
         quota, mark = (account.quota, account.quota_mark) if account else (_NO_QUOTA, None)
-        version = (self.catalog.version, self._quotas.version, self.nodes.picks_version)
+        version = (self.catalog.version, self.quotas.version, self.nodes.picks_version)
         free = self.free_cpu_memory
         return self._readings.of(facts, quota, mark, self, version, free_cpu_memory=free)
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""
-        return self._with_cpu_memory(record.facts, record.queue, dict(cards))
+        return self.with_cpu_memory(record.facts, record.queue, dict(cards))
 
     def known_card(self, name: str, resource: str) -> Card:
         """The card's definition: as a node showed it, or else as its vendor's rule has it."""
@@ -203,9 +180,65 @@ class LedgerView:
         """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
         return self.vendors.owner(resource) or vendor_behind(resource)
 
-    def _with_cpu_memory(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
+    def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
+        """These cards, and the pod's cpu and memory where its queue counts them (P6)."""
         amounts = dict(cards)
         free = self.free_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:
             amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
         return canonical(amounts)
+
+    # --- accounts and groups come and go ----
+
+    def account_for(self, queue: str) -> Account:
+        """The queue's account; a new one where there is none."""
+        account = self.accounts_by_queue.get(queue)
+        if account is None:
+            account = self.accounts_by_queue[queue] = Account(queue)
+        return account
+
+    def forget_unused(self, account: Account | None) -> None:
+        """Drop an account that neither a queue nor a charge needs."""
+        if (
+            account is not None
+            and account.unused
+            and self.accounts_by_queue.get(account.name) is account
+        ):
+            del self.accounts_by_queue[account.name]
+
+    def group_for(self, key: str) -> PodGroupState:
+        """The group with this key; a new one where there is none."""
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = PodGroupState(key)
+        return group
+
+    def leave_group(self, group: PodGroupState, uid: str) -> None:
+        """The pod is no member any more. Drops a group that nothing needs."""
+        group.leave(uid)
+        if group.unused:
+            del self.groups[group.key]
+
+    def mark_group(self, group: PodGroupState) -> None:
+        """The group's members, minimum or reservation changed. Marks as pending the group and each
+        queue in which a member waits.
+        """
+        self.dirty.mark_group(group.key)
+        for pending in group.queues:
+            pending.gang_changed(group)
+            self.dirty.mark_pending(pending.queue)
+
+    def written(self, group: PodGroupState, reservation: Reservation) -> None:
+        """The API server has the reservation. Marks its queue: members waited for that write."""
+        self.mark_group(group)
+        self.dirty.mark_pending(reservation.queue)
+
+    def mark_queues(self, queues: Iterable[str]) -> None:
+        """A group holds something else in these queues. Marks them, and drops unused accounts."""
+        self.dirty.mark_changed(*queues)
+        for queue in queues:
+            self.forget_unused(self.accounts_by_queue.get(queue))
+
+    def may_be_charged(self, record: PodRecord) -> bool:
+        """Whether a queue is charged for the pod now, or will be once its namespace has one."""
+        return record.queue != OUTSIDE or self.uses_cards(record.facts)

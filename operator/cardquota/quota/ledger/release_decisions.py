@@ -3,26 +3,31 @@
 from collections.abc import Callable, Iterator
 
 from ..stamp import Charge, Reservation, Stamp
-from .charges import LedgerCharges
+from .charges import Charges
+from .ledger_state import LedgerState
 from .pod_group_state import PodGroupState
 
 
-class LedgerDecisions(LedgerCharges):
-    """Called by the leader's release; on other replicas nothing is ever assumed."""
+class ReleaseDecisions:
+    """For the leader's release alone: on other replicas nothing is ever decided."""
+
+    def __init__(self, state: LedgerState, charges: Charges) -> None:
+        self._state = state
+        self._charges = charges
 
     def assume(self, uid: str, stamp: Stamp) -> None:
         """Charge a gated pod before its gate is opened."""
-        record = self.pods[uid]
-        self._uncharge(record)
+        record = self._state.pods[uid]
+        self._charges.uncharge(record)
         record.assumed = stamp
-        self._charge(record)
+        self._charges.charge(record)
 
     def confirm(self, uid: str, stamp: Stamp, revision: int) -> None:
         """The patch landed at `revision`: what is older is no news any more.
 
         Does nothing if the pod is not charged by this very stamp any more.
         """
-        record = self.pods.get(uid)
+        record = self._state.pods.get(uid)
         if record is not None and record.assumed is stamp:
             record.settled_revision = revision
 
@@ -32,43 +37,43 @@ class LedgerDecisions(LedgerCharges):
         With `hold_back` the pod is not tried again before it changes or is `put_back`. A charge by
         another stamp is left alone, though that be equal: somebody else decided it since.
         """
-        record = self.pods.get(uid)
+        record = self._state.pods.get(uid)
         if record is not None and record.assumed is stamp:
-            self._uncharge(record)
+            self._charges.uncharge(record)
             record.assumed, record.settled_revision = None, 0
             record.held_back = hold_back
-            self._charge(record)
+            self._charges.charge(record)
 
     def hold_back(self, uid: str) -> None:
         """A gated pod is not to be tried before it changes or is `put_back`."""
-        record = self.pods.get(uid)
+        record = self._state.pods.get(uid)
         if record is not None and record.gated and not record.held_back:
-            self._uncharge(record)
+            self._charges.uncharge(record)
             record.held_back = True
-            self._charge(record)
+            self._charges.charge(record)
 
     def put_back(self, uid: str) -> None:
         """A pod that was held back may be tried again."""
-        record = self.pods.get(uid)
+        record = self._state.pods.get(uid)
         if record is not None and record.held_back:
-            self._uncharge(record)
+            self._charges.uncharge(record)
             record.held_back = False
-            self._charge(record)
+            self._charges.charge(record)
 
     def hold_back_gang(self, key: str) -> None:
         """A gang that has not started is not to be tried before it is put back."""
-        group = self.groups.get(key)
+        group = self._state.groups.get(key)
         if group is not None and not group.held_back:
             group.held_back = True
-            self._mark_group(group)
+            self._state.mark_group(group)
 
     def put_back_gang(self, key: str, queue: str) -> None:
         """A gang that was held back in a queue may be tried again."""
-        group = self.groups.get(key)
+        group = self._state.groups.get(key)
         if group is not None and group.held_back:
             group.held_back = False
-            self._mark_group(group)
-            self.dirty.mark_pending(queue)
+            self._state.mark_group(group)
+            self._state.dirty.mark_pending(queue)
 
     def end_term(self) -> None:
         """We decide no longer: from here on only what is seen counts."""
@@ -81,7 +86,7 @@ class LedgerDecisions(LedgerCharges):
         """
         decided = [
             (key, group)
-            for key, group in self.groups.items()
+            for key, group in self._state.groups.items()
             if group.assumed or group.unwritten or group.held_back
         ]
         for key, group in decided:
@@ -90,10 +95,10 @@ class LedgerDecisions(LedgerCharges):
                     self.retract_reservation(key, reservation)
             if group.held_back:
                 group.held_back = False
-                self._mark_group(group)
+                self._state.mark_group(group)
             yield
-        for uid in list(self._unconfirmed):
-            record = self.pods.get(uid)
+        for uid in list(self._state.unconfirmed):
+            record = self._state.pods.get(uid)
             if record is not None and record.assumed is not None:
                 self.retract(uid, record.assumed)
             self.put_back(uid)
@@ -101,21 +106,26 @@ class LedgerDecisions(LedgerCharges):
 
     def begin_term(self) -> None:
         """We decide from now on: everything is to be looked at once."""
-        self.dirty.begin(self._accounts, self.groups, self.misplaced | self.unnoted)
-        self.nodes.report_all()
+        self._state.dirty.begin(
+            self._state.accounts_by_queue,
+            self._state.groups,
+            self._state.misplaced | self._state.unnoted,
+        )
+        self._state.nodes.report_all()
 
-    def decisions_seen(self) -> Callable[[], bool]:
-        """A question to be asked at every event: was all seen again that is decided by now?
+    def all_seen(self) -> Callable[[], bool]:
+        """Returns a question to ask at every event: did the watches bring back all that is decided
+        by now?
 
-        To make it goes through all groups; to ask it, through what was on its way.
+        Making it goes through all groups; asking it, through what was on its way.
         """
-        pods = [uid for uid in self._unconfirmed if self.pods[uid].assumed]
-        groups = [key for key, group in self.groups.items() if group.assumed]
+        pods = [uid for uid in self._state.unconfirmed if self._state.pods[uid].assumed]
+        groups = [key for key, group in self._state.groups.items() if group.assumed]
 
         def seen() -> bool:
-            found = [self.pods[uid].assumed for uid in pods if uid in self.pods]
+            found = [self._state.pods[uid].assumed for uid in pods if uid in self._state.pods]
             return not any(found) and not any(
-                self.groups[key].assumed for key in groups if key in self.groups
+                self._state.groups[key].assumed for key in groups if key in self._state.groups
             )
 
         return seen
@@ -125,7 +135,7 @@ class LedgerDecisions(LedgerCharges):
 
         `asked`: what the members that start are charged together, which was just judged to fit.
         """
-        group = self.groups[key]
+        group = self._state.groups[key]
         reservation = group.reserve(queue, term, asked)
         self._posted_anew(group)
         return reservation
@@ -135,15 +145,15 @@ class LedgerDecisions(LedgerCharges):
 
         Of one that the group has lost since nothing remains: it may be made again under its name.
         """
-        group = self.groups.get(key)
+        group = self._state.groups.get(key)
         if group is not None and group.decided(reservation):
             if group.assumed is reservation:
                 group.settled_revision = revision
-            self._written(group, reservation)
+            self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
         """The reservation was not written and cannot be any more; another one is left alone."""
-        group = self.groups.get(key)
+        group = self._state.groups.get(key)
         if group is None:
             return
         pending = group.decided(reservation)
@@ -151,20 +161,20 @@ class LedgerDecisions(LedgerCharges):
             group.assumed, group.settled_revision = None, 0
             self._posted_anew(group)
         elif pending:
-            self._written(group, reservation)
+            self._state.written(group, reservation)
 
     def lose_place(self, key: str) -> None:
         """The time of a gang's reservation is over: those who fit go before it from now on (E8)."""
-        group = self.groups.get(key)
+        group = self._state.groups.get(key)
         if group is not None:
             group.lost_place = True
-            self._mark_group(group)
+            self._state.mark_group(group)
 
     def rest(self) -> None:
         """Nobody here decides: forget what is to be looked at, since a term begins with all."""
-        self.dirty.clear()
-        self.nodes.forget_reports()
+        self._state.dirty.clear()
+        self._state.nodes.forget_reports()
 
     def _posted_anew(self, group: PodGroupState) -> None:
-        self._mark_group(group)
-        self._settle(group.repost(self._account))
+        self._state.mark_group(group)
+        self._state.mark_queues(group.repost(self._state.account_for))

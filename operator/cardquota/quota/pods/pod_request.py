@@ -32,7 +32,9 @@ class Nodes(Protocol):
 class Knowledge(Protocol):
     """What is known of cards beyond one queue."""
 
-    catalog: Catalog
+    @property
+    def catalog(self) -> Catalog:
+        """The kinds of cards."""
 
     @property
     def nodes(self) -> Nodes:

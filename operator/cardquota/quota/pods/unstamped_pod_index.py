@@ -19,6 +19,12 @@ class UnstampedPodIndex:
         """Pods with more devices: found whatever resource is asked about."""
         self._by_namespace: dict[str, set[str]] = {}
 
+    @property
+    def size(self) -> int:
+        """Entries: one for each pod and each name that it is found by."""
+        found = (*self._by_device.values(), self._of_many, *self._by_namespace.values())
+        return sum(map(len, found))
+
     def add(self, facts: PodFacts) -> None:
         """A pod without a stamp is charged."""
         self._by_namespace.setdefault(facts.namespace, set()).add(facts.uid)

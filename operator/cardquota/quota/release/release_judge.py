@@ -12,8 +12,8 @@ from .. import messages
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
 from ..pending.candidate import Candidate, Needs, PodClass
@@ -55,7 +55,7 @@ class Wait:
 class ReleaseJudge:
     """Judges the candidates of one queue. Charges nothing."""
 
-    def __init__(self, ledger: Ledger, account: Account) -> None:
+    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
         self._ledger = ledger
         self._account = account
 
@@ -215,7 +215,7 @@ class ReleaseJudge:
         return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
 
 
-def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
+def judge_member(ledger: LedgerReader, record: PodRecord) -> Verdict:
     """What is to be said of one pod at the gate that waits for others of its group, or by itself.
 
     Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
@@ -229,7 +229,7 @@ def judge_member(ledger: Ledger, record: PodRecord) -> Verdict:
     return _judge_readiness(account, group) or verdict
 
 
-def _judge_readiness(account: Account, group: PodGroupState) -> Verdict | None:
+def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | None:
     """What a gang waits for whose members are all there, if not enough of them can be tried here.
 
     No word of those whose gates could not be opened just now: they are told that, and tried again.

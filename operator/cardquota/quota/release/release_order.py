@@ -4,8 +4,8 @@ import heapq
 from collections.abc import Iterable
 from typing import Final
 
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 
 _Place = tuple[int, int, str]
 _SLACK: Final = 64
@@ -20,7 +20,7 @@ class QueueOrder:
     it belonged when it was added last. Bounded by the queues that exist.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
         self._unplaced: set[str] = set()
         self._places: dict[str, tuple[int, _Place]] = {}
@@ -69,19 +69,19 @@ class QueueOrder:
         return None
 
 
-def queue_order(ledger: Ledger, queues: Iterable[str]) -> list[str]:
+def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
     """Queues by priority, then by how little of what they deserve they hold, then by name."""
     return sorted(queues, key=lambda queue: _place(ledger, queue))
 
 
-def _place(ledger: Ledger, queue: str) -> _Place:
+def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return (0, 0, queue)
     return (-account.facts.priority, share(ledger, account), queue)
 
 
-def share(ledger: Ledger, account: Account) -> int:
+def share(ledger: LedgerReader, account: AccountReader) -> int:
     """The largest part of what it deserves that a queue holds of any card, in millionths.
 
     Where the cluster has less of a card than all quotas together, a queue deserves as much less.
@@ -90,7 +90,7 @@ def share(ledger: Ledger, account: Account) -> int:
     return max((_share(ledger, account, card) for card in account.cards), default=0)
 
 
-def _share(ledger: Ledger, account: Account, card: str) -> int:
+def _share(ledger: LedgerReader, account: AccountReader, card: str) -> int:
     allocated, quota = account.row(card).allocated, account.quota[card]
     quotas = ledger.cluster_quota(card)
     there = min(quotas, ledger.nodes.total(card) or quotas)

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..ledger.account import OUTSIDE, Account, Row
-from ..ledger.ledger import Ledger
+from ..ledger.account import OUTSIDE
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
+from ..ledger.row import Row
 from ..steps import Steps, to_its_end
 from ..vocabulary import CPU, MEMORY, Policy
 
@@ -79,12 +81,12 @@ class ClusterCard:
         return found
 
 
-def cluster_report(ledger: Ledger) -> dict[str, ClusterCard]:
+def cluster_report(ledger: LedgerReader) -> dict[str, ClusterCard]:
     """Every card that a node offers, that has a quota or is in use. Costs O(rows of all queues)."""
     return to_its_end(cluster_report_in_steps(ledger))
 
 
-def cluster_report_in_steps(ledger: Ledger) -> Steps[dict[str, ClusterCard]]:
+def cluster_report_in_steps(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
     """The same, a step for each queue: between two of them the ledger may move."""
     found = {card: ClusterCard(total) for card, total in ledger.nodes.totals().items()}
     for account in list(ledger.accounts()):
@@ -108,7 +110,7 @@ def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
     return ((use, amount) for use, amount in parts if amount)
 
 
-def cards_of(ledger: Ledger, account: Account) -> tuple[list[str], list[str]]:
+def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
     """The cards of which an account has a quota or counts something: those that are known, sorted;
     and the names that are known to nobody, of which there may be as many as pods. A fraction of a
     microsecond for each.
@@ -125,7 +127,7 @@ def cards_of(ledger: Ledger, account: Account) -> tuple[list[str], list[str]]:
     return sorted(named), made_up
 
 
-def use_of(account: Account) -> Use:
+def use_of(account: AccountReader) -> Use:
     """Whose use a queue's quota is."""
     if account.name == OUTSIDE:
         return Use.NO_QUEUE

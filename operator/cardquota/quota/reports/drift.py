@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
 from ..steps import Steps, to_its_end
 from ..vocabulary import Policy
@@ -21,7 +21,7 @@ class Compared(NamedTuple):
     """Queues in which something changed meanwhile, so that they could not be compared."""
 
 
-def ledger_totals(ledger: Ledger) -> Recount:
+def ledger_totals(ledger: LedgerReader) -> Recount:
     """The ledger's totals in a recount's form."""
     return {
         (account.name, dimension): totals
@@ -30,12 +30,12 @@ def ledger_totals(ledger: Ledger) -> Recount:
     }
 
 
-def drift(ledger: Ledger) -> Drift:
+def drift(ledger: LedgerReader) -> Drift:
     """Where the two differ. Costs in proportion to all pods, in one go."""
     return to_its_end(compare(ledger)).drift
 
 
-def compare(ledger: Ledger) -> Steps[Compared]:
+def compare(ledger: LedgerReader) -> Steps[Compared]:
     """The same in short steps, between which the ledger may move.
 
     Each queue whose totals have not moved since the first step is compared, at one moment. That is
@@ -60,7 +60,7 @@ def compare(ledger: Ledger) -> Steps[Compared]:
     return Compared(found, frozenset(moved))
 
 
-def _moved(account: Account | None, since: int) -> bool:
+def _moved(account: AccountReader | None, since: int) -> bool:
     return account is not None and account.changes != since
 
 
@@ -73,14 +73,14 @@ def _differing(queue: str, kept: dict[str, Totals], counted: dict[str, Totals]) 
     }
 
 
-def _totals_of(account: Account) -> dict[str, Totals]:
+def _totals_of(account: AccountReader) -> dict[str, Totals]:
     return {
         dimension: Totals(row.requested, row.inqueue, row.allocated, row.elastic, row.offline)
         for dimension, row in account.rows.items()
     }
 
 
-def _recounted(ledger: Ledger) -> Steps[Recount]:
+def _recounted(ledger: LedgerReader) -> Steps[Recount]:
     """A recount of the ledger's pods and groups."""
     return recount(
         (_counted(ledger, record) for record in list(ledger.pods.values())),
@@ -97,7 +97,7 @@ def _recounted(ledger: Ledger) -> Steps[Recount]:
     )
 
 
-def _counted(ledger: Ledger, record: PodRecord) -> CountedPod:
+def _counted(ledger: LedgerReader, record: PodRecord) -> CountedPod:
     facts = record.facts
     return CountedPod(
         facts.uid,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..ledger.account import Account
-from ..ledger.ledger import Ledger
+from ..ledger.account_reader import AccountReader
+from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import CPU, MEMORY
 from ..words import amount_text
@@ -72,7 +72,7 @@ class QueueReport:
     """Allocated and limit, bytes."""
 
 
-def report(ledger: Ledger, queue: str) -> QueueReport | None:
+def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
     """The numbers of a queue now, or None if it does not exist."""
     account = ledger.account(queue)
     if account is None or account.facts is None:
@@ -100,7 +100,7 @@ def report(ledger: Ledger, queue: str) -> QueueReport | None:
     )
 
 
-def _shown(ledger: Ledger, account: Account) -> list[str]:
+def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
     """Not a name that a waiting pod has made up: each would be a row of a status that has a bound,
     and nothing can come of it until it is corrected (P8).
     """
@@ -110,13 +110,13 @@ def _shown(ledger: Ledger, account: Account) -> list[str]:
     return sorted([*named, *held]) if held else named
 
 
-def deserved(ledger: Ledger, card: str, quota: int) -> int:
+def deserved(ledger: LedgerReader, card: str, quota: int) -> int:
     """The quota, lowered in proportion where the cluster has less than all quotas together."""
     quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
     return quota if quotas <= total else quota * total // quotas
 
 
-def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
+def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRow:
     row, quota = account.row(name), account.quota.get(name, 0)
     recorded = account.facts.recorded.get(name) if account.facts else None
     return CardRow(
@@ -132,7 +132,7 @@ def _card_row(ledger: Ledger, account: Account, name: str) -> CardRow:
     )
 
 
-def _resource(ledger: Ledger, card: str) -> str | None:
+def _resource(ledger: LedgerReader, card: str) -> str | None:
     """What is known to stand behind a card. Of one that pods hold and no node has shown, only where
     a vendor row has that resource name: what a status says counts as a card for everybody.
     """
@@ -141,7 +141,7 @@ def _resource(ledger: Ledger, card: str) -> str | None:
     return catalog.resource(card) or (held if held and ledger.vendors.owner(held) else None)
 
 
-def _resource_row(account: Account, name: str) -> ResourceRow:
+def _resource_row(account: AccountReader, name: str) -> ResourceRow:
     row, facts = account.row(name), account.facts
     text = cpu_quantity if name == CPU else memory_quantity
 

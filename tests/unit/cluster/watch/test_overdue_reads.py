@@ -38,7 +38,7 @@ async def test_others_have_a_turn_in_between() -> None:
     read_overdue = ledger.read_overdue
 
     def one_a_turn(_: object) -> None:
-        left.append(len(ledger._overdue))
+        left.append(ledger.reassessment.left)
         done = [False]
 
         def enough() -> bool:

@@ -237,7 +237,7 @@ async def test_refused_means_that_it_is_shut(status: int) -> None:
     assert charged(ledger, H200) == 0
     assert len(script.calls) == 1
     assert not waits(ledger)
-    ledger.put_back(POD.uid)
+    ledger.decisions.put_back(POD.uid)
     assert waits(ledger)
 
 
@@ -389,7 +389,7 @@ async def test_while_nobody_knows_the_charge_stays() -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert charged(ledger, H200) == 2
-    ledger.end_term()
+    ledger.decisions.end_term()
     assert charged(ledger, H200) == 0
 
 

@@ -160,15 +160,15 @@ async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_r
             leader.ledger.group_gone("team/gang")
             for record in list(leader.ledger.pods.values()):
                 if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
-                    leader.ledger.assume(record.facts.uid, STAMP)
+                    leader.ledger.decisions.assume(record.facts.uid, STAMP)
 
-        assume = leader.ledger.assume
+        assume = leader.ledger.decisions.assume
 
         def look(uid: str, stamp: Stamp) -> None:
             assume(uid, stamp)
             most[0] = max(most[0], charged(leader.ledger, H200))
 
-        leader.ledger.assume = look  # type: ignore[method-assign]
+        leader.ledger.decisions.assume = look  # type: ignore[method-assign]
         happened = _while_it_is_charged(monkeypatch, gone)
         await until(lambda: happened)
         await until(lambda: sum("z" in name for name in leader.opened) == 3)
@@ -212,7 +212,7 @@ def _change(leader: Leader, pod: PodBody, how: str) -> None:
     elif how == "edited":
         see(leader.ledger, pod.with_cpu("1").at_revision(2))
     else:
-        leader.ledger._overdue.add(pod.uid)
+        leader.ledger.reassessment.postpone([pod.uid])
     leader.releaser.wake()
 
 

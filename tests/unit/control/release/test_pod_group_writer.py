@@ -161,13 +161,13 @@ def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:
     """The ledger has charged it, and it is to be written."""
     facts = ledger.groups[KEY].facts
     assert facts is not None
-    return facts, ledger.reserve(KEY, "queue", TERM, ((H200, 2),))
+    return facts, ledger.decisions.reserve(KEY, "queue", TERM, ((H200, 2),))
 
 
 def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
     """Whether nothing is left once the charge is taken back, and it is there until then."""
     still = charged(ledger, H200) == 2
-    ledger.retract_reservation(KEY, reservation)
+    ledger.decisions.retract_reservation(KEY, reservation)
     return still and charged(ledger, H200) == 0 and no_charge_is_left(ledger)
 
 

@@ -135,13 +135,13 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
     pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 100}), a_group().in_queue("queue").of(100), *pods)
     async with leading(*world, answers=(refused(409),)) as leader:
-        loop, put_back, number = asyncio.get_running_loop(), leader.ledger.put_back, [0]
+        loop, put_back, number = asyncio.get_running_loop(), leader.ledger.decisions.put_back, [0]
 
         def counted(uid: str) -> None:
             number[0] += 1
             put_back(uid)
 
-        monkeypatch.setattr(leader.ledger, "put_back", counted)
+        monkeypatch.setattr(leader.ledger.decisions, "put_back", counted)
         await until(lambda: len(leader.releaser._pod_retries) == 100)
         due = loop.time() + 0.06
         while loop.time() < due:  # all of them, while nobody has a turn

@@ -18,20 +18,20 @@ def stamps(leader: Leader) -> list[str]:
 
 async def test_a_pod_is_charged_to_the_queue_that_its_namespace_has_now() -> None:
     async with leading(RED, BLUE, TEAM, *PODS) as leader:
-        leader.ledger._at_once = 0
+        leader.ledger.reassessment.at_once = 0
         leader.see(TEAM.with_default_queue("blue"))
         assert leader.ledger.overdue
         assert {record.queue for record in leader.ledger.pods.values()} == {"red"}
-        leader.ledger._at_once = 1
+        leader.ledger.reassessment.at_once = 1
         await until(lambda: len(leader.opened) == 3)
         assert stamps(leader) == ["blue"] * 3
 
 
 async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
     async with leading(RED, TEAM, *PODS) as leader:
-        leader.ledger._at_once = 0
+        leader.ledger.reassessment.at_once = 0
         leader.see(RED.open_to("other").at_revision(2))
-        leader.ledger._at_once = 1
+        leader.ledger.reassessment.at_once = 1
         assert leader.ledger.overdue
         await until(lambda: not leader.ledger.dirty._pending)
         leader.ledger.read_overdue()

@@ -30,7 +30,7 @@ def test_of_a_cluster_of_bad_nodes_some_are_reported_at_a_time_and_each_once() -
     """As when a term begins."""
     bad = [a_node(f"n{n}").sharing(H800, 8, "81559", replicas="0") for n in range(250)]
     ledger, told = a_ledger(*bad), Told()
-    ledger.begin_term()
+    ledger.decisions.begin_term()
     calls = [report_nodes(ledger, told) for _ in range(4)]  # type: ignore[arg-type]
     assert calls == [False, False, True, True]
     assert sorted(name for name, *_ in told.events) == sorted(f"n{n}" for n in range(250))

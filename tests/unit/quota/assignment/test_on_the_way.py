@@ -123,9 +123,9 @@ def test_a_closed_queue_lets_nobody_go() -> None:
 def test_whose_gate_could_not_be_opened_is_in_nobodys_way() -> None:
     """Somebody's webhook refuses it: it is tried again later, and takes its turn then."""
     ledger = a_cluster(held(3), gated("a"))
-    ledger.hold_back("uid-a")
+    ledger.decisions.hold_back("uid-a")
     assert judge_create(ledger, NEW).fits
-    ledger.put_back("uid-a")
+    ledger.decisions.put_back("uid-a")
     assert not judge_create(ledger, NEW).fits
 
 

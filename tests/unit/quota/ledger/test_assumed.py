@@ -16,7 +16,7 @@ def gate_opened(revision: int) -> PodBody:
 
 def assumed() -> Ledger:
     ledger = a_cluster(POD.gated())
-    ledger.assume(POD.uid, STAMP)
+    ledger.decisions.assume(POD.uid, STAMP)
     assert totals(ledger) == (2, 2, 0, 0)
     return ledger
 
@@ -31,27 +31,27 @@ def test_an_assumed_pod_is_charged_at_once() -> None:
 def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     ledger = assumed()
     see(ledger, a_group("gang").in_queue("red").of(2))
-    ledger.reserve("team/gang", "red", "term-1", ((H200, 1),))
-    seen = ledger.decisions_seen()
-    ledger.confirm(POD.uid, STAMP, 7)
+    ledger.decisions.reserve("team/gang", "red", "term-1", ((H200, 1),))
+    seen = ledger.decisions.all_seen()
+    ledger.decisions.confirm(POD.uid, STAMP, 7)
     assert not seen()
     see(ledger, gate_opened(7))
     assert not seen()
     ledger.group_gone("team/gang")
     assert seen()
-    assert ledger.decisions_seen()()
+    assert ledger.decisions.all_seen()()
 
 
 def test_or_when_the_pod_is_gone() -> None:
     ledger = assumed()
-    seen = ledger.decisions_seen()
+    seen = ledger.decisions.all_seen()
     ledger.pod_gone(POD.uid)
     assert seen()
 
 
 def test_confirmed_then_seen() -> None:
     ledger = assumed()
-    ledger.confirm(POD.uid, STAMP, 7)
+    ledger.decisions.confirm(POD.uid, STAMP, 7)
     see(ledger, POD.gated().with_priority(1).at_revision(6))
     assert totals(ledger) == (2, 2, 0, 0)
     see(ledger, gate_opened(7))
@@ -62,7 +62,7 @@ def test_confirmed_then_seen() -> None:
 def test_seen_then_confirmed() -> None:
     ledger = assumed()
     see(ledger, gate_opened(7))
-    ledger.confirm(POD.uid, STAMP, 7)
+    ledger.decisions.confirm(POD.uid, STAMP, 7)
     see(ledger, POD.gated().at_revision(6))
     assert totals(ledger) == (2, 2, 0, 0)
 
@@ -81,7 +81,7 @@ def test_a_gate_that_somebody_else_opened_is_charged_as_it_is() -> None:
 
 def test_retracted_it_waits_again() -> None:
     ledger = assumed()
-    ledger.retract(POD.uid, STAMP)
+    ledger.decisions.retract(POD.uid, STAMP)
     assert totals(ledger) == (2, 0, 0, 0)
     assert waiting(ledger) == {POD.uid}
 
@@ -90,37 +90,37 @@ def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
     """Its group was made again under its name, say, and another start has charged the pod."""
     ledger = assumed()
     before = Stamp(*STAMP)
-    ledger.retract(POD.uid, before, hold_back=True)
-    ledger.confirm(POD.uid, before, 9)
+    ledger.decisions.retract(POD.uid, before, hold_back=True)
+    ledger.decisions.confirm(POD.uid, before, 9)
     assert totals(ledger) == (2, 2, 0, 0)
     assert ledger.pods[POD.uid].settled_revision == 0
 
 
 def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
     ledger = assumed()
-    ledger.retract(POD.uid, STAMP, hold_back=True)
+    ledger.decisions.retract(POD.uid, STAMP, hold_back=True)
     assert (totals(ledger), waiting(ledger)) == ((2, 0, 0, 0), set())
     see(ledger, POD.gated())
     assert waiting(ledger) == set()
-    ledger.put_back(POD.uid)
+    ledger.decisions.put_back(POD.uid)
     assert waiting(ledger) == {POD.uid}
 
 
 def test_held_back_it_is_tried_when_it_changes() -> None:
     ledger = assumed()
-    ledger.retract(POD.uid, STAMP, hold_back=True)
+    ledger.decisions.retract(POD.uid, STAMP, hold_back=True)
     see(ledger, POD.gated().at_revision(2))
     assert waiting(ledger) == {POD.uid}
 
 
 def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     ledger = a_cluster(a_group().in_queue("red").of(2), POD.gated().in_group("gang"))
-    ledger.reserve("team/gang", "red", "t", ((H200, 3),))
-    ledger.assume(POD.uid, STAMP)
+    ledger.decisions.reserve("team/gang", "red", "t", ((H200, 3),))
+    ledger.decisions.assume(POD.uid, STAMP)
     assert totals(ledger) == (2, 3, 0, 0)
-    ledger.end_term()
+    ledger.decisions.end_term()
     assert totals(ledger) == (2, 0, 0, 0)
     ledger.dirty.take_pending()
-    ledger.begin_term()
+    ledger.decisions.begin_term()
     assert ledger.dirty.take_pending() == {"red"}
     assert ledger.dirty.take_groups() == {"team/gang"}

@@ -294,14 +294,14 @@ def test_what_is_not_known_may_be_gone() -> None:
     for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
         gone("unknown")
     ledger.namespace_gone("unknown")
-    for tell in (ledger.put_back, ledger.hold_back):
+    for tell in (ledger.decisions.put_back, ledger.decisions.hold_back):
         tell("unknown")
     stamp = Stamp("red", (), "term-1")
-    ledger.retract("unknown", stamp)
-    ledger.confirm("unknown", stamp, 1)
+    ledger.decisions.retract("unknown", stamp)
+    ledger.decisions.confirm("unknown", stamp, 1)
     reservation = Reservation("red", "term-1", ())
-    ledger.retract_reservation("unknown", reservation)
-    ledger.confirm_reservation("unknown", reservation, 1)
+    ledger.decisions.retract_reservation("unknown", reservation)
+    ledger.decisions.confirm_reservation("unknown", reservation, 1)
     assert not list(ledger.accounts())
 
 
@@ -433,7 +433,7 @@ def test_outside_every_queue_nothing_is_limited() -> None:
 
 def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
-    ledger.rest()
+    ledger.decisions.rest()
     assert (ledger.dirty.take_changed(), ledger.dirty.take_pending()) == (set(), set())
     assert (ledger.dirty.take_groups(), ledger.dirty.take_unadmitted()) == (set(), set())
 

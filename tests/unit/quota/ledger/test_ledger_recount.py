@@ -202,7 +202,7 @@ class Histories(RuleBasedStateMachine):
         if pod:
             pod.assumed = (queue, cards)
             self.stamps[pod.uid] = Stamp(queue, tuple(cards.items()), "term-1")
-            self.ledger.assume(pod.uid, self.stamps[pod.uid])
+            self.ledger.decisions.assume(pod.uid, self.stamps[pod.uid])
 
     @rule(pick=picks)
     def our_patch_lands(self, pick: int) -> None:
@@ -214,7 +214,7 @@ class Histories(RuleBasedStateMachine):
     @rule(pick=picks)
     def our_patch_is_confirmed(self, pick: int) -> None:
         uid = sorted(self.landed)[pick % len(self.landed)]
-        self.ledger.confirm(uid, self.stamps[uid], self.landed[uid][0])
+        self.ledger.decisions.confirm(uid, self.stamps[uid], self.landed[uid][0])
 
     @precondition(lambda self: self.landed)
     @rule(pick=picks, confirmed_after=st.booleans())
@@ -226,26 +226,26 @@ class Histories(RuleBasedStateMachine):
         self.pod_bodies[uid] = body_of(pod, revision)
         see(self.ledger, self.pod_bodies[uid])
         if confirmed_after:
-            self.ledger.confirm(uid, self.stamps[uid], revision)
+            self.ledger.decisions.confirm(uid, self.stamps[uid], revision)
 
     @rule(pick=picks, hold_back=st.booleans())
     def our_patch_is_refused(self, pick: int, hold_back: bool) -> None:
         pod = self.one(pick, state="gated")
         if pod and pod.assumed and pod.uid not in self.landed:
             pod.assumed, pod.held_back = None, hold_back
-            self.ledger.retract(pod.uid, self.stamps[pod.uid], hold_back=hold_back)
+            self.ledger.decisions.retract(pod.uid, self.stamps[pod.uid], hold_back=hold_back)
 
     @rule(pick=picks)
     def a_pod_is_put_back(self, pick: int) -> None:
         pod = self.one(pick)
         if pod:
             pod.held_back = False
-            self.ledger.put_back(pod.uid)
+            self.ledger.decisions.put_back(pod.uid)
 
     @precondition(lambda self: not self.landed)
     @rule()
     def our_term_ends(self) -> None:
-        self.ledger.end_term()
+        self.ledger.decisions.end_term()
         for pod in self.plain.pods.values():
             pod.assumed, pod.held_back = None, False
         for group in self.plain.groups.values():
@@ -374,7 +374,7 @@ class Histories(RuleBasedStateMachine):
         if group is not None and group.assumed is None:
             queue, asked = reservation
             group.assumed = queue, self.plain.reservation_for(key, queue, asked)
-            self.ledger.reserve(key, queue, "term-1", canonical(asked))
+            self.ledger.decisions.reserve(key, queue, "term-1", canonical(asked))
 
     @rule(name=st.sampled_from(GROUPS), confirmed=st.sampled_from(("before", "after", "never")))
     def the_reservation_of_a_gang_lands(self, name: str, confirmed: str) -> None:
@@ -405,12 +405,12 @@ class Histories(RuleBasedStateMachine):
         group, state = self.plain.groups.get(key), self.ledger.groups.get(key)
         if group is not None and state is not None and state.assumed is not None:
             group.assumed = None
-            self.ledger.retract_reservation(key, state.assumed)
+            self.ledger.decisions.retract_reservation(key, state.assumed)
 
     def confirm(self, key: str, revision: int) -> None:
         reservation = self.ledger.groups[key].assumed
         if reservation is not None:
-            self.ledger.confirm_reservation(key, reservation, revision)
+            self.ledger.decisions.confirm_reservation(key, reservation, revision)
 
     @rule(name=st.sampled_from(GROUPS))
     def a_group_is_deleted(self, name: str) -> None:
@@ -515,11 +515,11 @@ class Histories(RuleBasedStateMachine):
                 key = found.gang.key
                 reserved = self.plain.reservation_for(key, queue, dict(found.asked))
                 self.plain.groups[key].assumed = queue, reserved
-                self.ledger.reserve(key, queue, "term-1", found.asked)
+                self.ledger.decisions.reserve(key, queue, "term-1", found.asked)
             for pod, (_, cards) in zip(opened, found.pods, strict=True):
                 pod.assumed = found.queue, dict(cards)
                 self.stamps[pod.uid] = Stamp(found.queue, cards, "term-1")
-                self.ledger.assume(pod.uid, self.stamps[pod.uid])
+                self.ledger.decisions.assume(pod.uid, self.stamps[pod.uid])
             if enforced:
                 self.nothing_is_over_its_limit_that_grew(before)
                 self.what_is_held_fits(queue, {c for _, cards in found.pods for c, n in cards if n})

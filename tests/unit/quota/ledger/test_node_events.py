@@ -91,7 +91,7 @@ def test_an_event_looks_at_no_queue_that_it_does_not_concern(
     others = [a_queue(f"q{n}").with_quota({H800: 1, f"other-{n}": 1}) for n in range(300)]
     ledger = a_ledger(*CARDS, SOLD, *others, a_node("more").with_cards(H200, 8))
     ledger.dirty.take_changed()
-    monkeypatch.setattr(ledger, "_accounts", None)  # any look at all of them would fail
+    monkeypatch.setattr(ledger, "accounts_by_queue", None)  # any look at all of them would fail
     see(ledger, a_node("more").with_cards(H200, 7))
     ledger.node_gone("more")
     assert ledger.dirty.take_changed() == {"sold"}

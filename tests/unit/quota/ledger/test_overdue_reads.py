@@ -82,7 +82,8 @@ def test_what_is_to_be_decided_on_is_read_first() -> None:
     uids = [pod.uid for pod in WAITING[:2]]
     assert ledger.read_first(uids)
     see(ledger, TEAM.with_default_queue("blue"))
-    ledger._at_once = 1
+    assert ledger.reassessment.left == len(WAITING)
+    ledger.reassessment.at_once = 1
     assert not ledger.read_first(uids)  # one of them is read
     assert not ledger.read_first(uids)
     assert ledger.read_first(uids)
@@ -125,7 +126,8 @@ def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> N
     pods = [large(2 * n).gated() for n in range(20)]
     ledger = world(*pods, at_once=0)
     see(ledger, TEAM.with_default_queue("blue"))
-    ledger._at_once, uids, asked = 100, [pod.uid for pod in pods], 0
+    ledger.reassessment.at_once = 100
+    uids, asked = [pod.uid for pod in pods], 0
     while not ledger.read_first(uids):
         asked += 1
     assert asked >= 5
@@ -136,7 +138,7 @@ def test_pods_that_are_gone_or_charged_by_then_are_left_alone() -> None:
     ledger = world(*WAITING, at_once=0)
     see(ledger, TEAM.with_default_queue("blue"))
     ledger.pod_gone(WAITING[0].uid)
-    ledger.assume(WAITING[1].uid, Stamp("red", ((H200, 1),), "term"))
+    ledger.decisions.assume(WAITING[1].uid, Stamp("red", ((H200, 1),), "term"))
     ledger.read_overdue()
     assert ledger.pods[WAITING[1].uid].queue == "red"
     assert drift(ledger) == {}

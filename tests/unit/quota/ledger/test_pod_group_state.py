@@ -7,6 +7,7 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
+from cardquota.quota.ledger.charges import Charges
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.reports.drift import drift
@@ -89,22 +90,22 @@ def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
     members = (a_pod(name).in_group("gang").asking_for(1).gated() for name in "abc")
     ledger = a_cluster(GANG.at_revision(2), *members)
     read: list[str] = []
-    charge = Ledger._charge
+    charge = Charges.charge
 
-    def counted(self: Ledger, record: PodRecord) -> None:
+    def counted(self: Charges, record: PodRecord) -> None:
         read.append(record.facts.name)
         charge(self, record)
 
-    monkeypatch.setattr(Ledger, "_charge", counted)
+    monkeypatch.setattr(Charges, "charge", counted)
     see(ledger, change(GANG.at_revision(3)))
     assert len(read) == reads
 
 
 def test_a_reservation_is_charged_before_it_is_written() -> None:
     ledger = a_cluster(GANG)
-    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
     assert inqueue(ledger) == 2
-    ledger.confirm_reservation(KEY, reservation, 5)
+    ledger.decisions.confirm_reservation(KEY, reservation, 5)
     see(ledger, GANG.of(3).at_revision(4))
     assert inqueue(ledger) == 2
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
@@ -114,9 +115,9 @@ def test_a_reservation_is_charged_before_it_is_written() -> None:
 
 def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
     ledger = a_cluster(GANG)
-    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
-    ledger.confirm_reservation(KEY, reservation, 5)
+    ledger.decisions.confirm_reservation(KEY, reservation, 5)
     assert inqueue(ledger) == 2
     see(ledger, GANG.at_revision(6))
     assert inqueue(ledger) == 0
@@ -124,20 +125,20 @@ def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
 
 def test_a_reservation_that_was_not_written_is_taken_back() -> None:
     ledger = a_cluster(GANG)
-    reservation = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
-    ledger.retract_reservation(KEY, reservation)
+    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
+    ledger.decisions.retract_reservation(KEY, reservation)
     assert inqueue(ledger) == 0
 
 
 def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
     """A group made again under its name, while the write for the old one is not answered yet."""
     ledger = a_cluster(GANG)
-    old = ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
+    old = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
     ledger.group_gone(KEY)
     see(ledger, GANG.with_uid("another").at_revision(2))
-    ledger.reserve(KEY, "red", "term-1", ((H200, 2),))
-    ledger.retract_reservation(KEY, old)
-    ledger.confirm_reservation(KEY, old, 9)
+    ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
+    ledger.decisions.retract_reservation(KEY, old)
+    ledger.decisions.confirm_reservation(KEY, old, 9)
     assert inqueue(ledger) == 2
     assert ledger.groups[KEY].settled_revision == 0
 

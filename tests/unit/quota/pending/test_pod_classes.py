@@ -13,7 +13,9 @@ import pytest
 from builders import CARDS, H200, H800, R4090, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import charges
+from cardquota.quota.ledger.class_key import class_key_of
+from cardquota.quota.ledger.ledger_state import LedgerState
 from cardquota.quota.pending.gang import Gang
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.pod_record import PodRecord
@@ -171,13 +173,10 @@ def test_who_shares_a_class_goes_when_it_would_alone(seed: int) -> None:
 
 # --- and it is found where they share too much ------------------------------------------------
 
-ClassKeyOf = Callable[[Ledger, PodRecord], tuple[tuple[Hashable, ...], Gang | None]]
-
 
 def parts() -> int:
     ledger = a_ledger(*CARDS, a_queue("red"), a_pod("a").in_queue("red").asking_for(1).gated())
-    key, _ = ledger._class_key(ledger.pods["uid-a"])
-    assert isinstance(key, tuple)
+    key, _ = class_key_of(ledger, ledger.pods["uid-a"])
     return len(key)
 
 
@@ -185,13 +184,11 @@ def parts() -> int:
 def test_a_class_that_forgets_a_part_of_its_key_is_found(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole: ClassKeyOf = Ledger._class_key  # type: ignore[assignment]
-
-    def forgetful(ledger: Ledger, record: PodRecord) -> tuple[Hashable, Gang | None]:
-        key, gang = whole(ledger, record)
+    def forgetful(state: LedgerState, record: PodRecord) -> tuple[Hashable, Gang | None]:
+        key, gang = class_key_of(state, record)
         return (*key[:part], *key[part + 1 :]), gang
 
-    monkeypatch.setattr(Ledger, "_class_key", forgetful)
+    monkeypatch.setattr(charges, "class_key_of", forgetful)
     assert any(is_found(seed) for seed in SEEDS)
 
 

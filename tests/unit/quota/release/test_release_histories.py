@@ -174,7 +174,7 @@ class History:
             assert group is None or not whole or len(found.pods) == group.missing
         before = {d: row.charged for d, row in account.rows.items()}
         if found.gang is not None:
-            held = self.ledger.reserve(found.gang.key, found.queue, "t", found.asked)
+            held = self.ledger.decisions.reserve(found.gang.key, found.queue, "t", found.asked)
             name = found.gang.key.partition("/")[2]
             known = self.world["group", name]
             self.put("group", name, known.reserving(found.queue, dict(held.amounts), "t"))

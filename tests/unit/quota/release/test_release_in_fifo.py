@@ -187,7 +187,7 @@ def test_fifo_a_pass_goes_on_though_the_first_of_a_card_is_gone_meanwhile() -> N
         if found is not None:
             (record, cards) = found.pods[0]
             opened.append(record.facts.name)
-            ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+            ledger.decisions.assume(record.facts.uid, Stamp("red", cards, "t"))
             ledger.pod_gone("uid-y")
     assert opened == ["a"]
     ledger.pod_gone("uid-h8")

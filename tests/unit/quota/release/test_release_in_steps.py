@@ -44,9 +44,9 @@ def charge(ledger: Ledger, found: Opening | None) -> list[str]:
     if found is None:
         return []
     if found.gang is not None:
-        ledger.reserve(found.gang.key, "red", "t", found.asked)
+        ledger.decisions.reserve(found.gang.key, "red", "t", found.asked)
     for record, cards in found.pods:
-        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+        ledger.decisions.assume(record.facts.uid, Stamp("red", cards, "t"))
     return [record.facts.name for record, _ in found.pods]
 
 

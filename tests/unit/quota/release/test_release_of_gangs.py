@@ -52,9 +52,9 @@ def reserving(ledger: Ledger) -> Reservation:
     """The leader has charged a gang of `a` and `b`, and is about to write its reservation."""
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
-    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     for record, cards in found.pods:
-        ledger.assume(record.facts.uid, Stamp("red", cards, "t"))
+        ledger.decisions.assume(record.facts.uid, Stamp("red", cards, "t"))
     assert release(ledger) == ([], [])
     return reservation
 
@@ -62,7 +62,7 @@ def reserving(ledger: Ledger) -> Reservation:
 def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written() -> None:
     """Else a member could be the only one that runs, and nothing be reserved for the others."""
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
-    ledger.confirm_reservation("team/gang", reserving(ledger), 5)
+    ledger.decisions.confirm_reservation("team/gang", reserving(ledger), 5)
     assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["c"]]
 
@@ -78,7 +78,7 @@ def test_t2_or_until_the_reservation_is_seen() -> None:
 
 def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
-    ledger.retract_reservation("team/gang", reserving(ledger))
+    ledger.decisions.retract_reservation("team/gang", reserving(ledger))
     for name in "ab":
         retract(ledger, name)
     assert release(ledger)[0] == [["a", "b"], ["c"]]
@@ -90,7 +90,7 @@ def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
     ledger = a_cluster(GANG, *huge)
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
-    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     assert reservation.amounts == ((H200, 2), ("memory", 2**63 - 1))
     assert read_reservation(reservation_text(reservation)) == reservation
 
@@ -156,7 +156,7 @@ def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> N
 def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
     """That one has been told, and is tried again soon."""
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.hold_back("uid-a")
+    ledger.decisions.hold_back("uid-a")
     assert release(ledger) == ([], [])
     see(ledger, member("a").terminating().at_revision(2))
     (refused,) = release(ledger)[1]
@@ -167,7 +167,7 @@ def test_a_member_of_a_gang_that_may_start_whole_is_told_nothing_by_itself() -> 
     ledger = a_cluster(GANG, member("a"), member("b"), waiting("z", 4))
     verdict = judge_member(ledger, ledger.pods["uid-a"])
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, None)
-    ledger.hold_back_gang("team/gang")
+    ledger.decisions.hold_back_gang("team/gang")
     assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
     assert judge_member(ledger, ledger.pods["uid-z"]).outcome is Outcome.NEVER
 
@@ -179,7 +179,7 @@ def test_members_that_run_already_count_for_the_minimum_and_the_reservation() ->
     assert isinstance(found, Opening)
     assert [record.facts.name for record, _ in found.pods] == ["a"]
     assert found.asked == ((H200, 1),)
-    reservation = ledger.reserve("team/gang", "red", "t", found.asked)
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     assert reservation.amounts == ((H200, 1), (H800, 1))
 
 
@@ -215,7 +215,7 @@ def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     assert group.assumed is not None
     more = group.assumed._replace(amounts=((H200, 9),))
     group._judged, group.assumed = (more, group.assumed.amounts), more
-    group.repost(ledger._account)
+    group.repost(ledger.account_for)
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
@@ -563,7 +563,7 @@ def test_a_gang_that_leaves_its_inadmissible_class_leaves_the_others_there() -> 
 @pytest.mark.parametrize("deletion_seen", [True, False])
 def test_e8_a_gang_made_again_has_not_lost_its_place(deletion_seen: bool) -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.lose_place("team/gang")
+    ledger.decisions.lose_place("team/gang")
     if deletion_seen:
         ledger.group_gone("team/gang")
     see(ledger, GANG.with_uid("another").at_revision(9))
@@ -572,7 +572,7 @@ def test_e8_a_gang_made_again_has_not_lost_its_place(deletion_seen: bool) -> Non
 
 def test_t2_a_gang_made_again_holds_nothing_that_was_decided_for_the_one_before() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.reserve("team/gang", "red", "t", ((H200, 2),))
+    ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
     see(ledger, GANG.with_uid("another").at_revision(9))
     assert ledger.groups["team/gang"].reservation is None
     assert drift(ledger) == {}
@@ -581,9 +581,9 @@ def test_t2_a_gang_made_again_holds_nothing_that_was_decided_for_the_one_before(
 def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
     """Of its own priority; and before them again once it has begun."""
     ledger = a_cluster(QUEUE.with_quota({H200: 2}), *two_gangs_alike())
-    ledger.lose_place("team/g1")
+    ledger.decisions.lose_place("team/g1")
     assert release(ledger)[0] == [["g2-a", "g2-b"]]
-    ledger.lose_place("team/nowhere")
+    ledger.decisions.lose_place("team/nowhere")
     for name in ("g2-a", "g2-b"):
         ledger.pod_gone(f"uid-{name}")
     ledger.group_gone("team/g2")
@@ -629,18 +629,18 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     ledger = a_cluster(QUEUE, blue, GANG, a, b)
     found = next(openings(ledger, "red"))
     assert isinstance(found, Opening)
-    reservation = ledger.reserve("team/gang", "red", "term-1", found.asked)
+    reservation = ledger.decisions.reserve("team/gang", "red", "term-1", found.asked)
     stamps = {record.facts.uid: Stamp("red", cards, "term-1") for record, cards in found.pods}
     for uid, stamp in stamps.items():
-        ledger.assume(uid, stamp)
+        ledger.decisions.assume(uid, stamp)
     ledger.group_gone("team/gang")
     see(ledger, GANG.in_queue("blue").with_uid("another"), c)
     assert release(ledger, queue="blue")[0] == []
     for uid, stamp in stamps.items():
-        ledger.retract(uid, stamp)
+        ledger.decisions.retract(uid, stamp)
     assert release(ledger, queue="blue")[0] == []
     ledger.dirty.take_pending()
-    ledger.retract_reservation("team/gang", reservation)
+    ledger.decisions.retract_reservation("team/gang", reservation)
     assert "blue" in ledger.dirty.take_pending()
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
 
@@ -695,14 +695,14 @@ def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
 def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
     """As a whole: whatever other members it has, and whatever becomes of it meanwhile."""
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
-    ledger.hold_back_gang("team/gang")
-    ledger.hold_back_gang("team/unknown")
+    ledger.decisions.hold_back_gang("team/gang")
+    ledger.decisions.hold_back_gang("team/unknown")
     see(ledger, member("d"))
     assert release(ledger) == ([], [])
     see(ledger, waiting("other"))
     assert release(ledger)[0] == [["other"]]
     ledger.dirty.take_pending()
-    ledger.put_back_gang("team/gang", "red")
+    ledger.decisions.put_back_gang("team/gang", "red")
     assert "red" in ledger.dirty.take_pending()
     assert release(ledger)[0] == [["a", "b"]]
 
@@ -714,17 +714,17 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
     found = []
     for opening in ReleasePass(ledger, account):
         if opening is not None and opening.gang is not None:
-            ledger.hold_back_gang(opening.gang.key)
+            ledger.decisions.hold_back_gang(opening.gang.key)
         elif opening is not None:
             found.append(opening.pods[0][0].facts.name)
-            ledger.hold_back(opening.pods[0][0].facts.uid)
+            ledger.decisions.hold_back(opening.pods[0][0].facts.uid)
     assert found == ["other"]
 
 
 def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.hold_back_gang("team/gang")
-    ledger.end_term()
+    ledger.decisions.hold_back_gang("team/gang")
+    ledger.decisions.end_term()
     assert release(ledger)[0] == [["a", "b"]]
 
 
@@ -737,8 +737,8 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
         pass
     candidate = account.pending.next_active()
     assert candidate is not None
-    reservation = ledger.reserve("team/gang", "red", "term-1", ((H200, 2),))
-    ledger.confirm_reservation("team/gang", reservation, 9)
+    reservation = ledger.decisions.reserve("team/gang", "red", "term-1", ((H200, 2),))
+    ledger.decisions.confirm_reservation("team/gang", reservation, 9)
     found = ReleaseJudge(ledger, account).judge(candidate)
     assert isinstance(found, Wait)
     assert found.verdict.outcome is Outcome.UNSEEN

@@ -228,11 +228,11 @@ def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:
         assert isinstance(found, Opening)
         ((record, cards),) = found.pods
         if record.facts.name == "a":
-            ledger.hold_back("uid-a")
+            ledger.decisions.hold_back("uid-a")
         else:
-            ledger.assume("uid-b", Stamp("red", cards, "t"))
+            ledger.decisions.assume("uid-b", Stamp("red", cards, "t"))
     assert release(ledger) == ([], [])
-    ledger.put_back("uid-a")
+    ledger.decisions.put_back("uid-a")
     assert release(ledger)[0] == [["a"]]
 
 

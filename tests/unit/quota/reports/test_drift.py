@@ -77,5 +77,5 @@ def test_a_queue_that_goes_or_comes_meanwhile_is_not_compared(ledger: Ledger) ->
 
 
 def test_an_account_that_is_lost_is_found(ledger: Ledger) -> None:
-    del ledger._accounts["red"]
+    del ledger.accounts_by_queue["red"]
     assert {key for key, _ in drift(ledger)} == {"red"}

@@ -1,0 +1,66 @@
+"""What may be read of one queue's totals."""
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from ..assignment.flexible_claims import FlexibleClaims
+from ..pending.pending_queue import PendingQueue
+from .queue_facts import QueueFacts
+from .row import Row
+from .unadmitted_pods import UnadmittedPods
+
+
+class AccountReader(Protocol):
+    """An account without all that charges it."""
+
+    @property
+    def name(self) -> str:
+        """The queue's; OUTSIDE for pods outside every queue."""
+
+    @property
+    def facts(self) -> QueueFacts | None:
+        """The Queue; None while there is none of this name."""
+
+    @property
+    def quota(self) -> Mapping[str, int]:
+        """Cards, the last good one (Q4)."""
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """The cards of the quota, sorted."""
+
+    @property
+    def quota_mark(self) -> object:
+        """Another one with every other quota."""
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The counters of each dimension that has any."""
+
+    @property
+    def changes(self) -> int:
+        """Different whenever a row has changed."""
+
+    @property
+    def unadmitted(self) -> UnadmittedPods:
+        """The pods that hold something though we opened no gate of theirs (I3)."""
+
+    @property
+    def pending(self) -> PendingQueue:
+        """The pods that wait."""
+
+    @property
+    def flexible_claims(self) -> FlexibleClaims | None:
+        """What pods that are let through hold of one card or another (T3)."""
+
+    def no_flexible_claims(self) -> FlexibleClaims:
+        """To ask what room there is where no pod has a choice so far."""
+
+    def row(self, dimension: str) -> Row:
+        """The counters of a dimension; all zero where nothing was ever charged."""
+
+    def limit(self, dimension: str) -> int | None:
+        """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
+
+    def over(self) -> Iterator[tuple[str, int, int]]:
+        """Dimensions that stand above their limit: name, charged, limit (Q7)."""

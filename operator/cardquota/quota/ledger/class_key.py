@@ -1,0 +1,60 @@
+"""By what waiting pods share a class: one decision on a class holds for all its pods."""
+
+from typing import NamedTuple
+
+from ..pending.gang import Gang
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest
+from ..vocabulary import Mode
+from .ledger_state import LedgerState
+
+
+class ClassKey(NamedTuple):
+    """Pods with the same key are alike in all that `judgement` reads."""
+
+    request: PodRequest | None
+    mode: Mode
+    kept_out: str | None
+    """The namespace, of a pod whose queue is not open to it."""
+    group: str | None
+    """The group's key, where the group decides: a gang, one that is missing, one that reserves, or
+    one that leads to another queue than the pod names."""
+    alone: bool
+    """Whether it goes alone, though it may be in such a group."""
+    own_queue: str | None
+    """The queue that the pod itself names, where it is in another."""
+    problem: str | None
+    """What is wrong with the pod by itself."""
+    unread: tuple[object, ...] | None
+    """Where no card follows from it: what it says of cards, nodes and devices."""
+
+
+def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang | None]:
+    """The key of a pod's class; and its gang, or its group with a reservation, if it has one."""
+    facts, request = record.facts, record.request
+    group = state.groups.get(facts.group) if facts.group else None
+    agrees = facts.own_queue in ("", record.queue)
+    # What a reservation covers changes with every other member, of a gang or not any more.
+    together = group is not None and (group.gang or group.reservation is not None)
+    mode = state.mode_in(facts.namespace)
+    # Where nothing is enforced nobody waits for anybody.
+    gang = group if together and mode is Mode.ENFORCE else None
+    group_key = gang.key if gang is not None else None
+    if group is not None and (group.facts is None or group.reservation is not None or not agrees):
+        group_key = group.key
+    unread = None
+    if request is None or not request.cards:
+        unread = (facts.card_text, facts.selector, facts.devices)
+    account = state.account(record.queue)
+    kept_out = account and account.facts and not account.facts.admits(facts.namespace)
+    key = ClassKey(
+        request,
+        mode,
+        facts.namespace if kept_out else None,
+        group_key,
+        gang is None,
+        None if agrees else facts.own_queue,
+        facts.problem,
+        unread,
+    )
+    return key, gang

@@ -1,0 +1,128 @@
+"""What one pod is charged, and to whom: the pod read against all that the ledger knows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..assignment.claim import claim_of
+from ..cards.card import model_of
+from ..pods.charge_state import ChargeState
+from ..pods.pod_facts import PodFacts, State
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest, card_devices
+from ..stamp import Charge, Stamp
+from ..vocabulary import Policy
+from .ledger_state import LedgerState
+
+
+class PodAssessor:
+    """Writes what it finds on the pod's record. No total changes here."""
+
+    def __init__(self, state: LedgerState) -> None:
+        self._state = state
+
+    def assess(self, record: PodRecord) -> None:
+        """Sets the pod's queue, charge, charge state, request, claim and priority.
+
+        A stamp of ours decides queue and cards (E10); without one, the pod and its node do.
+        """
+        facts, stamp, state = record.facts, record.stamp, self._state
+        bound = facts.state is State.BOUND
+        if stamp is not None:
+            record.queue, record.request, record.claim = stamp.queue, None, None
+            record.elsewhere = False
+            cards = self._stamped_cards(record, stamp)
+            record.charge = state.with_cpu_memory(facts, stamp.queue, cards)
+        else:
+            record.queue = state.queue_of(facts)
+            record.charge = self._unstamped_charge(record, bound=bound)
+        record.charge_state = self._charge_state(record, bound=bound)
+        record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
+        record.priority = self._priority(facts)
+
+    def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> dict[str, int]:
+        """The cards of the stamp. If somebody bound the pod to a node with cards of another model:
+        the cards of that node, since the pod holds those (E3).
+
+        The node is compared once, when the pod is bound (D8), and as soon as the node shows a card
+        of a resource that the pod asks for. The result is written into the stamp for replicas that
+        start later: of a pod that runs when it is first seen, nobody can tell what its node was.
+        Only models are compared: a node may divide its cards anew before the pod starts.
+        """
+        facts, cards = record.facts, dict(stamp.cards)
+        if facts.state is not State.BOUND:
+            return cards
+        if not record.compared:
+            models = {model_of(name) for name, amount in cards.items() if amount}
+            found = self._cards_on_node(facts)
+            record.compared = bool(found) or not models
+            record.node_cards = tuple(
+                (r, card) for r, card in found if models and model_of(card) not in models
+            )
+        return record.on_node if record.node_cards else cards
+
+    def _cards_on_node(self, facts: PodFacts) -> tuple[tuple[str, str], ...]:
+        """For each resource name that a bound pod asks for: the card that its node shows."""
+        found = ((r, self._state.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
+        return tuple((r, card) for r, card in found if card is not None)
+
+    def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
+        """The charge of a pod without a stamp of ours.
+
+        Notes on the record what the pod asks for, and the cards of its node, which stay (D8).
+        """
+        facts, state = record.facts, self._state
+        record.claim, record.elsewhere = None, False
+        if bound and not record.node_cards:
+            record.node_cards = self._cards_on_node(facts)
+        if record.node_cards:
+            record.request = None
+            return state.with_cpu_memory(facts, record.queue, record.on_node)
+        cards: dict[str, int] = {}
+        account = state.account(record.queue)
+        quota = account.quota if account else {}
+        reading = state.reading_of(facts, account)
+        record.request = reading.request
+        if record.gated and reading.elsewhere is not None:
+            record.elsewhere = True
+            card = _first_in(quota, reading.elsewhere)
+            cards = {card: record.request.amount} if card else cards
+            return state.with_cpu_memory(facts, record.queue, cards)
+        for request in self._one_by_one(facts, record.queue, record.request):
+            card = _first_in(quota, request.cards)
+            if card:
+                cards[card] = cards.get(card, 0) + request.amount
+            if len(request.cards) > 1 and request.amount and request is record.request:
+                record.claim = (claim_of(request.cards, request.amount), card)
+        return state.with_cpu_memory(facts, record.queue, cards)
+
+    def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:
+        """A pod with two card resources is refused. One that came past us is counted by each."""
+        devices = card_devices(facts, self._state) if len(facts.devices) > 1 else []
+        if len(devices) < 2:
+            return [whole]
+        return [self._state.request_of(replace(facts, devices=(one,)), queue) for one in devices]
+
+    def _charge_state(self, record: PodRecord, *, bound: bool) -> ChargeState:
+        if bound:
+            return ChargeState.ALLOCATED
+        if not record.gated:
+            return ChargeState.RELEASED
+        policy = self._state.policy_of(record.facts, record.queue)
+        waits = policy is Policy.GATE or record.elsewhere
+        return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
+
+    def _priority(self, facts: PodFacts) -> int:
+        """The pod's own, or its group's if that is higher."""
+        group = self._state.groups.get(facts.group) if facts.group else None
+        if group is None or group.facts is None:
+            return facts.priority
+        named = self._state.priorities.get(group.facts.priority_class, facts.priority)
+        return max(facts.priority, named)
+
+
+def _first_in(quota: Mapping[str, int], cards: Sequence[str]) -> str:
+    """The first alternative with a quota, or else the first; empty where there is none."""
+    for card in cards:
+        if quota.get(card):
+            return card
+    return cards[0] if cards else ""

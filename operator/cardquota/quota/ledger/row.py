@@ -1,0 +1,62 @@
+"""The counters of one dimension of a queue (section 6)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..pods.charge_state import ChargeState
+
+# To ask an enum for a member by name is a call, and totals are asked for with every review.
+_ALLOCATED: Final = ChargeState.ALLOCATED
+_RELEASED: Final = ChargeState.RELEASED
+
+
+class Row:
+    """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
+
+    __slots__ = ("by_charge_state", "elastic", "offline", "reserved")
+
+    def __init__(self) -> None:
+        self.by_charge_state = [0, 0, 0, 0]
+        self.reserved = 0
+        self.elastic = 0
+        self.offline = 0
+        """What pods hold whose own policy is Gate, whatever that of the queue is."""
+
+    @property
+    def allocated(self) -> int:
+        """Bound and not finished."""
+        return self.by_charge_state[_ALLOCATED]
+
+    @property
+    def inqueue(self) -> int:
+        """Let through but not bound, and what groups still reserve."""
+        return self.by_charge_state[_RELEASED] + self.reserved
+
+    @property
+    def charged(self) -> int:
+        """Allocated and inqueue: what counts against the quota (E2)."""
+        states = self.by_charge_state
+        return states[_ALLOCATED] + states[_RELEASED] + self.reserved
+
+    @property
+    def requested(self) -> int:
+        """All that are not finished, gated ones included."""
+        return sum(self.by_charge_state)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is counted here."""
+        return not (any(self.by_charge_state) or self.reserved or self.elastic or self.offline)
+
+
+def sum_of(rows: Sequence[Row]) -> Row:
+    """One row that counts what all of these count. A fraction of a microsecond for each."""
+    total = Row()
+    if rows:
+        total.by_charge_state = [
+            sum(column) for column in zip(*(r.by_charge_state for r in rows), strict=True)
+        ]
+    total.reserved = sum(row.reserved for row in rows)
+    total.elastic = sum(row.elastic for row in rows)
+    total.offline = sum(row.offline for row in rows)
+    return total
