@@ -15,8 +15,8 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.install.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.install.matching import is_ours
+from cardquota.install.policies.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create

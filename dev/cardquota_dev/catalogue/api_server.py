@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from cardquota.api.generate import RESOURCES
-from cardquota.install.policies import policies
+from cardquota.install.policies.all_policies import policies
 from cardquota.settings import Settings
 
 POLICIES: Final = "Admission policies"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..settings import Settings
-from .gate_setting import gate_is_set_by_policy, gate_mutations
-from .policies import policies
+from .policies.all_policies import policies
+from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import mutating, validating
 
 _WIDTH = 100

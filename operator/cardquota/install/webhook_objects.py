@@ -13,9 +13,9 @@ from typing import Any, Final
 from ..quota.vocabulary import API_GROUP, CHARGED_QUEUE, STATUS, VERSION
 from ..settings import InstallationMode, Settings
 from .cel import annotation, any_of, gated, same_but
-from .gate_setting import gate_is_set_by_policy
 from .matching import claims_devices, may_claim_devices, no_mirror_pod, ours
 from .namespaces import enforced, opted_in, watched
+from .policies.gate_setting import gate_is_set_by_policy
 
 MUTATE: Final = "/mutate"
 VALIDATE: Final = "/validate"

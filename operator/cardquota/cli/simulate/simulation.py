@@ -7,8 +7,8 @@ opened at once, as the leader opens them; then the pod gets a node. Nothing ever
 from collections.abc import Iterator
 from typing import Final
 
-from ...install.gate_setting import gate_is_set_by_policy
 from ...install.matching import is_ours
+from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.decisions.create_judgement import judge_create

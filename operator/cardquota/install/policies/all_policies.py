@@ -1,11 +1,11 @@
 """All policies, in the order in which they are rendered."""
 
-from ..settings import Settings
+from ...settings import Settings
+from .admission_policy import AdmissionPolicy, Rule, joined
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
 from .key_policies import GROUPS, bindings, fixed, keys, reservation_owner, reservation_term
 from .namespace_policies import namespace_mode
-from .policy import AdmissionPolicy, Rule, joined
 
 
 def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:

@@ -10,7 +10,7 @@
 
 from typing import Final
 
-from ..quota.vocabulary import (
+from ...quota.vocabulary import (
     API_GROUP,
     FIXED_ONCE_OPEN,
     GROUP_NAME,
@@ -20,10 +20,10 @@ from ..quota.vocabulary import (
     VERSION,
     Mode,
 )
-from ..settings import Settings
-from .cel import all_of, annotation, any_of, carries, changed, gated, literal, literals, user_is
-from .namespaces import in_watched
-from .policy import AdmissionPolicy, Check, Clause, Rule
+from ...settings import Settings
+from ..cel import all_of, annotation, any_of, carries, changed, gated, literal, literals, user_is
+from ..namespaces import in_watched
+from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 
 GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
 """User names that begin so may give a group to a running pod that has none.

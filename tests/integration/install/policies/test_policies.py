@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cardquota.install.manifests import render
-from cardquota.install.policies import policies
+from cardquota.install.policies.all_policies import policies
 from cardquota.quota.vocabulary import (
     ALLOCATED,
     CARD_NAME,
@@ -27,8 +27,8 @@ from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from .answer import Answer, from_reply
-from .policy_api import (
+from ..answer import Answer, from_reply
+from ..policy_api import (
     AUDITED,
     EXEMPT,
     GATES,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ..quota.vocabulary import LEASE
-from ..settings import InstallationMode, Settings
-from .cel import all_of, any_of, literal
+from ...quota.vocabulary import LEASE
+from ...settings import InstallationMode, Settings
+from ..cel import all_of, any_of, literal
 
 PREFIX: Final = "cardquota-"
 _API: Final = "admissionregistration.k8s.io/v1"

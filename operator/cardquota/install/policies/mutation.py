@@ -7,7 +7,7 @@ works while we are down. Needs Kubernetes 1.36, where it is v1.
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from .policy import PREFIX
+from .admission_policy import PREFIX
 
 _API: Final = "admissionregistration.k8s.io/v1"
 _LABELS: Final = {"app.kubernetes.io/name": "cardquota"}

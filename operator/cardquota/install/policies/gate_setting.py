@@ -16,13 +16,13 @@ do with cards before, as with the webhook; any other is refused by `born_gated`.
 
 from typing import Any, Final
 
-from ..quota.vocabulary import GATE, NAMESPACE_AUDIT, NAMESPACE_MODE, Mode
-from ..settings import GateSetter, InstallationMode, Settings
-from .cel import gated, literal
-from .matching import managed, names_a_queue, no_mirror_pod, ours
+from ...quota.vocabulary import GATE, NAMESPACE_AUDIT, NAMESPACE_MODE, Mode
+from ...settings import GateSetter, InstallationMode, Settings
+from ..cel import gated, literal
+from ..matching import managed, names_a_queue, no_mirror_pod, ours
+from ..namespaces import watched
+from .admission_policy import PREFIX
 from .mutation import Mutation
-from .namespaces import watched
-from .policy import PREFIX
 
 _SET: Final = "set-gate"
 _GATES: Final = "object.spec.schedulingGates"

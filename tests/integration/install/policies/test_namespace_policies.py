@@ -10,8 +10,8 @@ from cardquota.quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NA
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from .answer import Answer, from_reply
-from .policy_api import PolicyApi, allowed, apply_policies, refused
+from ..answer import Answer, from_reply
+from ..policy_api import PolicyApi, allowed, apply_policies, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 

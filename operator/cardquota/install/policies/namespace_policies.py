@@ -7,10 +7,10 @@ with such a label, which came past us, is let by.
 
 from typing import Final
 
-from ..quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES
-from ..settings import Settings
-from .cel import literal, literals
-from .policy import AdmissionPolicy, Check, Rule
+from ...quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES
+from ...settings import Settings
+from ..cel import literal, literals
+from .admission_policy import AdmissionPolicy, Check, Rule
 
 _LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"
 _WRITE: Final = f"write {', '.join(NAMESPACE_MODES[:-1])} or {NAMESPACE_MODES[-1]}"

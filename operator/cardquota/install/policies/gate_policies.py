@@ -9,7 +9,7 @@
 
 from typing import Final
 
-from ..quota.vocabulary import (
+from ...quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
     GATE,
@@ -19,12 +19,12 @@ from ..quota.vocabulary import (
     TERM,
     Mode,
 )
-from ..settings import InstallationMode, Settings
-from .cel import all_of, annotation, any_of, gated, literal, user_is
+from ...settings import InstallationMode, Settings
+from ..cel import all_of, annotation, any_of, gated, literal, user_is
+from ..matching import managed, no_mirror_pod
+from ..namespaces import in_watched, watched
+from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
-from .matching import managed, no_mirror_pod
-from .namespaces import in_watched, watched
-from .policy import AdmissionPolicy, Check, Clause, Rule
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 

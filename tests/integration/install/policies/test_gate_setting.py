@@ -20,7 +20,7 @@ from integration.foreign_webhook import foreign_webhook
 from integration.gate_table import TABLE, Case, Where, born, namespaces
 from integration.team import gates
 
-from .policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
+from ..policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 

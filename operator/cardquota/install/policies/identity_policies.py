@@ -11,11 +11,11 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ..quota.vocabulary import API_GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
-from ..settings import Settings
-from .cel import same, same_but, user_is
-from .namespaces import own
-from .policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
+from ...quota.vocabulary import API_GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
+from ...settings import Settings
+from ..cel import same, same_but, user_is
+from ..namespaces import own
+from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
