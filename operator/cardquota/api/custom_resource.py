@@ -34,17 +34,13 @@ class Column:
 class CustomResource:
     """What a CustomResourceDefinition is made of."""
 
+    kind: str
     model: type[WireModel]
     plural: str
     short_names: tuple[str, ...]
     scope: Literal["Cluster", "Namespaced"]
     status_subresource: bool
     columns: tuple[Column, ...]
-
-    @property
-    def kind(self) -> str:
-        """The kind, which is the name of the model."""
-        return self.model.__name__
 
     @property
     def file_name(self) -> str:

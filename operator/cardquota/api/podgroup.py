@@ -79,7 +79,7 @@ class PodGroupStatus(WireModel):
     """Pods that have failed."""
 
 
-class PodGroup(WireModel):
+class PodGroupSchema(WireModel):
     """Pods that start together or not at all."""
 
     api_version: str = f"{API_GROUP}/{VERSION}"
@@ -92,7 +92,8 @@ class PodGroup(WireModel):
 
 
 POD_GROUP: Final = CustomResource(
-    model=PodGroup,
+    kind="PodGroup",
+    model=PodGroupSchema,
     plural="podgroups",
     short_names=("pg", "podgroup-v1beta1"),
     scope="Namespaced",

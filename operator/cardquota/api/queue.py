@@ -13,7 +13,7 @@ from .custom_resource import Column, CustomResource
 from .number_field import Int32, Int64
 from .object_meta import ObjectMeta
 from .quantity_field import ResourceList, not_negative
-from .queue_status import QueueStatus
+from .queue_status import QueueStatusSchema
 from .wire import WireModel
 
 _FLAT: Final = rule(
@@ -27,7 +27,7 @@ _WEIGHT: Final = rule(
 )
 
 
-class Guarantee(WireModel):
+class GuaranteeSchema(WireModel):
     """What is kept for a queue and lent to nobody."""
 
     resource: ResourceList | None = constrained(rules=[not_negative("guarantee.resource")])
@@ -83,7 +83,7 @@ class DeviceQuotas(WireModel):
     """What is always kept for the queue."""
 
 
-class QueueSpec(WireModel):
+class QueueSpecSchema(WireModel):
     """What is wanted of a queue."""
 
     weight: Int32 | None = constrained(server_default=1, maximum=65535, rules=[_WEIGHT])
@@ -96,7 +96,7 @@ class QueueSpec(WireModel):
     """Whether others may take back what the queue holds beyond what it deserves."""
     extend_clusters: list[ExtendCluster] | None = None
     """Other clusters that jobs of the queue may be sent to."""
-    guarantee: Guarantee | None = None
+    guarantee: GuaranteeSchema | None = None
     """What is kept for the queue even while it does not use it."""
     affinity: QueueAffinity | None = None
     """On which groups of nodes the queue's pods may run."""
@@ -116,21 +116,22 @@ class QueueSpec(WireModel):
     count for card quotas."""
 
 
-class Queue(WireModel):
+class QueueSchema(WireModel):
     """A tenant's quota: how much of which cards, and of cpu and memory, its pods may hold."""
 
     api_version: str = f"{API_GROUP}/{VERSION}"
     kind: str = "Queue"
     metadata: ObjectMeta = ObjectMeta()
-    spec: QueueSpec = QueueSpec()
+    spec: QueueSpecSchema = QueueSpecSchema()
     """What is wanted of the queue. Its card quota stands in the annotation
     volcano.sh/card.quota."""
-    status: QueueStatus = QueueStatus()
+    status: QueueStatusSchema = QueueStatusSchema()
     """What the queue holds now; written by controllers."""
 
 
 QUEUE: Final = CustomResource(
-    model=Queue,
+    kind="Queue",
+    model=QueueSchema,
     plural="queues",
     short_names=("q", "queue-v1beta1"),
     scope="Cluster",

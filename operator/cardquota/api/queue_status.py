@@ -77,7 +77,7 @@ class ReservationStatus(WireModel):
     """What is idle on them."""
 
 
-class QueueStatus(WireModel):
+class QueueStatusSchema(WireModel):
     """What a queue holds now. Absent fields are not written by whoever applies this."""
 
     state: str | None = constrained(enum=["Open", "Closed", "Closing", "Unknown"])

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from cardquota.api.queue_status import QueueStatus
+from cardquota.api.queue_status import QueueStatusSchema
 from cardquota_dev.testing import Cluster
 
 Kubectl = Callable[..., CompletedProcess[str]]
@@ -73,7 +73,7 @@ def stored(kubectl: Kubectl) -> Callable[[str, str], dict[str, Any]]:
 def apply_status(kubectl: Kubectl, name: str) -> Callable[..., None]:
     """Applies the status of the test's Queue, as a field manager."""
 
-    def apply(status: QueueStatus, manager: str = "cardquota") -> None:
+    def apply(status: QueueStatusSchema, manager: str = "cardquota") -> None:
         applied = kubectl(
             *("apply", "--server-side", "--subresource=status", f"--field-manager={manager}"),
             *("-f", "-"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cardquota.api.condition import QueueCondition
-from cardquota.api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
+from cardquota.api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
 
 pytestmark = pytest.mark.plane
 
@@ -22,12 +22,12 @@ def test_rows_of_a_status_merge_by_name(
     h200 = CardStatus(name="NVIDIA-H200", resource="nvidia.com/gpu", quota=3, allocated=2)
     h800 = CardStatus(name="NVIDIA-H800", resource="nvidia.com/gpu", quota=2, allocated=0)
 
-    apply_status(QueueStatus(cards=[h200, h800]))
-    apply_status(QueueStatus(cards=[CardStatus(name="Ascend-910B", quota=8)]), "other")
+    apply_status(QueueStatusSchema(cards=[h200, h800]))
+    apply_status(QueueStatusSchema(cards=[CardStatus(name="Ascend-910B", quota=8)]), "other")
     rows = stored("queue", name)["status"]["cards"]
     assert {row["name"] for row in rows} == {"NVIDIA-H200", "NVIDIA-H800", "Ascend-910B"}
 
-    apply_status(QueueStatus(cards=[h200.model_copy(update={"allocated": 3})]))
+    apply_status(QueueStatusSchema(cards=[h200.model_copy(update={"allocated": 3})]))
     rows = stored("queue", name)["status"]["cards"]
     assert {row["name"]: row.get("allocated") for row in rows} == {
         "NVIDIA-H200": 3,
@@ -39,7 +39,7 @@ def test_a_whole_status_is_kept_and_printed(
     kubectl: Kubectl, stored: Stored, create: Kubectl, name: str, apply_status: Callable[..., None]
 ) -> None:
     assert create("Queue", spec={}).returncode == 0
-    status = QueueStatus(
+    status = QueueStatusSchema(
         state="Open",
         observed_generation=1,
         allocated={"cpu": "1", "nvidia.com/gpu": "2"},

@@ -8,9 +8,9 @@ import yaml
 from pydantic import ValidationError
 
 from cardquota.api.condition import QueueCondition
-from cardquota.api.podgroup import PodGroup
-from cardquota.api.queue import Queue
-from cardquota.api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
+from cardquota.api.podgroup import PodGroupSchema
+from cardquota.api.queue import QueueSchema
+from cardquota.api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
 
 SAMPLES = Path(__file__).parents[2] / "integration" / "api" / "samples"
 
@@ -23,17 +23,17 @@ def sample(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["queue.yaml", "queue-default.yaml"])
 def test_sample_queues_round_trip(name: str) -> None:
     stored = sample(name)
-    assert Queue.model_validate(stored).to_wire() == stored | {"status": {}}
+    assert QueueSchema.model_validate(stored).to_wire() == stored | {"status": {}}
 
 
 def test_sample_pod_group_round_trips() -> None:
     stored = sample("gang.yaml")
-    wire = PodGroup.model_validate(stored).to_wire()
+    wire = PodGroupSchema.model_validate(stored).to_wire()
     assert wire == stored | {"status": {}}
 
 
 def test_reading_skips_what_it_does_not_know() -> None:
-    queue = Queue.model_validate(
+    queue = QueueSchema.model_validate(
         {
             "apiVersion": "scheduling.volcano.sh/v1beta1",
             "kind": "Queue",
@@ -51,16 +51,16 @@ def test_reading_skips_what_it_does_not_know() -> None:
 
 def test_reading_checks_types() -> None:
     with pytest.raises(ValidationError, match=r"spec\.priority"):
-        Queue.model_validate({"spec": {"priority": "high"}})
+        QueueSchema.model_validate({"spec": {"priority": "high"}})
 
 
 def test_an_empty_object_is_readable() -> None:
-    assert Queue.model_validate({}).status.cards is None
-    assert PodGroup.model_validate({}).spec.min_member is None
+    assert QueueSchema.model_validate({}).status.cards is None
+    assert PodGroupSchema.model_validate({}).spec.min_member is None
 
 
 def test_a_status_has_its_wire_form() -> None:
-    status = QueueStatus(
+    status = QueueStatusSchema(
         state="Open",
         observed_generation=1,
         cards=[
@@ -133,10 +133,12 @@ def test_a_status_has_its_wire_form() -> None:
 
 
 def test_a_status_that_says_nothing_owns_nothing() -> None:
-    assert QueueStatus().to_wire() == {}
+    assert QueueStatusSchema().to_wire() == {}
 
 
 def test_quantities_keep_the_form_they_were_written_in() -> None:
-    queue = Queue.model_validate({"spec": {"capability": {"cpu": 4, "memory": "4Gi", "x/y": "2"}}})
+    queue = QueueSchema.model_validate(
+        {"spec": {"capability": {"cpu": 4, "memory": "4Gi", "x/y": "2"}}}
+    )
     assert queue.spec.capability == {"cpu": 4, "memory": "4Gi", "x/y": "2"}
     assert isinstance((queue.spec.capability or {})["cpu"], int)

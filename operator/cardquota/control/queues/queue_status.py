@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...api.condition import QueueCondition
-from ...api.queue_status import CardStatus, QueueStatus, ResourceStatus, StatusColumns
+from ...api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
 from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.quantity import LARGEST
@@ -21,7 +21,7 @@ def queue_status(
     RFC 3339. `standalone`: whether state and `allocated` are ours to write; a Closed that somebody
     else wrote is left alone (Q6).
     """
-    status = QueueStatus(
+    status = QueueStatusSchema(
         state=report.state if standalone and report.state_is_ours else None,
         allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,

@@ -6,8 +6,7 @@ Both are kept small and shared: clusters have few kinds of either.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ..objects.taints import Taint as TaintObject
-from ..objects.taints import Toleration as TolerationObject
+from ..objects.taints import Taint, Toleration
 from ..sized_cache import SizedCache
 from .number_comparison import compares
 
@@ -15,7 +14,7 @@ _KEEP_AWAY: Final = ("NoSchedule", "NoExecute")
 """The third effect is a wish."""
 
 
-class Taint(NamedTuple):
+class NodeTaint(NamedTuple):
     """What keeps a pod away from a node."""
 
     key: str
@@ -23,7 +22,7 @@ class Taint(NamedTuple):
     effect: str
 
 
-class Toleration(NamedTuple):
+class PodToleration(NamedTuple):
     """What a pod puts up with. An empty key is every key, an empty effect every effect."""
 
     key: str
@@ -31,7 +30,7 @@ class Toleration(NamedTuple):
     value: str
     effect: str
 
-    def covers(self, taint: Taint) -> bool:
+    def covers(self, taint: NodeTaint) -> bool:
         """Whether it tolerates this taint."""
         if self.effect not in ("", taint.effect):
             return False
@@ -48,8 +47,8 @@ class Toleration(NamedTuple):
                 return False
 
 
-Taints = tuple[Taint, ...]
-Tolerations = tuple[Toleration, ...]
+Taints = tuple[NodeTaint, ...]
+Tolerations = tuple[PodToleration, ...]
 
 
 _TUPLE: Final = 300
@@ -58,18 +57,20 @@ _TAINTS: Final = SizedCache[Taints, Taints]()
 _TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
 
 
-def taints_of(found: Iterable[TaintObject] | None) -> Taints:
+def taints_of(found: Iterable[Taint] | None) -> Taints:
     """Those that keep pods away, sorted."""
-    kept = (Taint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY)
-    taints = tuple(sorted(set(kept)))
+    kept = (
+        NodeTaint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY
+    )
+    taints = tuple(sorted({NodeTaint(t.key, t.value or "", t.effect) for t in kept}))
     known = _TAINTS.get(taints)
     return known if known is not None else _TAINTS.put(taints, taints, _size_of(taints))
 
 
-def tolerations_of(found: Iterable[TolerationObject] | None) -> Tolerations:
+def tolerations_of(found: Iterable[Toleration] | None) -> Tolerations:
     """Those that matter where pods are kept away, sorted."""
     kept = (
-        Toleration(t.key or "", t.operator or "", t.value or "", t.effect or "")
+        PodToleration(t.key or "", t.operator or "", t.value or "", t.effect or "")
         for t in found or ()
         if not t.effect or t.effect in _KEEP_AWAY
     )
@@ -86,7 +87,7 @@ class Tolerance:
     __slots__ = ("_by_key", "_of_any", "most")
 
     def __init__(self, tolerations: Tolerations) -> None:
-        by_key: dict[str, list[Toleration]] = {}
+        by_key: dict[str, list[PodToleration]] = {}
         for one in tolerations:
             by_key.setdefault(one.key, []).append(one)
         self._of_any = by_key.pop("", [])

@@ -10,7 +10,7 @@ from cardquota.quota.decisions.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS, TOLERATIONS
 from cardquota.quota.nodes.free_cards import FreeCards
-from cardquota.quota.selectors.taints import Toleration
+from cardquota.quota.selectors.taints import PodToleration
 
 from ..releasing import cards_of, release
 
@@ -36,16 +36,16 @@ def of_gang(*things: Body, number: int) -> Ledger:
 
 
 @pytest.fixture
-def covers(monkeypatch: pytest.MonkeyPatch) -> list[Toleration]:
+def covers(monkeypatch: pytest.MonkeyPatch) -> list[PodToleration]:
     """The tolerations that were compared with a taint."""
-    found: list[Toleration] = []
-    compare = Toleration.covers
+    found: list[PodToleration] = []
+    compare = PodToleration.covers
 
-    def noted(self: Toleration, taint: object) -> bool:
+    def noted(self: PodToleration, taint: object) -> bool:
         found.append(self)
         return compare(self, taint)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Toleration, "covers", noted)
+    monkeypatch.setattr(PodToleration, "covers", noted)
     return found
 
 
@@ -65,7 +65,7 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("picks", [True, False])
 def test_the_nodes_are_walked_over_once_however_many_tolerate_differently(
-    picks: bool, walked: list[str], covers: list[Toleration]
+    picks: bool, walked: list[str], covers: list[PodToleration]
 ) -> None:
     """What they tolerate is compared with each different taint, and not with each node."""
     nodes = [tainted(f"n{n:03}", H200 if n % 2 else H800, "team") for n in range(200)]
@@ -83,7 +83,7 @@ def test_the_nodes_are_walked_over_once_however_many_tolerate_differently(
     assert len(covers) == len(members)
 
 
-def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[Toleration]) -> None:
+def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[PodToleration]) -> None:
     """Each of many nodes has a taint of its own, and a pod tolerates many."""
     nodes = [tainted(f"n{n:03}", H800, f"team{n}") for n in range(100)]
     keys = [f"team{n}" for n in range(99, 99 + TOLERATIONS.most)]

@@ -52,9 +52,9 @@ def test_what_is_not(toleration: Toleration) -> None:
 
 
 def test_a_toleration_covers_no_taint_of_another_key() -> None:
-    any_value = taints.Toleration("level", "Exists", "", "")
-    assert any_value.covers(taints.Taint("level", "5", "NoSchedule"))
-    assert not any_value.covers(taints.Taint("other", "5", "NoSchedule"))
+    any_value = taints.PodToleration("level", "Exists", "", "")
+    assert any_value.covers(taints.NodeTaint("level", "5", "NoSchedule"))
+    assert not any_value.covers(taints.NodeTaint("other", "5", "NoSchedule"))
 
 
 def test_each_taint_has_to_be_tolerated() -> None:
