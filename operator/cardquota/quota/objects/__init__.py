@@ -1,6 +1,6 @@
 """What we read of Kubernetes objects, and nothing more: the only place that knows their JSON.
 
 The structs are partial: msgspec skips every field that is not named here without building it, so
-decoding a pod costs microseconds. They live only as long as one event: what is kept is in
-`pod_facts`, `node_facts`, `queue_facts` and `group_facts`.
+decoding a pod costs microseconds. They live only as long as one event. `pod_facts`, `node_facts`,
+`queue_facts` and `group_facts` hold what is kept.
 """

@@ -7,13 +7,13 @@ from .wire import Wire
 
 
 class DeviceClassSpec(Wire):
-    """Specification of a device class, of which the selectors do not count."""
+    """Specification of a device class, without its selectors."""
 
     extended_resource_name: str | None = None
 
 
 class DeviceClass(Wire):
-    """A device class, in whichever version it is served: `extendedResourceName` is new in 1.34."""
+    """A device class of any served version. `extendedResourceName` is new in 1.34."""
 
     metadata: Meta
     spec: DeviceClassSpec = field(default_factory=DeviceClassSpec)

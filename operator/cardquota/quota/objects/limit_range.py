@@ -1,4 +1,4 @@
-"""Limit ranges: what containers of a namespace ask for that say nothing themselves."""
+"""Limit ranges: the defaults for containers of a namespace that set no amounts themselves."""
 
 from msgspec import field
 
@@ -7,7 +7,7 @@ from .wire import Amounts, Wire
 
 
 class LimitRangeItem(Wire):
-    """What holds for one type of things. Only what defaults come from is read."""
+    """The limits for one type of object. Only the fields that defaults come from are read."""
 
     type: str = ""
     default: Amounts | None = None

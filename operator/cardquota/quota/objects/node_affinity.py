@@ -1,4 +1,4 @@
-"""What a pod demands of the labels of its node, by affinity."""
+"""What a pod's affinity requires of the labels of its node."""
 
 from msgspec import field
 
@@ -21,13 +21,13 @@ class Term(Wire, omit_defaults=True):
 
 
 class NodeSelector(Wire):
-    """Terms of which one must hold."""
+    """Terms; one of them must hold."""
 
     node_selector_terms: tuple[Term, ...] = ()
 
 
 class NodeAffinity(Wire):
-    """Required node affinity; what is only preferred does not concern us."""
+    """Required node affinity. Preferred affinity is not read."""
 
     required: NodeSelector | None = field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"

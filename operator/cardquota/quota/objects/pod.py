@@ -1,4 +1,4 @@
-"""Pods: what they ask for, where they may go, how far they are."""
+"""Pods: what they ask for, where they may run, and their state."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ class Resources(Wire):
 
 
 class Container(Wire):
-    """A container, of which only the resources count."""
+    """A container. Only what decides its resources is read."""
 
     resources: Resources | None = None
     restart_policy: str | None = None
@@ -62,10 +62,10 @@ class ResourceClaim(Wire):
 
 
 class HeldSpec(Wire):
-    """Of the specification of a pod what it holds, without where it may go.
+    """The part of a pod's specification that says what it holds, not where it may run.
 
-    None of these lists can have very many elements that are very small, once it is stored: each
-    of them has a name of its own.
+    Once stored, none of these lists can have very many very small elements: each element needs a
+    name of its own.
     """
 
     containers: tuple[Container, ...] | None = ()
@@ -112,7 +112,7 @@ class Pod(Wire):
 
     @staticmethod
     def decode(encoded: bytes | Raw) -> "Pod":
-        """A pod that is stored, of any size: a `LargePod` where it has very many elements."""
+        """Decode a stored pod of any size. One with too many elements becomes a `LargePod`."""
         elements = elements_of(encoded)
         if elements <= ELEMENTS.most:
             return _WHOLE.decode(encoded)
@@ -122,7 +122,7 @@ class Pod(Wire):
 
 
 class LargePod(Pod):
-    """A pod of more elements than are read: nothing is known of where it may go."""
+    """A pod with more elements than are read. Where it may run is not known."""
 
     elements: int = 0
 

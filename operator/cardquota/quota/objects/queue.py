@@ -19,14 +19,14 @@ class QueueAnnotations(Wire):
 
 
 class Fields(Wire):
-    """Of the fields that somebody wrote those of the status: the others are not even decoded."""
+    """The status among the fields that a manager wrote. The other fields are not decoded."""
 
     status: Any = field(default=None, name="f:status")
-    """By field, where it is what the API server makes."""
+    """By field, if it has the form that the API server writes."""
 
 
 class ManagedFields(Wire):
-    """Who wrote which fields."""
+    """Which manager wrote which fields."""
 
     manager: str = ""
     fields: Fields = field(default_factory=Fields, name="fieldsV1")
@@ -58,7 +58,7 @@ class QueueSpec(Wire):
 
 
 class QueueStatusCard(Wire):
-    """A row of our own status: where the last good quota and the resource name survive us."""
+    """A row of our own status. It keeps the last good quota and the resource name over restarts."""
 
     name: str = ""
     resource: str | None = None

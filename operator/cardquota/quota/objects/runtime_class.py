@@ -1,11 +1,11 @@
-"""Runtime classes: what a pod costs beside its containers."""
+"""Runtime classes: the overhead of a pod beside its containers."""
 
 from .meta import Meta
 from .wire import Amounts, Wire
 
 
 class Overhead(Wire):
-    """What is added to each pod."""
+    """The overhead that is added to each pod."""
 
     pod_fixed: Amounts | None = None
 

@@ -1,11 +1,11 @@
-"""What all structs of Kubernetes objects share: how they stand in JSON."""
+"""The base of all structs of Kubernetes objects: how they appear in JSON."""
 
 from msgspec import Struct
 
 from ..quantity import Quantity
 
 Amounts = dict[str, Quantity]
-"""By resource name, as it stands in JSON."""
+"""By resource name, as JSON has them."""
 
 
 class Wire(Struct, rename="camel", kw_only=True, gc=False):
