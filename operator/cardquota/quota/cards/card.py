@@ -17,17 +17,17 @@ LONGEST_NAME: Final = 256
 """Characters. Label values have at most 63, a profile or share adds a few."""
 
 _LONGEST_KEPT: Final = 512
-"""Characters of an annotation that is worth remembering."""
+"""Characters of the longest annotation that is remembered."""
 
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-"""A label's value, which a product is (D9)."""
+"""A product is the value of a label (D9)."""
 _PART: Final = re.compile(
     r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*"
 )
-"""A slice or share of it (D3, D4)."""
+"""A slice or share of a product (D3, D4)."""
 
 NOT: Final = "!"
-"""Before a value in `Card.labels`: what a node must not carry. No label's value begins so."""
+"""Before a value in `Card.labels`: the node must not have this value. No label value starts so."""
 
 
 class CardNameError(ValueError):
@@ -42,8 +42,8 @@ Labels = tuple[tuple[str, str], ...]
 class Card:
     """One kind of card: its name, the resource behind it and the node labels that show it.
 
-    `labels` is what a node must carry for a pod to get this very card (P5); a value after `NOT`
-    is one that it must not carry, and then the label may also be missing.
+    `labels` are those that a node must have for a pod to get this very card (P5). A value after
+    `NOT` is one that the node must not have; then the label may also be missing.
     """
 
     name: str
@@ -54,18 +54,18 @@ class Card:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all labels that show it."""
+        """The keys of all labels that show the card."""
         keys = tuple(key for key, _ in self.labels)
         return keys if self.memory is None else (*keys, self.memory.key)
 
 
 def model_of(name: str) -> str:
-    """The product a card is, or is a part of: `NVIDIA-H200` of `NVIDIA-H200/mig-1g.18gb-mixed`."""
+    """The product of a card or of its part: `NVIDIA-H200` of `NVIDIA-H200/mig-1g.18gb-mixed`."""
     return name.split("/", 1)[0]
 
 
 def check_name(name: str) -> None:
-    """Raise CardNameError if `name` can be no card's name."""
+    """Raise CardNameError if `name` cannot be the name of a card."""
     if not name:
         raise CardNameError("a card name is empty")
     if len(name) > LONGEST_NAME:
@@ -77,18 +77,21 @@ def check_name(name: str) -> None:
     if "|" in name:
         raise CardNameError(f"<{show(name)}> is a choice of cards, not one card")
     if name in (CPU, MEMORY):
-        # A row of this name would be booked beside the real dimension: unlimited, or on top.
+        # Such a row would be charged beside the real dimension: unlimited, or on top.
         raise CardNameError(f"<{name}> is no card; a queue limits it in spec.capability")
 
 
 def can_exist(name: str) -> bool:
-    """Whether some node could have a card of this name; of a name that `check_name` lets pass."""
+    """Whether some node could have a card of this name. Call `check_name` on the name first."""
     product, slash, part = name.partition("/")
     return bool(_PRODUCT.fullmatch(product) and (not slash or _PART.fullmatch(part)))
 
 
 def read_alternatives(text: str) -> tuple[str, ...]:
-    """The cards of `A|B|C` in the user's order, trimmed, each once (P2). Raises CardNameError."""
+    """The cards of `A|B|C` in the user's order, trimmed, without duplicates (P2).
+
+    Raises CardNameError.
+    """
     return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
 
 

@@ -1,4 +1,4 @@
-"""The memory of one card as a node's label has it: each maker writes it in its own way (D6)."""
+"""The memory of one card as a node's label states it. Each maker writes it differently (D6)."""
 
 import re
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ _MIB_PER_GIB: Final = 1024
 
 
 class MemoryUnit(StrEnum):
-    """In what a label's number is. Makers write G and GB and mean GiB: one gets as much as fits."""
+    """The unit of a label's number. Makers write G and GB and mean GiB; all are read as GiB."""
 
     MIB = "MiB"
     """A whole number of MiB, without a unit."""
     WRITTEN = "written"
-    """A whole number with its unit: `64G`, `64GB`, `98304MiB`. One of at least four digits may also
-    stand alone: then it can only be MiB."""
+    """A whole number with its unit: `64G`, `64GB`, `98304MiB`. A number of at least four digits may
+    have no unit: then it can only be MiB."""
 
 
 def mib_of(text: str, unit: MemoryUnit) -> int | None:
-    """MiB, above zero; None: it cannot be read."""
+    """MiB, above zero. None if the text cannot be read."""
     if unit is MemoryUnit.MIB:
         plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
         return (int(text) or None) if plain else None
@@ -33,35 +33,35 @@ def mib_of(text: str, unit: MemoryUnit) -> int | None:
 
 
 def gib_of(mib: int) -> int:
-    """Whole GiB, rounded half up: what the name of a share says (D3)."""
+    """Whole GiB, rounded half up, as in the name of a share (D3)."""
     return (2 * mib + _MIB_PER_GIB) // (2 * _MIB_PER_GIB)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLabel:
-    """What a node's label says of the memory of one card, of a share whose name says it (D3, P5).
+    """The memory of one card as a node's label states it, for a share whose name has it (D3, P5).
 
-    Several values of the label are the same share: its name has whole GiB.
+    Several values of the label are the same share: the name has whole GiB.
     """
 
     key: str
     gib: int
     unit: MemoryUnit
     values: tuple[str, ...] = ()
-    """Of a label with a unit: those that nodes have shown, sorted. There is no end to how the same
-    number can be written, and affinity can ask for such a label by whole values alone."""
+    """For a label with a unit: the values that nodes have shown, sorted. The same number can be
+    written in endless ways, and affinity can select such a label only by whole values."""
 
     @property
     def least(self) -> int:
-        """The least MiB that are rounded to it; a label has at least 1."""
+        """The least MiB that round to this size; a label has at least 1."""
         return max(1, self.gib * _MIB_PER_GIB - _MIB_PER_GIB // 2)
 
     @property
     def most(self) -> int:
-        """The most MiB that are rounded to it."""
+        """The most MiB that round to this size."""
         return self.gib * _MIB_PER_GIB + _MIB_PER_GIB // 2 - 1
 
     def also(self, values: Iterable[str]) -> "MemoryLabel":
-        """With more values that nodes have shown; the same object if they are none."""
+        """The label with more values that nodes have shown. The same object if none is new."""
         both = tuple(sorted({*self.values, *values}))
         return self if both == self.values else replace(self, values=both)

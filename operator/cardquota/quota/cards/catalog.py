@@ -1,8 +1,8 @@
 """Which cards exist, and which resource name stands behind each (D7, D8).
 
-Knowledge outlives the nodes that brought it: a card once seen stays known, so that a drained pool
-or a restarting device plugin changes nothing for those who use it. It grows with the number of
-kinds of cards, never with pods or nodes.
+A card once seen stays known after its nodes are gone, so a drained pool or a restarting device
+plugin changes nothing for its users. The catalog grows with the number of kinds of cards, never
+with pods or nodes.
 """
 
 from collections import Counter
@@ -13,37 +13,38 @@ from .card import Card
 
 
 class Catalog:
-    """The cards seen on nodes, the resource names recorded in Queue status, and those by which pods
-    hold cards that neither of the two tells of.
+    """The cards seen on nodes, the resource names recorded in Queue status, and the resource names
+    by which pods hold cards that neither of the two knows.
 
-    Guarantees one resource name per card name: the first stays (D7). After a restart, which reads
-    nodes and queues in any order, the first is the one that a Queue's status recorded, provided
-    that some node has shown the card by it; else what nodes showed counts, since only a node's
-    labels can be turned into affinity. Of a card that no node has shown it is the one by which the
-    first pod was let through (P4), for as long as it or another holds it so, or a status keeps it.
+    Guarantees one resource name per card name: the first stays (D7). A restart reads nodes and
+    queues in any order. Then the name that a Queue's status recorded is the first, if some node has
+    shown the card by it. Else what nodes showed counts, since only a node's labels can be turned
+    into affinity. For a card that no node has shown, it is the resource name of the first pod that
+    was let through (P4), as long as some pod holds the card by it or a status keeps it.
     """
 
     def __init__(self) -> None:
         self._cards: dict[str, Card] = {}
         self._others: dict[str, dict[str, Card]] = {}
-        """By name and resource name: cards that nodes showed and that are not counted so."""
+        """By name and resource name: cards that nodes showed by a name that is not counted."""
         self._recorded: dict[str, str] = {}
         self._rows: Counter[str] = Counter()
-        """How many cards that no node has shown are recorded with a resource name."""
+        """By resource name: how many recorded cards no node has shown."""
         self._held: dict[str, dict[str, int]] = {}
         """By name and resource name: how many pods hold a card that no node had shown when they
-        were let through. The resource name that came first stands first."""
+        were let through. The earliest resource name is first."""
         self.product_labels: set[str] = set()
         """The label keys by which nodes have shown products."""
         self.version = 0
-        """Goes up whenever something is learned."""
+        """Goes up whenever the catalog changes."""
         self._resources: dict[str, dict[str, None]] = {}
         self._named: set[str] = set()
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
-        """Take in a card of a node: whether that is news, and what is wrong with it, if anything.
+        """Take in a card of a node. Returns whether it is news, and what is wrong with it, if
+        anything.
 
-        It is news, too, of a card that was counted by another resource name until now (`record`).
+        It is also news if the card was counted by another resource name until now (`record`).
         """
         known = self._cards.get(card.name)
         if known is None:
@@ -63,7 +64,7 @@ class Catalog:
         )
 
     def note_memory(self, card: Card) -> bool:
-        """Take in how a node writes the memory of a share that is known; whether that is news."""
+        """Take in how a node writes the memory of a known share. Returns whether it is news."""
         known = self._cards[card.name]
         if known.memory is None or card.memory is None or known.memory.key != card.memory.key:
             return False
@@ -74,10 +75,10 @@ class Catalog:
         return True
 
     def record(self, name: str, resource: str) -> bool:
-        """Take in the resource name of a card as a Queue's status kept it; whether it is news.
+        """Take in the resource name of a card from a Queue's status. Returns whether it is news.
 
-        The first record stays, until one says what is counted: then that was first, and a node
-        that shows the card by an older record's resource name comes second (D7).
+        The first record stays until a record agrees with what is counted. Then that one was first,
+        and a node that shows the card by the older record's resource name comes second (D7).
         Cpu and memory are no cards, though a status of an earlier release may have such a row.
         """
         known = self._cards.get(name)
@@ -97,12 +98,12 @@ class Catalog:
         return True
 
     def show(self, card: Card) -> None:
-        """Nodes show a known card by other labels from now on, under the same resource name."""
+        """Replace the labels by which nodes show a known card; the resource name is the same."""
         self._count(card)
 
     def forget(self, name: str) -> str | None:
-        """A card is in no quota any more: the resource name that was recorded of it, if no node
-        ever showed the card. Who gives it a quota again begins anew.
+        """A card is in no quota any more. Returns the resource name that was recorded for it, if no
+        node ever showed the card. A later quota for the card begins anew.
         """
         if name in self._cards or name not in self._recorded:
             return None
@@ -112,8 +113,10 @@ class Catalog:
         return resource
 
     def hold(self, name: str, resource: str, sign: int) -> bool:
-        """Count in or out a pod that was let through for a card that no node has shown; whether
-        those who ask for the card by another resource name may be answered otherwise now.
+        """Count in or out (`sign`) a pod that was let through for a card that no node has shown.
+
+        Returns whether pods that ask for the card by another resource name may now be judged
+        differently.
         """
         before = self.held_as(name)
         held = self._held.setdefault(name, {})
@@ -132,7 +135,7 @@ class Catalog:
         return next(iter(self._held.get(name, ())), None)
 
     def _use_recorded(self, name: str) -> bool:
-        """Count a card as it is recorded, if a node has shown it so; whether that is news."""
+        """Count a card by its recorded name, if a node has shown it so. Returns whether it did."""
         others = self._others.get(name, {})
         card = others.pop(self._recorded.get(name, ""), None)
         if card is None:
@@ -154,7 +157,7 @@ class Catalog:
         self.product_labels.add(card.labels[0][0])
 
     def take_named(self) -> set[str]:
-        """Cards that have another resource name since the last call, or have one now."""
+        """Cards whose resource name has changed, or is new, since the last call."""
         taken, self._named = self._named, set()
         return taken
 
@@ -168,7 +171,7 @@ class Catalog:
         return card.resource if card else self._recorded.get(name)
 
     def cards_of(self, resource: str) -> tuple[Card, ...]:
-        """All cards of a resource name that nodes have shown, in the order seen."""
+        """All cards of a resource name that nodes have shown, first seen first."""
         return tuple(self._cards[name] for name in self._resources.get(resource, ()))
 
     def counts(self, resource: str) -> bool:

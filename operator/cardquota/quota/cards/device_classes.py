@@ -1,7 +1,7 @@
-"""Devices that are asked for as resources, and that a DeviceClass stands behind (P7).
+"""Devices that pods ask for as resources, and that a DeviceClass provides (P7).
 
-Dynamic Resource Allocation gives them like those that `spec.resourceClaims` names: by selectors
-that say nothing of a card's name, so no quota can count them.
+Dynamic Resource Allocation allocates them like those in `spec.resourceClaims`: by selectors that do
+not mention a card's name. So no quota can count them.
 """
 
 from collections import Counter
@@ -11,13 +11,13 @@ from ..objects.pod import PodSpec
 from ..quantity import QuantityError, milli
 
 PREFIX: Final = "deviceclass.resource.kubernetes.io/"
-"""How the resource name of every DeviceClass begins; its own name follows."""
+"""The resource name of every DeviceClass is this and the name of the class."""
 
 
 class DeviceClasses:
-    """The resource names that DeviceClasses have beside the one that follows from their own.
+    """The additional resource names of DeviceClasses, beside the one that follows from their own.
 
-    Keeps two names of each class, and nothing else of it.
+    Keeps two names for each class, and nothing else.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class DeviceClasses:
         """By resource name: how many classes have it."""
 
     def see(self, name: str, resource: str) -> None:
-        """A class was added or changed; `resource` is empty where it has no such name."""
+        """A class was added or changed. `resource` is empty if it has no additional name."""
         self.drop(name)
         if resource:
             self._names[name] = resource
@@ -42,7 +42,7 @@ class DeviceClasses:
                 del self._classes[resource]
 
     def gives(self, resource: str) -> bool:
-        """Whether a class stands behind a resource name."""
+        """Whether a class has this additional resource name."""
         return resource in self._classes
 
     def __bool__(self) -> bool:
@@ -50,8 +50,8 @@ class DeviceClasses:
 
 
 def claims_devices(spec: PodSpec) -> bool:
-    """Whether a pod claims devices, as far as it says so itself: in `spec.resourceClaims`, or by
-    the resource name that every DeviceClass has.
+    """Whether the pod's own text claims devices: in `spec.resourceClaims`, or by the resource name
+    that every DeviceClass has.
     """
     if spec.resource_claims:
         return True
@@ -68,7 +68,7 @@ def claims_devices(spec: PodSpec) -> bool:
 
 
 def _some(amount: int | float | str) -> bool:
-    """Whether it is more than zero. What cannot be read may be."""
+    """Whether it is more than zero. An unreadable amount may be."""
     try:
         return milli(amount) != 0
     except QuantityError:

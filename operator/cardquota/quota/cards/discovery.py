@@ -19,9 +19,9 @@ _NOBODY: Final[AbstractSet[Vendor | None]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class NodeCards:
-    """The cards of one node with their number, and what could not be counted and why.
+    """The cards of one node and how many there are, and what could not be counted and why.
 
-    Of very many problems the first are named, and the others counted.
+    Of very many problems the first are listed and the rest counted.
     """
 
     cards: tuple[tuple[Card, int], ...] = ()
@@ -34,7 +34,7 @@ class _NotCountedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """What a node shows: whose product, by which labels, and the resource name of whole cards."""
+    """A product that a node shows: the vendor, the labels, and the resource name of whole cards."""
 
     vendor: Vendor
     way: Shown
@@ -44,7 +44,7 @@ class _Product:
 def discover(
     labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
 ) -> NodeCards:
-    """Read a node. Never raises: what is wrong is in `problems`, and is not counted (D9)."""
+    """Read a node. Never raises: what is wrong is not counted and is in `problems` (D9)."""
     products, problems = _products(labels, allocatable, vendors)
     if len(products) > 1:
         keys = [found.way.product for found in products]
@@ -54,7 +54,7 @@ def discover(
     for found in products:
         for resource in sorted(allocatable):
             vendor = found.vendor
-            # Of whole cards by one name alone: plugins leave names behind that they used before.
+            # One name alone counts whole cards: plugins leave the names of earlier versions behind.
             other = vendor.counts_whole(resource) and resource != found.resource
             if other or not vendors.counts_for(vendor, resource):
                 continue
@@ -71,7 +71,7 @@ def discover(
 def _products(
     labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
 ) -> tuple[list[_Product], list[str]]:
-    """What the node shows, whether or not it offers it. A product without memory is none (D1)."""
+    """What the node shows, offered or not. A product without memory does not count (D1)."""
     problems: list[str] = []
     found: dict[str, _Product] = {}
     """By the resource name of whole cards."""
@@ -94,17 +94,17 @@ def _products(
 
 
 class _Offered:
-    """Whether anything that a node offers counts cards of a vendor: asked of many of its labels.
+    """Whether anything that a node offers counts cards of a vendor. Called for many of its labels.
 
-    Costs a few lookups for each vendor. What a node offers is gone through once, and once more for
-    each row with an expression.
+    Costs a few lookups for each vendor. The offered resources are read once, and once more for each
+    row with an expression.
     """
 
     def __init__(self, allocatable: Mapping[str, Quantity], vendors: VendorTable) -> None:
         self._names = allocatable.keys()
         self._vendors = vendors
         self._slices: dict[str, set[Vendor | None]] = {}
-        """By prefix: whose slices are offered."""
+        """By prefix: the vendors whose slices are offered."""
         self._by_expression: dict[Vendor, bool] = {}
         for resource in allocatable:
             prefix, _, kind = resource.partition("/")
@@ -112,7 +112,7 @@ class _Offered:
                 self._slices.setdefault(prefix, set()).add(vendors.owner(resource))
 
     def counts_for(self, vendor: Vendor) -> bool:
-        """By `VendorTable.counts_for` of any of the names."""
+        """Whether `VendorTable.counts_for` is true of any offered name."""
         if not self._slices.get(vendor.prefix, _NOBODY).isdisjoint((None, vendor)):
             return True
         for one in (vendor.usual, vendor.shared, *vendor.others):
@@ -138,8 +138,8 @@ def _product_of(
 ) -> _Product | None:
     """The product of one maker whose resources the node has.
 
-    The maker's own labels do not say which resource name they speak of, and some are of anybody:
-    they count beside one that is offered, if that is the only one.
+    The maker's own labels do not say which resource name they are about, and other software may
+    write some of them. They count only if the node offers exactly one resource of the maker.
     """
     whole = sorted(resource for resource in allocatable if vendor.counts_whole(resource))
     offered = [resource for resource in whole if not _is_zero(allocatable[resource])]
@@ -161,14 +161,14 @@ def _nameless(
     allocatable: Mapping[str, Quantity],
     vendors: VendorTable,
 ) -> list[str]:
-    """What a known maker's plugin offers, and no labeller says the product of."""
+    """Resources that a known maker's plugin offers and that no label names a product for."""
     known = {product.vendor for product in found.values()}
     problems = []
     for resource, value in sorted(allocatable.items()):
         vendor = vendors.owner(resource)
         if vendor is None or _is_zero(value):
             continue
-        # Slices and shares are named by the labels of the whole cards that they are cut from.
+        # The labels of whole cards also name the slices and shares of those cards.
         whole = resource if vendor.counts_whole(resource) else vendor.usual
         named = resource in found if whole == resource else vendor in known
         if not named:
@@ -224,7 +224,7 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
 
 
 def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:
-    """MiB of one card; None where the maker's labeller did not write it."""
+    """MiB of one card. None if the maker's labeller did not write it."""
     text = labels.get(way.memory) if way.memory else None
     if text is None:
         return None

@@ -1,20 +1,20 @@
-"""What is not counted of nodes and why (D7, D9), and which of that is still to be told."""
+"""What is not counted of nodes and why (D7, D9), and which of it is still to be reported."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 MOST_PROBLEMS: Final = 20
-"""Of one node and one kind: those that are kept for people to read. A node may have thousands."""
+"""Problems kept of one node and one kind. A node may have thousands."""
 
 
 def some_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """The first of what is wrong with a node, and how many more there are."""
+    """The first problems of a node, and the number of the rest."""
     more = len(texts) - MOST_PROBLEMS
     return (*texts[:MOST_PROBLEMS], f"and {more} more") if more > 0 else tuple(texts)
 
 
 class NodeProblems:
-    """By node. A node without a problem is not kept, but told about once when it has none left."""
+    """By node. A node without problems is not kept, but reported once when its last one ends."""
 
     def __init__(self) -> None:
         self._texts: dict[str, tuple[str, ...]] = {}
@@ -23,7 +23,7 @@ class NodeProblems:
         self._to_tell: set[str] = set()
 
     def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
-        """What is wrong with a node now; it is to be told where that has changed."""
+        """Set what is wrong with a node now. If that has changed, it is to be reported."""
         partly = bool(texts) and offers_others
         if (texts, partly) != (self.of(node), self.counts_others(node)):
             self._to_tell.add(node)
@@ -33,7 +33,7 @@ class NodeProblems:
         (self._partly.add if partly else self._partly.discard)(node)
 
     def drop(self, node: str) -> None:
-        """A node is gone: nothing of it is told any more."""
+        """A node is gone: nothing about it is reported any more."""
         self._texts.pop(node, None)
         for names in (self._to_tell, self._partly):
             names.discard(node)
@@ -53,13 +53,13 @@ class NodeProblems:
                 yield node, text
 
     def take(self) -> str | None:
-        """A node of which something else is to be told than last time; None if there is none."""
+        """A node whose problems have changed since they were last reported; None if none has."""
         return self._to_tell.pop() if self._to_tell else None
 
     def forget_untold(self) -> None:
-        """Nobody here tells them."""
+        """Report none of what is waiting: this replica does not report."""
         self._to_tell.clear()
 
     def tell_all(self) -> None:
-        """Have every problem told again."""
+        """Have every problem reported again."""
         self._to_tell.update(self._texts)

@@ -1,6 +1,6 @@
 """Reading the JSON that users write in annotations: quotas and requests of cards (Q4).
 
-The standard library's json, not msgspec: only it shows duplicate keys and odd numbers.
+The standard library's json, not msgspec: msgspec hides duplicate keys and odd numbers.
 """
 
 import json
@@ -16,11 +16,11 @@ LONGEST_TEXT: Final = 64 * 1024
 
 
 class QuotaTextError(ValueError):
-    """The text is not a quota; says where and why, fit for the user who wrote it."""
+    """The text is not a quota. Says where and why, in words for the user who wrote it."""
 
 
 def read_quota(text: str) -> dict[str, int]:
-    """The quota of each card, cards (Q4). Raises QuotaTextError for anything else."""
+    """The number of cards that the quota allows of each card (Q4). Raises QuotaTextError."""
     rows: dict[str, int] = {}
     for name, value in _pairs(text):
         try:
@@ -34,7 +34,7 @@ def read_quota(text: str) -> dict[str, int]:
 
 
 def read_request(text: str) -> dict[tuple[str, ...], int]:
-    """What a group's minimum asks for: alternatives to a number of cards above zero.
+    """What a group's minimum asks for: number of cards, above zero, by alternatives.
 
     Raises QuotaTextError.
     """
@@ -54,7 +54,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     if len(text) > LONGEST_TEXT or len(text.encode(errors="replace")) > LONGEST_TEXT:
         raise QuotaTextError(f"it is longer than {LONGEST_TEXT // 1024} KiB")
     try:
-        # Every object becomes a list of pairs, so that a duplicate key is still there to be seen.
+        # Every object becomes a list of pairs, so that duplicate keys remain visible.
         found = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_number)
     except RecursionError:
         raise QuotaTextError("it is nested too deep") from None
@@ -73,7 +73,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """A JSON object as its pairs, told apart from a JSON list."""
+    """A JSON object as its pairs. Its type differs from that of a JSON list."""
 
 
 def _no_number(text: str) -> NoReturn:

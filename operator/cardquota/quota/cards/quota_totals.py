@@ -5,17 +5,17 @@ from collections.abc import Collection, Mapping
 
 
 class QuotaTotals:
-    """Kept as quotas change; costs in proportion to the rows of the quota that changes."""
+    """Kept up to date as quotas change. A change costs in proportion to the rows of that quota."""
 
     def __init__(self) -> None:
         self._queues: dict[str, set[str]] = {}
         """By card: the queues that have a row for it."""
         self._cards: Counter[str] = Counter()
         self.version = 0
-        """Goes up whenever a card has a row that had none, or none any more."""
+        """Goes up whenever a card gets its first row or loses its last one."""
 
     def replace(self, queue: str, old: Mapping[str, int], new: Mapping[str, int]) -> bool:
-        """A queue's quota is another now; whether a card has a row that had none, or none now."""
+        """Set a queue's new quota. Returns whether a card got its first row or lost its last."""
         changed = old.keys() ^ new.keys()
         had = {card for card in changed if self.has(card)}
         for card, amount in old.items():

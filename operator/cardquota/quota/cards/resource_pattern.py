@@ -1,11 +1,10 @@
-"""Regular expressions for the names of resources, as a vendor row may have one (D6).
+"""Regular expressions for resource names, as a vendor row may have one (D6).
 
 A small part of the syntax, which Python and RE2 (the API server's) read alike: literals, `.`,
-classes, groups, alternatives, and `*`, `+`, `?`. Of two such expressions it is decided exactly
-whether there is a name that both match, in steps bounded by the product of their lengths: their
-automata are walked side by side, and neither is made deterministic, which could take for ever.
-Names are matched by the automaton too: Python's own way tries one possibility after the other, and
-`[a-z]*[a-z]*[a-z]*` has millions for one name.
+classes, groups, alternatives, and `*`, `+`, `?`. Whether two expressions match a common name is
+decided exactly, in steps bounded by the product of their lengths: their automata are walked side
+by side. Neither is made deterministic, which could take for ever. The automaton also matches
+names: Python's `re` backtracks, and `[a-z]*[a-z]*[a-z]*` has millions of ways for one name.
 """
 
 import string
@@ -17,15 +16,15 @@ from typing import Final
 LONGEST: Final = 100
 """Characters of an expression."""
 LONGEST_NAME: Final = 63
-"""Characters of the part of a resource name behind the slash: Kubernetes allows no more."""
+"""Characters of a resource name after the slash: Kubernetes allows no more."""
 
 _ENDS: Final = frozenset(string.ascii_letters + string.digits)
-"""With what a name begins and ends."""
+"""A name begins and ends with one of these."""
 _BETWEEN: Final = frozenset("-_.")
 _CHARACTERS: Final = _ENDS | _BETWEEN
 _OTHER: Final = ""
-"""Stands for every character that no name has. A dot matches it, as in Python but for the end of a
-line."""
+"""Stands for every character that no name has. A dot matches it, as in Python, except at the end of
+a line."""
 _ANY: Final = _CHARACTERS | {_OTHER}
 _MOST_KNOWN: Final = 1024
 """Steps of an expression that are remembered, some 300 bytes each."""
@@ -38,12 +37,12 @@ class PatternError(ValueError):
 
 @dataclass(slots=True)
 class Pattern:
-    """An automaton: states, and how one leads to others."""
+    """An automaton: states, and the steps between them."""
 
     steps: list[list[tuple[frozenset[str], int]]] = field(default_factory=list)
     """By state: which characters lead to which state."""
     skips: list[list[int]] = field(default_factory=list)
-    """By state: states that are reached without any."""
+    """By state: the states that follow it without a character."""
     start: int = 0
     end: int = 0
 
@@ -62,10 +61,10 @@ def read_pattern(text: str) -> Pattern:
 
 
 class Matcher:
-    """One expression, made ready to be compared with many names.
+    """One expression, prepared to be matched against many names.
 
-    Agrees with `re.fullmatch` on every text. Each character costs a step for each character of the
-    expression at most.
+    Agrees with `re.fullmatch` on every text. Each character of a name costs at most one step for
+    each character of the expression.
     """
 
     def __init__(self, text: str) -> None:
@@ -74,7 +73,7 @@ class Matcher:
         self._begin = _reached(pattern, pattern.start)
         self._end = 1 << pattern.end
         self.steps: dict[str, list[tuple[int, int]]] = {}
-        """By character: a state's bit, and the bits of all states that it leads to."""
+        """By character: the bit of a state, and the bits of all states that it leads to."""
         self._after: dict[tuple[int, str], int] = {}
         for state, steps in enumerate(pattern.steps):
             for characters, after in steps:
@@ -83,7 +82,7 @@ class Matcher:
                     self.steps.setdefault(character, []).append(step)
 
     def matches(self, name: str) -> bool:
-        """Whether it matches all of a name."""
+        """Whether the expression matches the whole name."""
         states = self._begin
         for character in name:
             known = character in _CHARACTERS or character == "\n"
@@ -93,7 +92,7 @@ class Matcher:
         return bool(states & self._end)
 
     def _followed(self, states: int, character: str) -> int:
-        """The bits of all states that some of these lead to, from now on known at once."""
+        """The bits of all states that any of these lead to. The result is remembered."""
         after = 0
         for state, reached in self.steps.get(character, ()):
             if states & state:
@@ -116,7 +115,7 @@ def _reached(pattern: Pattern, state: int) -> int:
 
 
 def common_name(one: Pattern, other: Pattern) -> str | None:
-    """A shortest name that both match as a whole; None if no resource can be called so."""
+    """A shortest name that both match as a whole. None if no resource can have such a name."""
     begin = one.start, other.start, False
     seen = {begin}
     front = deque([(begin, "")])
@@ -185,7 +184,7 @@ class _Reader:
                 return start, end
 
     def _row(self) -> tuple[int, int]:
-        """One after the other."""
+        """A sequence of repeated elements."""
         start = end = self._pattern.add()
         while self._at < len(self._text) and self._text[self._at] not in "|)":
             first, last = self._repeated()
@@ -202,7 +201,7 @@ class _Reader:
         if group and sign != "?":
             raise self._wrong("repeats a group")
         self._at += 1
-        # Own states on both sides: what is repeated must not be entered or left half way.
+        # Own states on both sides, so that nothing enters or leaves the repeated part half way.
         start, end = self._pattern.add(), self._pattern.add()
         self._pattern.skips[start].append(first)
         self._pattern.skips[last].append(end)
@@ -231,7 +230,7 @@ class _Reader:
         return self._step(frozenset(character))
 
     def _class(self) -> Iterator[str]:
-        """Up to its end. A hyphen in it is one only as its first or last character."""
+        """Up to the end of the class. Only the first or last character can be a plain hyphen."""
         begin = self._at
         while not self._take("]"):
             low = self._member()

@@ -1,7 +1,7 @@
 """How a maker's nodes show their cards, and what Kubernetes counts for them (D1-D4).
 
-Most makers can be described by the plain rule `<prefix>/<type>.product|memory|count`. The rows of
-those we know are in `vendor_table`.
+The plain rule `<prefix>/<type>.product|memory|count` describes most makers. `vendor_table` has the
+rows of the makers that we know.
 """
 
 import re
@@ -15,23 +15,23 @@ from .resource_pattern import LONGEST_NAME, Matcher
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
-"""How the part of a card's name behind the product begins for an MPS share (D3)."""
+"""An MPS share's card name continues with this after the product (D3)."""
 SLICED: Final = "shared-"
-"""The same for a time slice."""
+"""A time slice's card name continues with this after the product."""
 MIG: Final = "mig-"
-"""How the part of a slice's resource name behind the slash begins (D4)."""
+"""The resource name of a MIG slice continues with this after the slash (D4)."""
 TIME_SLICING: Final = "time-slicing"
-"""Value of the label `Vendor.sharing`; on a node without it, or with any other, shares are MPS."""
+"""Value of the label `Vendor.sharing`. If a node has no such value, its shares are MPS."""
 SLICED_TYPE: Final = "gpu"
-"""The type whose cards MIG slices are of, where a prefix has several: the only maker of such slices
-calls it so, and the name of a slice does not tell the type."""
+"""The type that MIG slices belong to, if a prefix has several types. The only maker of such slices
+uses this name, and the name of a slice does not tell the type."""
 _SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
 _SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
     r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|mlx|mlnx|nic|net|eth|eni|efa|sriov|hostdev|switchdev"
     r"|vhost|tun|tap|kvm|fuse|tpm|uinput|snd|video)([^a-z]|$)"
 )
-"""Words in the names of well-known devices that are no cards: networks, and files of /dev."""
+"""Words in the names of well-known devices that are no cards: networks, and files in /dev."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class Shown:
     product: str
     """Label whose value is the card's name (D1, D9)."""
     memory: str = ""
-    """Label with the memory of one card; empty: the maker writes none."""
+    """Label with the memory of one card. Empty if the maker writes none."""
     unit: MemoryUnit = MemoryUnit.MIB
     needs_memory: bool = False
-    """Whether it names no card where that label is missing (D1)."""
+    """Whether the label `product` names a card only if the label `memory` is set (D1)."""
 
 
 def plain_way(resource: str) -> Shown:
-    """How the plain rule has it for the cards behind a resource name (D1)."""
+    """The labels of the plain rule for the cards behind a resource name (D1)."""
     return Shown(f"{resource}{PRODUCT}", f"{resource}.memory", needs_memory=True)
 
 
@@ -67,16 +67,16 @@ class Vendor:
     others: tuple[str, ...] = ()
     """More resource names of whole cards."""
     other_types: str = ""
-    """The same, as a regular expression, as `resource_pattern` has them, for what follows
+    """Further resource names, as a regular expression of `resource_pattern` for the part after
     `<prefix>/`."""
     own: tuple[Shown, ...] = ()
-    """How the maker's own software shows them, if not by the plain rule; best first."""
+    """How the maker's own software shows its cards, if not by the plain rule; best first."""
     own_first: bool = False
-    """Whether that counts before a label by the plain rule."""
+    """Whether `own` comes before a label by the plain rule."""
 
     @property
     def usual(self) -> str:
-        """The resource name that whole cards mostly have (D2)."""
+        """The usual resource name of whole cards (D2)."""
         return f"{self.prefix}/{self.type}"
 
     def ways(self, resource: str) -> tuple[Shown, ...]:
@@ -109,7 +109,7 @@ class Vendor:
         return len(kind) <= LONGEST_NAME and _matcher(self.other_types).matches(kind)
 
     def mig_profile(self, resource: str) -> str | None:
-        """The profile of a MIG slice's resource name (D4), `mig-1g.18gb`, else None."""
+        """The profile in a MIG slice's resource name (D4), as `mig-1g.18gb`; else None."""
         prefix, _, name = resource.partition("/")
         return name if prefix == self.prefix and name.startswith(MIG) else None
 
@@ -122,10 +122,10 @@ class Vendor:
         )
 
     def card(self, name: str, resource: str) -> Card:
-        """A card that no node has shown, with the node labels that its name speaks of.
+        """A card that no node has shown, with the node labels that follow from its name.
 
-        As `discovery` would have it by what counts first, so that a gate opens to the same nodes
-        before and after; but of a memory label with a unit the name does not say how it is written.
+        It is the card that `discovery` would make by the first way, so a gate opens to the same
+        nodes before and after. Of a memory label with a unit the name does not tell the spelling.
         """
         product, _, part = name.partition("/")
         whole = resource if self.counts_whole(resource) and not part else self.usual
@@ -143,7 +143,7 @@ class Vendor:
         return Card(name, resource, labels, memory)
 
     def pattern(self) -> str:
-        """A regular expression (RE2 and Python) for exactly the resource names it owns."""
+        """A regular expression (RE2 and Python) that matches exactly its resource names."""
         kind = re.escape(self.type)
         kinds = [kind, rf"{kind}\.shared", f"{MIG}.+"]
         if self.other_types:
@@ -158,7 +158,7 @@ def _matcher(expression: str) -> Matcher:
 
 
 def plain_vendor(label: str) -> Vendor | None:
-    """The vendor that a label `<prefix>/<type>.product` speaks of by the plain rule (D1)."""
+    """The vendor that a label `<prefix>/<type>.product` belongs to by the plain rule (D1)."""
     prefix, slash, rest = label.partition("/")
     if not slash or not rest.endswith(PRODUCT):
         return None
@@ -176,12 +176,12 @@ def vendor_behind(resource: str) -> Vendor:
 
 
 def may_count_cards(resource: str) -> bool:
-    """Whether a resource name that nothing is known of could count cards, as its form goes.
+    """Whether a resource name that is not known could count cards, judged by its form.
 
-    That is a `<maker's domain>/<type>` that holds no word of a well-known other device. It cannot
-    tell a maker's card from any other device of such a form (`xilinx.com/fpga`): there the word
-    of the pod that names a card and asks for this one device is taken. What is then charged is
-    only ever too much: the gate opens to nodes with the label `<resource>.product` alone.
+    The form is `<maker's domain>/<type>` without any word of a well-known other device. It cannot
+    tell a card from another device of this form (`xilinx.com/fpga`): there we trust the pod that
+    names a card and asks for this one device. At worst it is charged too much: the gate opens only
+    to nodes with the label `<resource>.product`.
     """
     prefix, slash, kind = resource.lower().partition("/")
     return bool(slash and "." in prefix) and not (_NO_CARDS.search(kind))

@@ -1,8 +1,8 @@
-"""The makers whose nodes are known by heart: data, not code (D6).
+"""The makers whose nodes are known in advance: data, not code (D6).
 
-Each row says what the maker's own device plugin and labeller write, and where that was read. A
-maker that follows the plain rule needs no row to be counted; a row makes its resource names known
-before any node has shown them, so that its pods reach the admission webhook.
+Each row says what the maker's own device plugin and labeller write, and the source of that. A maker
+that follows the plain rule is counted without a row. A row makes its resource names known before
+any node has shown them, so that its pods reach the admission webhook.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,8 +24,8 @@ DEFAULT_VENDORS: Final = (
     # NVIDIA/k8s-device-plugin v0.16, internal/lm/resource.go and docs/gpu-feature-discovery.
     Vendor("NVIDIA", "nvidia.com", "gpu"),
     # ROCm/k8s-device-plugin, cmd/k8s-node-labeller/main.go at 14316e20. The plain key is there
-    # where all cards of the node are of one product. Its partitions (`amd.com/cpx_nps4`) are no
-    # whole cards and not counted.
+    # if all cards of the node are of one product. Partitions (`amd.com/cpx_nps4`) are not whole
+    # cards and are not counted.
     Vendor(
         "AMD",
         "amd.com",
@@ -34,9 +34,10 @@ DEFAULT_VENDORS: Final = (
         own_first=True,
     ),
     # Ascend/mind-cluster, ascend-device-plugin/pkg/server/labelers.go at e64ad446 writes both keys
-    # (the older one, here the first, is to go), ascend-common/api/default_name.go the resources.
-    # Templates of a divided chip (`Ascend910-16c`) are not counted. Here and for PPU a label by the
-    # plain rule comes first: those who name their cards so had this before the maker's own labels.
+    # (the older one, here the first, will be removed). The resources are in
+    # ascend-common/api/default_name.go. Templates of a divided chip (`Ascend910-16c`) are not
+    # counted. Here and for PPU a label by the plain rule comes first: users who label their nodes
+    # so did it before the maker's own labels existed.
     Vendor(
         "Huawei Ascend",
         "huawei.com",
@@ -47,8 +48,8 @@ DEFAULT_VENDORS: Final = (
             Shown("huawei.com/npu.chip.name", "huawei.com/npu.chip.memory", _WRITTEN),
         ),
     ),
-    # HYGON-AI/k8s-hcu-label-node, cmd/main.go at c13012d8 (3.0 calls a DCU an HCU); the older
-    # labels as Hygon's documentation of dcu-label-node had them, by a copy of it.
+    # HYGON-AI/k8s-hcu-label-node, cmd/main.go at c13012d8 (3.0 calls a DCU an HCU). The older
+    # labels are from a copy of Hygon's documentation of dcu-label-node.
     Vendor(
         "Hygon DCU",
         "hygon.com",
@@ -64,7 +65,7 @@ DEFAULT_VENDORS: Final = (
         own_first=True,
     ),
     # The source is closed: labels of a node with metax-operator 0.9.2, as its users print them.
-    # The key is that of the plain rule, the memory has its unit.
+    # The key is that of the plain rule, but the memory has a unit.
     Vendor(
         "MetaX",
         "metax-tech.com",
@@ -102,26 +103,26 @@ DEFAULT_VENDORS: Final = (
 
 
 class VendorTable:
-    """The rows that were configured, then the built-in ones; the first that owns a name counts.
+    """The configured rows, then the built-in ones. The first row that owns a name counts.
 
-    Slices of one prefix are those of its row of type `gpu`, where there is one (D4).
+    Slices of a prefix belong to its row of type `gpu`, if there is one (D4).
     """
 
     def __init__(self, configured: Iterable[Vendor] = ()) -> None:
         """A configured row replaces the built-in one of its `<prefix>/<type>`.
 
-        Raises CollisionError where two configured rows count the same resource name.
+        Raises CollisionError if two configured rows count the same resource name.
         """
         rows = tuple(configured)
         _check(rows)
         replaced = {row.usual for row in rows}
         self._rows = (*rows, *(row for row in DEFAULT_VENDORS if row.usual not in replaced))
         self._by_prefix: dict[str, list[Vendor]] = {}
-        """By the prefix of a resource name, the rows that may own it."""
+        """By the prefix of a resource name: the rows that may own it."""
         for row in self._rows:
             for prefix in {name.partition("/")[0] for name in (row.usual, *row.others)}:
                 self._by_prefix.setdefault(prefix, []).append(row)
-        # Asked of every pod; bounded, since users write resource names as they like.
+        # Called for every pod. Bounded, since users write any resource names.
         self.owner = lru_cache(maxsize=1024)(self._owner)
         """The row whose cards a resource name counts, or None."""
 
@@ -137,7 +138,7 @@ class VendorTable:
     def counts_for(self, vendor: Vendor, resource: str) -> bool:
         """Whether a resource name counts cards of a vendor: a row, or one by the plain rule (D1).
 
-        Each row of a prefix could own its slices; here one of them does (D4).
+        Each row of a prefix could own its slices; `owner` picks one of them (D4).
         """
         if not _is_slice(vendor, resource):
             return vendor.owns(resource)
@@ -165,7 +166,7 @@ def _check(rows: tuple[Vendor, ...]) -> None:
 
 
 def _both_count(row: Vendor, other: Vendor) -> str | None:
-    """A resource name that both count as whole cards, by name or by a regular expression."""
+    """A resource name that both rows count as whole cards, by name or by regular expression."""
     for resource in (row.usual, *row.others, other.usual, *other.others):
         if row.counts_whole(resource) and other.counts_whole(resource):
             return resource
