@@ -1,8 +1,8 @@
-"""Which of many cards a requirement leaves, asked of all of them at once (P5).
+"""Which of many cards a requirement leaves, for all of them at once (P5).
 
-For every label, the cards that show a value are a set of bits in one whole number, as nodes are in
-`label_index`. A requirement then costs a step for each value that it names, and not one for each of
-these and each card.
+For every label, the cards that show a value are a set of bits in one whole number, like the nodes
+in `label_index`. A requirement then costs a step for each value that it names, not one for each
+value and card.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ from .number_comparison import bound_of, whole_number
 K = TypeVar("K")
 
 _BEYOND: Final = 2**64
-"""Above every number of a label."""
+"""Above every number that a label can have."""
 
 
 class CardLabels:
-    """What these cards show. A label that is none of a card's may be anything: some node fits."""
+    """What these cards show. Any other label may have any value: we assume that some node fits."""
 
     def __init__(self, cards: Iterable[Card]) -> None:
         self._cards = list(cards)
@@ -36,7 +36,7 @@ class CardLabels:
         """The bits of all cards."""
 
     def meeting(self, key: str, operator: str, values: Sequence[str] = ()) -> int:
-        """The bits of those that some node can show that meets this requirement of a label."""
+        """The bits of the cards that a node can show which meets this requirement of a label."""
         under = self._keys.get(key)
         if under is None:
             return self.all
@@ -50,7 +50,7 @@ class CardLabels:
             case "Gt" | "Lt":
                 return self.all & ~under.shown | under.compared(operator, bound_of(values))
             case _:
-                return self.all  # of one of a later Kubernetes the scheduler has the last word
+                return self.all  # an operator of a later Kubernetes: the scheduler decides
 
     def cards(self, bits: int) -> list[Card]:
         """The cards with these bits, in the order in which they were given."""
@@ -58,7 +58,7 @@ class CardLabels:
 
 
 class _UnderKey:
-    """What cards show under one key, by the bits of the cards."""
+    """What cards show under one key, as bits of the cards."""
 
     __slots__ = (
         "_barred",
@@ -74,22 +74,22 @@ class _UnderKey:
 
     def __init__(self) -> None:
         self.shown = 0
-        """Those that show something under it, or must not show it."""
+        """Cards that show some value under the key, or must not show one."""
         self.may_lack = 0
-        """Those of them that may have no such label: they only must not show some value."""
+        """Those of them whose nodes may lack the label: they only must not show some value."""
         self._values: dict[str, int] = {}
-        """By value, of a memory too where nodes have shown how it is written."""
+        """By value. Includes the values of a memory that nodes have shown."""
         self._barred: dict[str, int] = {}
-        """By value: those that must not show it."""
+        """By value: cards that must not show it."""
         self._sizes: dict[tuple[MemoryUnit, int], int] = {}
-        """By unit and GiB: memories of which no value is known."""
+        """By unit and GiB: memories of which no written value is known."""
         self._units: set[MemoryUnit] = set()
-        """Of those."""
+        """The units in `_sizes`."""
         self._written: dict[tuple[str, ...], int] = {}
-        """By all values that nodes have shown of a memory."""
+        """By all written values of a memory that nodes have shown."""
         self._memories: dict[MemoryLabel, int] = {}
         self._ranges: list[tuple[int, int, int]] | None = None
-        """The least and the largest number that can be shown, and the bits."""
+        """The least and the largest number that the cards can show, and their bits."""
 
     def add(self, shown: str | MemoryLabel, bit: int) -> None:
         self.shown |= bit
@@ -112,7 +112,7 @@ class _UnderKey:
             self._units.add(memory.unit)
 
     def one_of(self, values: Sequence[str]) -> int:
-        """Those that can show one of these."""
+        """Cards that can show one of these values."""
         found, of = 0, self._values.get
         for value in values:
             found |= of(value, 0)
@@ -127,7 +127,7 @@ class _UnderKey:
         return found
 
     def none_but(self, values: Sequence[str]) -> int:
-        """Those that can show nothing but these."""
+        """Cards that can show only these values."""
         found, of = 0, self._values.get
         for value in values:
             found |= of(value, 0)
@@ -146,9 +146,9 @@ class _UnderKey:
         return found
 
     def compared(self, operator: str, bound: int | None) -> int:
-        """Those that can show a number above (`Gt`) or below (`Lt`) another one."""
+        """Cards that can show a number above (`Gt`) or below (`Lt`) the bound."""
         if bound is None:
-            return 0  # nothing is above or below what is no number
+            return 0  # comparing with something that is no number is always false
         found = self.may_lack
         if self._ranges is None:
             self._ranges = self._numbers()

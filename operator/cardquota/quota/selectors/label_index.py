@@ -1,11 +1,11 @@
-"""Which of many nodes a selector picks, without asking them one by one.
+"""Which of many nodes a selector picks, without a check of each node.
 
 For every label, the nodes that carry it are a set of bits in one whole number. A requirement is
-then one step for each value it names, whatever the number of nodes: a set of 5,000 nodes is
-combined with another one in a tenth of a microsecond.
+then one step for each value that it names, whatever the number of nodes: combining two sets of
+5,000 nodes takes a tenth of a microsecond.
 
-Costs: an entry costs a step for each of its labels when it comes, changes or goes. A label with
-another value on each of 5,000 nodes takes some 2 MB, one that they share next to nothing.
+Costs: adding, changing or removing an entry costs a step for each of its labels. A label with a
+different value on each of 5,000 nodes takes some 2 MB, a label that they share next to nothing.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from .number_comparison import bound_of
 from .selector import NODE_NAME, Selector
 
 _Values = dict[str, int]
-"""By value: the bits of those that have it; never 0."""
+"""By value: the bits of the entries that have it; never 0."""
 _NONE: Final[_Values] = {}
 
 
@@ -34,11 +34,11 @@ class LabelIndex:
 
     @property
     def work(self) -> int:
-        """Steps of comparisons of numbers so far, each some tenth of a microsecond."""
+        """Steps of number comparisons so far, each about a tenth of a microsecond."""
         return self._numbers.work
 
     def add(self, bit: int, name: str, labels: Mapping[str, str]) -> None:
-        """An entry comes: a node of this name, with these labels."""
+        """Add an entry: a node of this name, with these labels."""
         self._all |= bit
         self._names[name] = self._names.get(name, 0) | bit
         self.relabel(bit, {}, labels)
@@ -50,7 +50,7 @@ class LabelIndex:
         self.relabel(bit, labels, {})
 
     def relabel(self, bit: int, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-        """An entry has other labels than before. Costs a step for each that is another one."""
+        """Change an entry's labels. Costs a step for each label that differs."""
         for key, value in before.items() - after.items():
             values = self._labels[key]
             _take(values, value, bit)
@@ -77,7 +77,7 @@ class LabelIndex:
         return together
 
     def _of_term(self, term: Term, among: int) -> int:
-        """Of the entries `among`. An empty term picks none."""
+        """Of the entries `among`, those that a term picks. An empty term picks none."""
         if not term.match_expressions and not term.match_fields:
             return 0
         for expression in term.match_expressions or ():
@@ -91,14 +91,14 @@ class LabelIndex:
                 return 0
         for expression in term.match_fields or ():
             if expression.operator in ("Gt", "Lt"):
-                return 0  # the API server takes no such requirement of a field
+                return 0  # the API server accepts no such requirement of a field
             named = expression.key == NODE_NAME
             values, carrying = (self._names, self._all) if named else (_NONE, 0)
             among = _fitting(expression, values, carrying, among)
         return among
 
     def _compared(self, expression: Expression) -> int:
-        """The entries whose label is a number above (`Gt`) or below (`Lt`) another one."""
+        """The entries whose label is a number above (`Gt`) or below (`Lt`) the bound."""
         bound = bound_of(expression.values)
         if bound is None:
             return 0
@@ -106,7 +106,7 @@ class LabelIndex:
 
 
 def _fitting(expression: Expression, values: _Values, carrying: int, among: int) -> int:
-    """The entries `among` that meet one requirement; `carrying`: those that have the label."""
+    """The entries `among` that meet one requirement. `carrying`: entries that have the label."""
     match expression.operator:
         case "In":
             return among & _any(expression.values or (), values)
@@ -117,7 +117,7 @@ def _fitting(expression: Expression, values: _Values, carrying: int, among: int)
         case "DoesNotExist":
             return among & ~carrying
         case _:
-            return among  # an operator of a later Kubernetes: the scheduler has the last word
+            return among  # an operator of a later Kubernetes: the scheduler decides
 
 
 def _any(wanted: tuple[str, ...], values: _Values) -> int:

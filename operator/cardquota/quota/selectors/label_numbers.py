@@ -1,10 +1,10 @@
-"""Which nodes have a number under a label that is above or below another one (`Gt`, `Lt`).
+"""Which nodes have a number under a label that is above or below a bound (`Gt`, `Lt`).
 
-The numbers of all labels are kept in order as nodes come, change and go: to put them in order when
-one is asked for takes milliseconds for each label.
+The numbers of all labels are kept in order as nodes come, change and go: sorting them when they are
+asked for would take milliseconds for each label.
 
-Costs: a change costs some microseconds, a comparison a step for each `_BLOCK` numbers and for each
-one of one block. A number that several nodes share is kept once; one takes some 100 bytes.
+Costs: a change costs some microseconds. A comparison costs a step for each `_BLOCK` numbers and for
+each number of one block. Nodes share an equal number; each number takes some 100 bytes.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,20 +13,20 @@ from typing import Final
 from .number_comparison import whole_number
 
 _BLOCK: Final = 64
-"""Numbers of a block when it is made; it is divided when it has twice as many."""
+"""Numbers of a new block. A block is divided when it has twice as many."""
 
 
 class LabelNumbers:
-    """By label key. Entries are single bits; none has two values under one key."""
+    """By label key. Entries are single bits; each has at most one value under a key."""
 
     def __init__(self) -> None:
         self._columns: dict[str, _Column] = {}
-        """Of keys with a number."""
+        """Only keys with a number."""
         self.work = 0
-        """Steps of comparisons so far, each some tenth of a microsecond."""
+        """Steps of comparisons so far, each about a tenth of a microsecond."""
 
     def put(self, key: str, value: str, bit: int) -> None:
-        """An entry has this value of a label from now on."""
+        """Set the value of a label that an entry did not have."""
         number = whole_number(value)
         if number is not None:
             column = self._columns.get(key)
@@ -44,7 +44,7 @@ class LabelNumbers:
                 del self._columns[key]
 
     def compared(self, key: str, operator: str, bound: int) -> int:
-        """The bits of all with a number above (`Gt`) or below (`Lt`) `bound`."""
+        """The bits of all entries with a number above (`Gt`) or below (`Lt`) `bound`."""
         column = self._columns.get(key)
         if column is None:
             return 0
@@ -60,16 +60,16 @@ class _Column:
     def __init__(self) -> None:
         self._numbers: list[list[int]] = [[]]
         self._bits: list[list[int]] = [[]]
-        """The bits of all that have it, by block and number."""
+        """By block and number: the bits of the entries that have it."""
         self._last: list[int] = [0]
-        """By block: its largest number, while it has one."""
+        """By block: its largest number; outdated if the only block is empty."""
         self._together: list[int] = [0]
-        """By block: the bits of all that have one of its numbers."""
+        """By block: the bits of all entries with one of its numbers."""
         self.all = 0
 
     @property
     def steps(self) -> int:
-        """Of one comparison, at most."""
+        """Steps of one comparison, at most."""
         return len(self._last) + 2 * _BLOCK
 
     def put(self, number: int, bit: int) -> None:

@@ -1,8 +1,8 @@
-"""Node affinity and the label with a card's memory, by which shares of one product differ (P5).
+"""Node affinity for the label with a card's memory, which tells shares of one product apart (P5).
 
-A label that is a whole number of MiB is asked for by its range, `Gt` and `Lt`: exactly the values
-that are rounded to the GiB of the card's name. One with a unit is asked for by the values that
-nodes have shown.
+A label that is a whole number of MiB is selected by a range, `Gt` and `Lt`: exactly the values that
+round to the GiB in the card's name. A label with a unit is selected by the values that nodes have
+shown.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from ..objects.node_affinity import Expression
 
 
 def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression, ...]:
-    """What a node must show that has one of these cards; nothing where that cannot be said.
+    """The requirements of a node that has one of these cards. Empty if they cannot be expressed.
 
-    Of shares of several sizes all that lies between them is let pass: the requirements of a term
-    must all hold, and a gated pod must not get more terms than it had.
+    For shares of several sizes, every size between them is allowed too: all requirements of a term
+    must hold, and a gated pod must not get more terms than it had.
     """
     known = [memory for memory in memories if memory is not None]
     if len(known) < len(memories) or len({(memory.key, memory.unit) for memory in known}) != 1:

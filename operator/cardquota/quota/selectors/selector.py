@@ -1,8 +1,8 @@
 """What a pod's node selector and required node affinity say about cards (P3, P5).
 
-Asked about a card alone, only the card's labels are looked at; of every other label we assume that
-some node fits. Asked about a node that is at hand, the scheduler's own rule is applied. The gate
-may open only with affinity that is narrower, never wider: Kubernetes allows nothing else.
+For a card, only the card's labels are checked; of every other label we assume that some node fits.
+For an existing node, the scheduler's own rule is applied. When the gate opens, affinity may only
+become narrower, never wider: Kubernetes allows nothing else.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -48,8 +48,9 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.allowed((card,)))
 
     def allowed(self, cards: Iterable[Card]) -> list[Card]:
-        """Those of which that holds, in their order. Costs in proportion to the cards and to what
-        it says, added up and not multiplied.
+        """The cards that this allows (see `allows`), in their order.
+
+        Costs the number of cards plus the size of the selector, not their product.
         """
         shown = CardLabels(cards)
         left = shown.all
@@ -60,7 +61,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         return shown.cards(left)
 
     def selects(self, name: str, label: Callable[[str], str | None]) -> bool:
-        """Whether a node of this name is selected; `label` gives its label under a key, if any."""
+        """Whether it selects a node of this name. `label` returns the node's label under a key."""
         if any(label(key) != value for key, value in self.labels):
             return False
         if self.terms is None:
@@ -68,13 +69,13 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         return any(_term_selects(term, name, label) for term in self.terms)
 
     def says_more_than(self, keys: Collection[str]) -> bool:
-        """Whether it asks for anything but these labels, those that show cards: for some nodes."""
+        """Whether it requires anything beyond these labels (those that show cards)."""
         if any(term.match_fields for term in self.terms or ()):
             return True
         return any(key not in keys for key in self.keys())
 
     def places(self) -> frozenset[Place] | None:
-        """Names of single nodes of which a selected one must have one; None: it names none."""
+        """Names of nodes; a selected node must have one of them. None: it names no nodes."""
         own = frozenset((key, value) for key, value in self.labels if key == HOST_NAME)
         if own or self.terms is None:
             return own or None
@@ -87,7 +88,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         return frozenset(found)
 
     def values(self, key: str) -> tuple[str, ...]:
-        """The values that are asked for by name under a label key, in the user's order."""
+        """The values that a label key must have by name, in the user's order."""
         found: dict[str, None] = {value: None for name, value in self.labels if name == key}
         for term in self.terms or ():
             for expression in term.match_expressions or ():
@@ -96,17 +97,17 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         return tuple(found)
 
     def keys(self) -> frozenset[str]:
-        """All label keys that are looked at."""
+        """All label keys that it reads."""
         keys = {key for key, _ in self.labels}
         for term in self.terms or ():
             keys.update(e.key for e in term.match_expressions or ())
         return frozenset(keys)
 
     def narrowed(self, cards: Collection[Card]) -> tuple[Term, ...]:
-        """The required terms that also ask for one of `cards`, as additions to each own term.
+        """The required terms narrowed to nodes that show one of `cards`. Adds to each own term.
 
-        All cards must show themselves under the same label keys, which holds for cards of one
-        resource name of one vendor. An empty term matches no node and must stay empty.
+        All cards must show themselves under the same label keys, as cards of one resource name of
+        one vendor do. An empty term matches no node and must stay empty.
         """
         added = _asking_for(cards)
         if not self.terms:
@@ -124,7 +125,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
 
 
 def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
-    """What is asked of each label key of the cards."""
+    """The requirements that these cards make on each of their label keys."""
     wanted: dict[str, dict[str, None]] = {}
     for card in cards:
         for key, value in card.labels:
@@ -136,12 +137,12 @@ def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
             added.append(Expression(key=key, operator=NODE_SELECTOR_IN, values=tuple(values)))
         elif len(barred) == len(values):
             added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=barred))
-        # Else one card must have what another must not: together they ask nothing of this label.
+        # Else one card needs a value that another card must not have: no common requirement.
     return (*added, *memory_asked_for([card.memory for card in cards]))
 
 
 def _places(term: Term) -> frozenset[Place] | None:
-    """The single nodes that a term names; an empty one selects nothing, so it names none."""
+    """The single nodes that a term names. An empty term selects nothing, so it names none."""
     if not term.match_expressions and not term.match_fields:
         return frozenset()
     for expressions, key in ((term.match_fields, NODE_NAME), (term.match_expressions, HOST_NAME)):
@@ -160,14 +161,14 @@ def _term_selects(term: Term, name: str, label: Callable[[str], str | None]) -> 
 
 
 def _is_true(expression: Expression, value: str | None) -> bool:
-    """Of a label or field of a node, None where the node has none."""
+    """`value`: the label or field of the node; None if the node has none."""
     if value is None:
         return expression.operator not in (NODE_SELECTOR_IN, "Exists", "Gt", "Lt")
     return _fits(expression, value)
 
 
 def _meeting_one(terms: Iterable[Term], shown: CardLabels) -> int:
-    """The cards that one of these terms leaves; an empty one leaves none."""
+    """The cards that at least one of these terms leaves. An empty term leaves none."""
     found = 0
     for term in terms:
         if not term.match_expressions and not term.match_fields:
@@ -195,7 +196,7 @@ def _fits(expression: Expression, value: str) -> bool:
         case "Gt" | "Lt":
             return len(values) == 1 and compares(expression.operator, value, values[0])
         case _:
-            return True  # an operator of a later Kubernetes: the scheduler has the last word
+            return True  # an operator of a later Kubernetes: the scheduler decides
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -204,7 +205,7 @@ _NOTHING: Final = Selector()
 
 
 def encode(selector: Selector) -> bytes:
-    """Compact form for keeping; `b""` where nothing is selected."""
+    """Compact form for keeping; `b""` for a selector without any requirement."""
     return b"" if selector == _NOTHING else _ENCODER.encode(selector)
 
 

@@ -1,7 +1,7 @@
-"""What a pod's node selector and required affinity say of some labels, in words (P5).
+"""A pod's requirements of some labels, from its node selector and affinity, in words (P5).
 
-A part of a sentence of `messages`, as what `words` makes: each requirement as it is written, also
-one that names no value a node should have.
+They become part of a sentence of `messages`, like those of `words`. Each requirement appears as it
+is written, also one that names no value that a node should have.
 """
 
 from collections.abc import Collection
@@ -12,11 +12,11 @@ from .selector import Selector
 
 
 def requirements(selector: Selector, keys: Collection[str]) -> str:
-    """What is asked of labels with these keys; empty where nothing is.
+    """The requirements of labels with these keys; empty if there are none.
 
-    `zone a; gpu not in X or gpu > 5`: the node selector and the affinity must both hold, of the
-    terms of an affinity one. At most five terms, then a count. Where one of them leaves these
-    labels open, the affinity asks nothing of them.
+    `zone a; gpu not in X or gpu > 5`: the node selector and the affinity must both hold, and of the
+    affinity one term. At most five terms, then a count. If one of the terms requires nothing of
+    these labels, neither does the affinity.
     """
     parts = [_among(key, (value,)) for key, value in selector.labels if key in keys]
     terms = [_term(term, keys) for term in selector.terms or () if not _is_empty(term)]
@@ -31,7 +31,7 @@ def _term(term: Term, keys: Collection[str]) -> str:
 
 
 def _is_empty(term: Term) -> bool:
-    """Such a term selects no node, so nothing of it matters beside others."""
+    """An empty term selects no node, so beside other terms it does not matter."""
     return not term.match_expressions and not term.match_fields
 
 

@@ -1,6 +1,6 @@
-"""Taints of nodes, and what pods tolerate of them, by the scheduler's rule.
+"""Taints of nodes, and which of them pods tolerate, by the scheduler's rule.
 
-Both are kept small and shared: clusters have few kinds of either.
+Equal ones share one object: clusters have few kinds of either.
 """
 
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from ..sized_cache import SizedCache
 from .number_comparison import compares
 
 _KEEP_AWAY: Final = ("NoSchedule", "NoExecute")
-"""The third effect is a wish."""
+"""The third effect, PreferNoSchedule, keeps no pod away."""
 
 
 class NodeTaint(NamedTuple):
-    """What keeps a pod away from a node."""
+    """A taint that keeps pods away from a node."""
 
     key: str
     value: str
@@ -23,7 +23,7 @@ class NodeTaint(NamedTuple):
 
 
 class PodToleration(NamedTuple):
-    """What a pod puts up with. An empty key is every key, an empty effect every effect."""
+    """A toleration. An empty key stands for every key, an empty effect for every effect."""
 
     key: str
     operator: str
@@ -52,13 +52,13 @@ Tolerations = tuple[PodToleration, ...]
 
 
 _TUPLE: Final = 300
-"""Bytes of a taint or toleration beside its letters."""
+"""Bytes of a taint or toleration besides its characters."""
 _TAINTS: Final = SizedCache[Taints, Taints]()
 _TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
 
 
 def taints_of(found: Iterable[Taint] | None) -> Taints:
-    """Those that keep pods away, sorted."""
+    """The taints that keep pods away, sorted."""
     kept = (
         NodeTaint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY
     )
@@ -68,7 +68,7 @@ def taints_of(found: Iterable[Taint] | None) -> Taints:
 
 
 def tolerations_of(found: Iterable[Toleration] | None) -> Tolerations:
-    """Those that matter where pods are kept away, sorted."""
+    """The tolerations of taints that keep pods away, sorted."""
     kept = (
         PodToleration(t.key or "", t.operator or "", t.value or "", t.effect or "")
         for t in found or ()
@@ -82,7 +82,7 @@ def tolerations_of(found: Iterable[Toleration] | None) -> Tolerations:
 
 
 class Tolerance:
-    """Tolerations, to be compared with the taints of many nodes: with each those of its key."""
+    """Tolerations prepared for many taints: each is compared with those of its key or of any."""
 
     __slots__ = ("_by_key", "_of_any", "most")
 
@@ -93,10 +93,10 @@ class Tolerance:
         self._of_any = by_key.pop("", [])
         self._by_key = by_key
         self.most = len(self._of_any) + max(map(len, by_key.values()), default=0)
-        """How many of them a taint is compared with, at most."""
+        """How many tolerations a taint is compared with, at most."""
 
     def covers(self, taints: Taints) -> bool:
-        """Whether nothing of these keeps such a pod away."""
+        """Whether a pod with these tolerations can go to a node with these taints."""
         for taint in taints:
             for one in (*self._by_key.get(taint.key, ()), *self._of_any):
                 if one.covers(taint):
@@ -107,7 +107,7 @@ class Tolerance:
 
 
 def tolerates(tolerations: Tolerations, taints: Taints) -> bool:
-    """Whether nothing of these keeps such a pod away."""
+    """Whether a pod with these tolerations can go to a node with these taints."""
     return not taints or Tolerance(tolerations).covers(taints)
 
 
