@@ -1,21 +1,21 @@
 """An assignment of claims to cards within the room of each, kept up to date claim by claim (T3).
 
 Guarantees
-- A claim is taken in only if there is an assignment of it and of all others: never "some card of
-  the set has room" alone, never "the set has room in sum". What was taken in may move to another
-  of its cards later, as long as nobody decided where it is.
-- A no is exact as well, with one limit: whether claims of *unequal* amounts fit is a packing
+- A claim is taken in only if there is an assignment of it and of all others. "Some card of the set
+  has room" or "the set has room in sum" is never enough. A claim that was taken in may later move
+  to another of its cards, as long as its card is not fixed.
+- A no is exact as well, with one limit. Whether claims of *unequal* amounts fit is a packing
   problem (NP-hard already for amounts of one and two), and its search ends after `MOST_STEPS`.
-  What was not found by then does not fit: a pod waits that might have gone, never the reverse.
+  What was not found by then does not fit: a pod may wait although it fits, never the reverse.
 
-Costs: claims that can use the same are counted, not listed. A question looks at the room of every
-card that some claim could use, and then walks over those that can be reached by moving claims: it
-does not depend on how many claims there are, and of claims with few alternatives not on how unlike
-they are. Those with many alternatives are walked over kind by kind. Only unequal amounts that fill
-their cards to the last few are searched, with one bound for the whole question.
+Costs: equal claims are counted, not listed. A question looks at the room of every card that some
+claim could use, then walks over the cards that can be reached by moving claims. Its cost does not
+depend on the number of claims, nor, for claims with few alternatives, on the number of their kinds.
+Claims with many alternatives are walked over kind by kind. Only unequal amounts that nearly fill
+their cards are searched, with one bound for the whole question.
 
-Where claims do not fit all (a quota was lowered, a pod came past the gate), those that do not are
-set aside, and the cards they could use take nothing more; other cards are not concerned (Q7).
+If not all claims fit (a quota was lowered, a pod came past the gate), those that do not are set
+aside, and the cards they could use take nothing more. Other cards are not affected (Q7).
 """
 
 from collections import Counter, deque
@@ -30,10 +30,10 @@ from .placements import Placements
 
 K = TypeVar("K", bound=Hashable)
 MOST_EXCHANGES: Final = 64
-"""Tries for one answer to give claims a certain card by moving others; some tenths of a
-millisecond each."""
+"""Attempts, for one answer, to give claims a certain card by moving others. One takes some tenths
+of a millisecond."""
 _ANY: Final = 2**62
-"""Claims to nothing: there is room for any number."""
+"""Any number of claims with amount 0 fit."""
 
 
 def _nowhere(card: str) -> bool:
@@ -41,9 +41,9 @@ def _nowhere(card: str) -> bool:
 
 
 class Assignment:
-    """Of the claims of one queue.
+    """The assignment of the claims of one queue.
 
-    `room_of` says how many cards of a name claims may hold together. It may change between two
+    `room_of` says how many cards of a name all claims together may hold. It may change between two
     questions, and may be negative.
     """
 
@@ -73,35 +73,35 @@ class Assignment:
         closed: Callable[[str], bool] = _nowhere,
         version: Callable[[], object] | None = None,
     ) -> None:
-        """`steps`: of searches for one answer; as many as are usual, unless said. `closed`: cards
-        that take nothing more for a while. `version`: room is the same while this is equal.
+        """`steps`: bound on the searches for one answer, `MOST_STEPS` by default. `closed`: cards
+        that take nothing more for now. `version`: room is unchanged while this is equal.
         """
         self._room_of = room_of
         self._closed = closed
         self._version = version
         self._seen: object = None
-        """The version when it last looked for room."""
+        """The version at which room was last read."""
         self._looked = False
-        """Whether it has, for this question."""
+        """Whether room was read for this question."""
         self._placements = Placements()
         self._aside: dict[Claim, int] = {}
-        """Claims without a card: new ones, and those for which there is no room."""
+        """Claims without a card: new claims, and those that do not fit."""
         self._short: Counter[str] = Counter()
-        """By card: what they ask for that could use it."""
+        """By card: the amount that the claims set aside ask for and that could use it."""
         self._cards: Counter[str] = Counter()
-        """How many claims that were added could use a card."""
+        """By card: how many of the added claims could use it."""
         self._amounts: Counter[int] = Counter()
-        """How many of them are of which amount."""
+        """By amount: how many of the added claims have it."""
         self._changed = False
         """Whether claims were added or removed since `settle`."""
         self._rooms: dict[str, int] = {}
-        """What there was room for when it last looked."""
+        """The room of each card when it was last read."""
         self._steps = Steps(MOST_STEPS if steps is None else steps)
         self._exchanges = MOST_EXCHANGES
         self._sharing = False
 
     def add(self, claim: Claim, number: int = 1) -> None:
-        """Take equal claims in, whether or not there is room."""
+        """Add equal claims, whether or not there is room."""
         self._set_aside(claim, number)
         for card in claim.cards:
             self._cards[card] += number
@@ -120,20 +120,20 @@ class Assignment:
             self.give_back(claim)
 
     def place(self, claim: Claim) -> bool:
-        """Take a claim in for a while if it fits beside all others; else nothing is changed."""
+        """Take a claim in for a while if it fits beside all others. Else nothing changes."""
         return self.place_many(claim, 1) > 0
 
     def place_many(self, claim: Claim, most: int, *, search: bool = True) -> int:
-        """Take in for a while as many equal claims as fit, at most `most`; their number.
+        """Take in for a while as many equal claims as fit, at most `most`. Returns their number.
 
-        Without `search` there may be more, where amounts are unequal.
+        Without `search` more might fit, if amounts are unequal.
         """
         self.settle()
         return self._take_in(claim, most, self._barred, search=search)
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
-        """What is asked meanwhile shares one bound of steps, of all searches together."""
+        """All questions within this context share one bound of search steps."""
         if self._sharing:
             yield
             return
@@ -146,17 +146,17 @@ class Assignment:
 
     @property
     def cut(self) -> bool:
-        """Whether a search for this answer was cut short: what found no place may have one."""
+        """Whether a search for this answer was cut short: claims without a place may still fit."""
         return self._steps.cut
 
     @property
     def steps_left(self) -> int:
-        """Of the searches for this answer."""
+        """Steps left for the searches of this answer."""
         return self._steps.left
 
     def give_back(self, claim: Claim, number: int = 1) -> None:
-        """The inverse of `place` and `place_many`. All others are as they were, perhaps moved."""
-        # Those on a card that somebody is short of were there before: none was taken in there.
+        """The inverse of `place` and `place_many`. All other claims stay in, though maybe moved."""
+        # Claims on a card that others are short of were there before: none was taken in there.
         for card in sorted(claim.cards, key=self._short.__contains__):
             here = min(number, self._placements.at(card).get(claim, 0))
             if here:
@@ -164,12 +164,12 @@ class Assignment:
                 number -= here
 
     def fix(self, claim: Claim, card: str, most: int) -> int:
-        """Have as many as possible of equal claims that were taken in for a while, at most `most`,
-        use this card and no other, while all others keep one of theirs; how many.
+        """Give this card alone to as many as possible, at most `most`, of equal claims that were
+        taken in for a while. All other claims keep one of their cards. Returns how many.
 
-        None, of a card that somebody is short of. They are to be given back as claims for that card
-        alone. Of a question only the first `MOST_EXCHANGES` tries move others; beyond them those
-        alone are found who have this card.
+        Returns 0 for a card that others are short of. Give the fixed claims back as claims for that
+        card alone. Only the first `MOST_EXCHANGES` attempts of a question move others. After that,
+        only claims that already have this card are fixed.
         """
         self.settle()
         if self._barred(card):
@@ -189,7 +189,7 @@ class Assignment:
         return fixed
 
     def settle(self) -> None:
-        """Follow what changed since the last call: room, and claims."""
+        """Take over what changed since the last call: room, and claims."""
         if not self._sharing:
             self._begin()
         if self._looked and not self._changed:
@@ -212,30 +212,30 @@ class Assignment:
         self._refill(search=True)
 
     def free(self, card: str) -> int:
-        """What claims leave of the room of a card."""
+        """The room of a card that claims leave."""
         return self._room_of(card) - self._placements.held(card)
 
     def held(self, card: str) -> int:
-        """What the claims that have a card hold of this one."""
+        """What claims that are placed on this card hold of it."""
         return self._placements.held(card)
 
     def short(self, card: str) -> int:
-        """What claims without room ask for that could use this card, after `settle`."""
+        """What claims without room ask for that could use this card. Call `settle` before."""
         return self._short.get(card, 0)
 
     def aside(self) -> Iterator[tuple[Claim, int]]:
-        """Claims for which there is no room, after `settle`, and how many of each."""
+        """Claims without room, and how many of each. Call `settle` before."""
         return iter(self._aside.items())
 
     def moving_from(self, cards: Iterable[str], met: Collection[str] = ()) -> set[str]:
-        """Cards that those who have a card could move to from some of these, and from there; these
-        included, and without those that were `met`.
+        """Cards that claims on these cards could move to, and on from there. Includes these cards,
+        but no card in `met`.
         """
         return self._placements.reached(cards, met.__contains__)
 
     def reach(self, cards: Collection[str]) -> set[str]:
-        """Cards whose room can matter to who wants one of `cards`: by moving claims, or because
-        who is short of one of them could use another.
+        """Cards whose room can matter to a claim for one of `cards`: because claims could move
+        there, or because a claim that is short of one of them could use another.
         """
         reached = self._placements.reached(cards)
         while True:
@@ -245,13 +245,13 @@ class Assignment:
             reached = self._placements.reached([*reached, *short])
 
     def _begin(self) -> None:
-        """Another question."""
+        """Begin another question."""
         self._looked = False
         self._steps.begin()
         self._exchanges = MOST_EXCHANGES
 
     def _exchange(self, claim: Claim, other: Claim, number: int) -> bool:
-        """Take in claims in the place of others if all of them fit; else all that had a card have
+        """Replace claims by others if all of these fit. Else every claim that had a card still has
         one, perhaps another.
         """
         self._exchanges -= 1
@@ -262,17 +262,17 @@ class Assignment:
             return True
         self.give_back(other, taken)
         if self.place_many(claim, number, search=False) < number:
-            # Others have moved, and how all fitted is not found again without a search.
+            # Others have moved, and only a search would find the former placement again.
             self._placements.restore(before)
         return False
 
     # --- finding a place ----------------------------------------------------------------------
 
     def _refill(self, *, search: bool) -> None:
-        """Find places for claims that are aside, the largest first.
+        """Find places for claims that are set aside, the largest first.
 
-        Who cannot reach any free room is not looked for: where many are short, most of them. That
-        is looked at once: whoever finds a place leaves no more to be reached.
+        Claims that cannot reach any free room are skipped. Where many are short, that is most of
+        them. It is computed once: each claim that finds a place leaves less room to reach.
         """
         hopeful: set[str | Claim] | None = None
         for claim in sorted(self._aside, key=lambda claim: -claim.amount):
@@ -288,16 +288,16 @@ class Assignment:
                 return
 
     def _hopeful(self) -> set[str | Claim]:
-        """Cards from which free room can be reached by moving claims."""
+        """Cards and claims from which free room can be reached by moving claims."""
         step = gcd(*self._amounts)
         return self._placements.leading_to(c for c in self._cards if self.free(c) >= step)
 
     def _take_in(
         self, claim: Claim, most: int, barred: Callable[[str], bool], *, search: bool
     ) -> int:
-        """Find places for as many equal claims, at most `most`; how many have theirs.
+        """Find places for equal claims, at most `most`. Returns how many got one.
 
-        Each round gives a place to some, or ends; it costs the same for one and for many.
+        Each round places some claims, or ends. A round costs the same for one claim and for many.
         """
         starts = [card for card in claim.cards if not barred(card)]
         taken, batch, grows = 0, 1, True
@@ -310,7 +310,7 @@ class Assignment:
                 break
             moved, unequal = self._move_along(claim, starts, barred, most - taken)
             if not moved and search and unequal:
-                # As many as were found a place at once the last time, and as many again.
+                # Start with the number that the last search placed, and double it.
                 batch = min(batch, most - taken)
                 moved = batch * self._repack(claim, batch, starts, barred)
                 if not moved and batch > 1:
@@ -323,7 +323,10 @@ class Assignment:
         return taken
 
     def _room_for(self, claim: Claim, card: str) -> int:
-        """How many of them a card has room for as it is. Of nothing, where not too much is held."""
+        """How many of these claims a card has room for as it is.
+
+        Any number of amount 0, unless the card is overfull.
+        """
         free = self.free(card)
         if free < 0:
             return 0
@@ -332,14 +335,14 @@ class Assignment:
     def _move_along(
         self, claim: Claim, starts: list[str], barred: Callable[[str], bool], most: int
     ) -> tuple[int, bool]:
-        """Make room by moving claims from each card on a path to the next: for how many, at most
-        `most`, and whether it met claims of other amounts.
+        """Make room by moving claims from each card on a path to the next. Returns for how many, at
+        most `most`, and whether claims of other amounts were met.
 
-        Where all claims are equal this finds a way whenever there is one: an augmenting path.
+        If all claims are equal, this finds a way whenever there is one: an augmenting path.
         """
         unequal = False
         wanted = dict.fromkeys(starts, claim.amount)
-        """By card that was reached: how much is to come there."""
+        """By card that was reached: the amount that must come there."""
         came_from: dict[str, tuple[str, Claim]] = {}
         seen: set[Claim] = set()
         to_see = deque(starts)
@@ -361,9 +364,9 @@ class Assignment:
     def _shift(
         self, claim: Claim, card: str, came_from: dict[str, tuple[str, Claim]], most: int
     ) -> int:
-        """Move claims along a path for as many as it bears: for one at the least, as it was found.
+        """Move claims along a path for as many as it carries; at least for one, as it was found.
 
-        Of each no more than must, so that what is free beyond the path stays free.
+        Moves no more of each than needed, so that free room beyond the path stays free.
         """
         cards, path = [card], list[Claim]()
         while card in came_from:
@@ -387,8 +390,8 @@ class Assignment:
     def _moving(
         self, claim: Claim, number: int, cards: list[str], path: list[Claim]
     ) -> list[int] | None:
-        """How many must move from each card of a path to the next, for so many claims that come;
-        None if those are not there, or have no room at its end.
+        """How many claims must move from each card of a path to the next if `number` claims come.
+        None if there are too few to move, or no room at the end.
         """
         coming, moving = claim.amount * number, list[int]()
         for card, moved in zip(cards, path, strict=False):
@@ -402,7 +405,7 @@ class Assignment:
     def _repack(
         self, claim: Claim, number: int, starts: list[str], barred: Callable[[str], bool]
     ) -> bool:
-        """Place so many, and anew all claims that could make room: for unequal amounts."""
+        """Place `number` claims by replacing all that could make room: for unequal amounts."""
         if not self._steps.left:
             self._steps.cut = True
             return False
@@ -418,7 +421,7 @@ class Assignment:
         step = gcd(claim.amount, *{other.amount for other, _, _ in movable})
         free = sum(max(0, self.free(card)) // step * step for card in reached)
         if free < claim.amount * number:
-            return False  # those who want these cards want no others, and more than there is
+            return False  # claims on these cards want no others, and ask for more than there is
         counts, room = {claim: number}, {card: self.free(card) for card in sorted(reached)}
         for other, card, many in movable:
             counts[other] = counts.get(other, 0) + many
@@ -433,7 +436,7 @@ class Assignment:
         return True
 
     def _barred(self, card: str) -> bool:
-        """Whether somebody is short of a card already."""
+        """Whether claims are short of this card, or it is closed."""
         return card in self._short or self._closed(card)
 
     def _set_aside(self, claim: Claim, number: int) -> None:

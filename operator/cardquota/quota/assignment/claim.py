@@ -1,4 +1,4 @@
-"""What is held of one card or another: a number of cards of one of several alternatives (T3)."""
+"""A claim: a number of cards of one of several alternatives (T3)."""
 
 from sys import getsizeof
 from typing import Final, NamedTuple
@@ -7,10 +7,10 @@ from ..sized_cache import SizedCache
 
 
 class Claim(NamedTuple):
-    """`amount` cards, all of one of `cards`. Equal for all that can use the same."""
+    """`amount` cards, all of one of `cards`. Claims with the same cards and amount are equal."""
 
     cards: tuple[str, ...]
-    """Sorted, each once: the order in which a user prefers them is no matter of room."""
+    """Sorted, without duplicates: the user's order of preference does not matter for room."""
     amount: int
 
 

@@ -1,6 +1,6 @@
-"""Claims of one card or another that count with a certain one: those beyond a bound (T3, I5).
+"""Claims with a choice of cards that count with one certain card: those beyond a bound (T3, I5).
 
-The totals show them with that card, and there they count.
+That is the card with which the totals show them.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -13,26 +13,26 @@ _NONE: Final = frozenset[str]()
 
 
 class FixedClaims:
-    """Of one queue. To add or remove one costs by the cards that it could use."""
+    """The fixed claims of one queue. Adding or removing one costs the number of its cards."""
 
     __slots__ = ("_numbers", "_others")
 
     def __init__(self) -> None:
         self._numbers: dict[Claim, dict[str, int]] = {}
-        """By claim, and by the card with which it counts."""
+        """By claim, then by the card with which it counts: how many."""
         self._others: dict[str, dict[str, int]] = {}
-        """By the card with which they count, and by another one that they could use."""
+        """By the card with which claims count, then by a card that they could use: how many."""
 
     def __contains__(self, claim: Claim) -> bool:
         return claim in self._numbers
 
     def add(self, claim: Claim, shown: str) -> None:
-        """One that counts with `shown`."""
+        """Add a claim that counts with `shown`."""
         _count(self._numbers, claim, (shown,), 1)
         _count(self._others, shown, claim.cards, 1)
 
     def remove(self, claim: Claim, shown: str, number: int = 1) -> None:
-        """The inverse of `add`, for so many."""
+        """The inverse of `add`, for `number` equal claims."""
         _count(self._numbers, claim, (shown,), -number)
         _count(self._others, shown, claim.cards, -number)
 
@@ -47,11 +47,11 @@ class FixedClaims:
         return self._others.keys()
 
     def of(self, claim: Claim) -> Mapping[str, int]:
-        """How many of these there are, by the card with which they count."""
+        """How many of this claim there are, by the card with which they count."""
         return dict(self._numbers[claim])
 
     def others(self, shown: str) -> Collection[str]:
-        """Cards that those could use that count with this one, and this one."""
+        """The cards that claims counted with this card could use; includes this card."""
         return self._others.get(shown, _NONE)
 
 

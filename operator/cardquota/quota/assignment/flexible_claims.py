@@ -1,13 +1,13 @@
-"""What a queue's pods hold of one card or another, and what room that leaves (T3).
+"""What a queue's pods hold with a choice of cards, and what room that leaves (T3).
 
-A pod without a stamp that may use several cards is counted in the totals with the first of them
-that has a quota. Whether there is room for one more is another question: it may end up on any of
-its cards, so all such claims are assigned together. Whose gate we opened has one card (E10).
+The totals count a pod without a stamp that may use several cards with the first of them that has a
+quota. Whether there is room for one more is another question: the pod may end up on any of its
+cards, so all such claims are assigned together. A pod whose gate we opened has one card (E10).
 
-Nothing bounds how unlike those pods are that passed no gate of ours. Beyond `FLEXIBLE_KINDS` a
-claim counts with the card that the totals show it with, until others are gone. So there is room for
-no more than if all were assigned: where they do not fit like that, neither the other cards that
-they could use take anything more, nor those to which somebody may have to move from there.
+Nothing bounds how many kinds of such pods pass no gate of ours. Beyond `FLEXIBLE_KINDS`, a claim
+counts with the card that the totals show, until other claims are gone. So there is never more room
+than if all were assigned. Where claims do not fit like that, neither the other cards that they
+could use take anything more, nor the cards to which claims may have to move from there.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -27,10 +27,10 @@ _NONE: Final = frozenset[str]()
 
 
 class FlexibleClaims:
-    """The claims of one queue that count when one kind of question is asked.
+    """The claims of one queue that count for one kind of question.
 
-    `counted` is what the queue's totals hold of a card for that question, these claims included;
-    `quota_of` the queue's quota. Neither is another while `version` is equal.
+    `counted` is what the queue's totals hold of a card for that question, these claims included.
+    `quota_of` is the queue's quota. Both stay the same while `version` is equal.
     """
 
     __slots__ = (
@@ -58,19 +58,19 @@ class FlexibleClaims:
         self._quota_of = quota_of
         self._version = version
         self._shown: dict[str, int] = {}
-        """By card: what the totals hold there for those that are assigned."""
+        """By card: what the totals hold there for the assigned claims."""
         self._spare: Amounts = _NOTHING
         self._number = 0
         self._kinds: dict[Claim, int] = {}
-        """Those that are assigned, and how many of each."""
+        """The assigned claims, and how many of each."""
         self._kinds_cards = 0
-        """How many alternatives these have together."""
+        """The number of alternatives of these kinds, added up."""
         self._fixed = FixedClaims()
-        """All others. A claim is here or there, however many ask for it."""
+        """All other claims. Equal claims are all here or all assigned."""
         self._closed: Collection[str] = _NONE
-        """Cards that take nothing more because of these others."""
+        """Cards that take nothing more because of the fixed claims."""
         self._closed_at: object = None
-        """The version when that was found; None: it is to be found anew."""
+        """The version at which `_closed` was found; None if it must be found again."""
         self._assignment = Assignment(self._room, closed=self._is_closed, version=version)
 
     def __bool__(self) -> bool:
@@ -78,11 +78,11 @@ class FlexibleClaims:
 
     @property
     def kinds(self) -> int:
-        """How many different ones are assigned."""
+        """How many different claims are assigned."""
         return len(self._kinds)
 
     def add(self, claim: Claim, shown: str) -> None:
-        """A pod that may use several cards; the totals count it with `shown`."""
+        """Add a pod that may use several cards. The totals count it with `shown`."""
         self._number, self._closed_at = self._number + 1, None
         if claim in self._fixed or not (claim in self._kinds or self._has_room_for(claim)):
             self._fixed.add(claim, shown)
@@ -118,7 +118,7 @@ class FlexibleClaims:
         self._assignment.add(claim, number)
 
     def _assign_more(self) -> None:
-        """A kind is gone: there may be room for those that wait longest."""
+        """A kind is gone: assign the fixed claims that have been here longest, if they fit."""
         while (claim := self._fixed.first) is not None and self._has_room_for(claim):
             for shown, number in self._fixed.of(claim).items():
                 self._fixed.remove(claim, shown, number)
@@ -131,10 +131,10 @@ class FlexibleClaims:
         claims: Iterable[tuple[Claim, int]] = (),
         spare: Amounts = _NOTHING,
     ) -> Iterator["Others"]:
-        """These claims, with so many cards taken by somebody else, and further claims beside them,
-        as far as there is room for those. What is asked meanwhile is one question.
+        """These claims while `amounts` are taken by others, with further `claims` beside them as
+        far as those fit. All that is asked within the context is one question.
 
-        `spare`: room for these further claims alone, by names that are no card's.
+        `spare`: room for the further claims alone, by names that no card has.
         """
         taken, without = [], dict[str, int]()
         assignment, before = self._assignment, self._spare
@@ -158,8 +158,8 @@ class FlexibleClaims:
 
     @contextmanager
     def one_question(self) -> Iterator[Callable[[], int]]:
-        """What is asked meanwhile shares one bound of steps, of all searches together. To be asked
-        how many are left.
+        """All questions within this context share one bound of search steps. Yields a function
+        that returns how many are left.
         """
         with self._assignment.one_question():
             yield lambda: self._assignment.steps_left
@@ -169,7 +169,7 @@ class FlexibleClaims:
         return self._shown.get(card, 0)
 
     def held(self, card: str) -> int:
-        """What is held of a card as these claims were assigned for the last question, at least.
+        """What is held of a card, at least, as these claims were assigned for the last question.
 
         Claims without room count with every card they could use.
         """
@@ -177,14 +177,14 @@ class FlexibleClaims:
         return self._inflexible(card) + assignment.held(card) + assignment.short(card)
 
     def fits(self, card: str, limit: int) -> bool:
-        """Whether these claims can do with what a limit leaves of a card."""
+        """Whether these claims fit into what a limit leaves of a card."""
         if self._inflexible(card) > limit:
             return False
         self._assignment.settle()
         return self.held(card) <= limit
 
     def reach(self, cards: tuple[str, ...]) -> set[str]:
-        """Cards whose room can matter to who wants one of `cards`."""
+        """Cards whose room can matter to a claim for one of `cards`."""
         self._assignment.settle()
         reached = self._assignment.reach(cards)
         closed = self._closed_cards()
@@ -194,17 +194,17 @@ class FlexibleClaims:
         return card in self._closed_cards()
 
     def _closed_cards(self) -> Collection[str]:
-        """Cards that somebody may have to use that counts with another one, or could have to if
-        that one went there.
+        """Cards that a claim counted with another card may have to use, or cards that claims may
+        have to move to if it did.
 
-        They are the same for as long as nothing changes: nobody is moved out of them, nor in.
+        The same as long as nothing changes: no claim moves out of them, nor in.
         """
         if not self._fixed.shown:
             return _NONE
         version = self._version()
         if version == self._closed_at:
             return self._closed
-        # Of cards without quota nobody gets any: who may use others beside them counts with those.
+        # No pod gets a card without quota: a claim with other cards beside it counts with those.
         quota = self._quota_of
         starts = [card for card in self._fixed.shown if quota(card) and self._room(card) < 0]
         starts += (c for claim, _ in self._assignment.aside() for c in claim.cards if quota(c))
@@ -225,32 +225,32 @@ class FlexibleClaims:
 
 
 class Others:
-    """Everybody with a choice of cards, while something is asked beside them."""
+    """All claims with a choice of cards, while something is judged beside them."""
 
     __slots__ = ("_flexible_claims", "_without", "assignment")
 
     def __init__(
         self, flexible_claims: FlexibleClaims, assignment: Assignment, without: Mapping[str, int]
     ) -> None:
-        """`without`: what is taken beside them and found no place, by card."""
+        """`without`: by card, what was to be taken beside them and found no place."""
         self._flexible_claims = flexible_claims
         self._without = without
         self.assignment = assignment
 
     def leave_room(self, card: str, amount: int) -> bool:
-        """Whether they can all be assigned beside so much more of a card; also of no more at all:
-        they may be short of it already.
+        """Whether all can be assigned beside `amount` more of a card. Ask with 0 too: they may
+        already be short of it.
         """
         more = amount + self._without.get(card, 0)
         return self.leave_room_for(Claim((card,), max(0, more)))
 
     def leave_room_for(self, claim: Claim) -> bool:
-        """Whether they can all be assigned beside one more claim."""
+        """Whether all can be assigned beside one more claim."""
         placed = self.assignment.place(claim)
         if placed:
             self.assignment.give_back(claim)
         return placed
 
     def held(self, card: str) -> int:
-        """What is held of a card, at least, with what is taken beside them."""
+        """What is held of a card, at least, including what is taken beside them."""
         return self._flexible_claims.held(card) + self._without.get(card, 0)

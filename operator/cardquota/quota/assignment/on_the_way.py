@@ -1,4 +1,4 @@
-"""Gated Deny pods that will be let through as soon as the leader comes to them (E2)."""
+"""Gated Deny pods that the leader will let through as soon as it judges them (E2)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ _NO_GROUPS: Final[Mapping[str, Mapping[str, int]]] = {}
 
 
 class OnTheWay(NamedTuple):
-    """What they will hold of a queue together, beyond what is reserved for them already."""
+    """What these pods will hold of a queue together, beyond what is already reserved for them."""
 
     amounts: Mapping[str, int]
-    """By dimension, of those without a choice of cards; cpu and memory of all."""
+    """By dimension: cards of pods without a choice of cards, cpu and memory of all."""
     claims: tuple[tuple[Claim, int], ...] = ()
-    """Of those that may use one card or another, and how many ask for each (T3)."""
+    """Claims of pods with a choice of cards, and how many pods have each (T3)."""
     spare: Mapping[str, int] = _NOTHING
-    """What is reserved for some of them, by names that their claims have beside those of cards."""
+    """Reservations for some of them, by names that their claims list beside the cards."""
     covered: Mapping[str, Mapping[str, int]] = _NO_GROUPS
-    """By group with a reservation and by dimension: what they ask for, its part included."""
+    """By group with a reservation and by dimension: what its pods ask for, reserved or not."""
 
     def beside(self, more: Mapping[str, int]) -> Mapping[str, int]:
-        """The amounts with others."""
+        """The amounts with `more` added."""
         if not self.amounts or not more:
             return more or self.amounts
         return {d: self.amounts.get(d, 0) + more.get(d, 0) for d in (*self.amounts, *more)}
 
     def at_first(self) -> Counter[str]:
-        """The amounts, if those with a choice use what is reserved for them, and of cards the
-        first: an estimate.
+        """An estimate of the amounts, if pods with a choice use their reservations, and then their
+        first card.
         """
         found, spare = Counter(self.amounts), dict(self.spare)
         for claim, number in self.claims:

@@ -1,8 +1,8 @@
 """Whether claims of unequal amounts fit into the room of their cards, by search (T3).
 
-Splitting a claim over two cards is not allowed, so this is a packing problem: NP-hard already
-for amounts of one and two. Large amounts and claims with little choice are placed first, equal
-claims are placed together, and what a kind finds free is not looked at twice.
+A claim must not be split over two cards, so this is a packing problem: NP-hard already for amounts
+of one and two. Large amounts and claims with little choice are placed first, and equal claims
+together. A kind that meets the same free room again is not searched twice.
 """
 
 from collections.abc import Mapping
@@ -12,33 +12,33 @@ from typing import Final
 from .claim import Claim
 
 MOST_STEPS: Final = 2_000
-"""Of all searches for one answer. Beyond it the answer is that nothing was found."""
+"""For all searches of one answer. Beyond it the answer is that nothing was found."""
 CARDS_A_STEP: Final = 16
-"""What looks at so many cards, or things on them, takes a step."""
+"""Looking at this many cards, or things on them, takes one step."""
 MOST_BRANCHES: Final = 400
-"""Claims times cards that are searched at all: the search goes as deep."""
+"""Pairs of claim and card that are searched at most: the search can go as deep."""
 
 Places = dict[tuple[Claim, str], int]
-"""How many claims of a kind go to a card."""
+"""By claim and card: how many claims go there."""
 
 
 class Steps:
-    """How many steps are left for an answer."""
+    """The steps that are left for an answer."""
 
     __slots__ = ("_left", "_most", "cut")
 
     def __init__(self, most: int) -> None:
         self._most = self._left = most
         self.cut = False
-        """Whether something was not looked for to its end: what was not found may fit."""
+        """Whether a search ended early: what was not found may still fit."""
 
     def begin(self) -> None:
-        """Another answer."""
+        """Begin another answer."""
         self._left, self.cut = self._most, False
 
     def take(self, cards: int = 0) -> bool:
-        """One more, and those that it takes to look at so many cards, if there are as many; else
-        the search is cut short.
+        """Take one step, and the steps for looking at so many cards. False if too few are left:
+        the search is then cut short.
         """
         self._left -= 1 + cards // CARDS_A_STEP
         self.cut = self.cut or self._left < 0
@@ -51,8 +51,8 @@ class Steps:
 
 
 def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> Places | None:
-    """Where each goes, within the room of every card; None if no way was found. There is none,
-    unless the search was `cut` short.
+    """Where each claim goes, within the room of every card. None if no way was found; then there is
+    none, unless the search was `cut` short.
 
     `claims`: how many there are of each kind. Cards that are not in `room` take nothing.
     """
@@ -80,9 +80,9 @@ class _Search:
             for claim, number, cards in kinds
             for place, card in enumerate(cards)
         ]
-        """One for each kind and card; the first of a kind has the number that is to be placed."""
+        """One for each kind and card. The first of a kind has the number to be placed."""
         self._onward: dict[int, list[str]] = {}
-        """By the first branch of a kind: the cards that it or one after it could use."""
+        """By the first branch of a kind: the cards that this kind or a later one could use."""
         place, onward = len(self._branches), dict[str, None]()
         for _, _, cards in reversed(kinds):
             place -= len(cards)
@@ -90,7 +90,7 @@ class _Search:
             self._onward[place] = list(onward)
         self._found: Places = {}
         self._failed: set[tuple[int, object]] = set()
-        """First branches of kinds, and what was free for them and those after them."""
+        """First branches of kinds, with the room that was free for this kind and later ones."""
         self._steps = steps
         self._over = False
 
@@ -98,7 +98,7 @@ class _Search:
         return self._found if self._fill_kind(0) else None
 
     def _fill_kind(self, place: int) -> bool:
-        """Whether the rest fits, from the first branch of a kind on."""
+        """Whether all kinds from this first branch on fit."""
         if place == len(self._branches):
             return True
         claim, _, number, cards = self._branches[place]
@@ -116,8 +116,8 @@ class _Search:
         return False
 
     def _fill(self, place: int, left: int, there: int) -> bool:
-        """Whether the rest fits, from a branch on; `left` claims of its kind are to be placed, and
-        this card and those after it have room for so many.
+        """Whether the rest fits from this branch on. `left` claims of its kind are to be placed;
+        this card and the later ones of the kind have room for `there`.
         """
         self._over = self._over or not self._steps.take()
         claim, card, _, cards = self._branches[place]

@@ -1,8 +1,8 @@
 """Which card serves which claim, and to which other cards claims could move (T3).
 
-Claims that can use the same are counted, not listed. A claim with few alternatives is indexed by
-each other card it could move to, so a walk over the cards does not depend on how many kinds of
-claims there are; one with many would be indexed too often, and is walked over as it is.
+Equal claims are counted, not listed. A claim with few alternatives is indexed by each other card it
+could move to, so a walk over the cards does not depend on the number of kinds. A claim with many
+alternatives would need too many index entries, and is walked over as it is.
 """
 
 from collections import deque
@@ -13,26 +13,26 @@ from .claim import Claim
 
 K = TypeVar("K", bound=Hashable)
 MANY: Final = 8
-"""Alternatives up to which a claim is indexed by each other card it could move to."""
+"""A claim with at most this many alternatives is indexed by each card it could move to."""
 _NONE: Final[Mapping[Claim, int]] = {}
 
 
 class Placements:
-    """The claims that have a card."""
+    """The claims that have a card, and which."""
 
     __slots__ = ("_held", "_large", "_placed", "_ways")
 
     def __init__(self) -> None:
         self._placed: dict[str, dict[Claim, int]] = {}
-        """By card: which claims it serves, and how many of each."""
+        """By card: the claims it serves, and how many of each."""
         self._held: dict[str, int] = {}
         self._ways: dict[str, dict[tuple[str, int], dict[Claim, None]]] = {}
         """By card, then by another card and an amount: claims that could move there."""
         self._large: dict[str, dict[Claim, None]] = {}
-        """By card: claims there that are not indexed in `_ways`."""
+        """By card: claims there with too many alternatives for `_ways`."""
 
     def __iter__(self) -> Iterator[str]:
-        """Cards that serve somebody."""
+        """Cards that serve a claim."""
         return iter(list(self._placed))
 
     def at(self, card: str) -> Mapping[Claim, int]:
@@ -40,15 +40,15 @@ class Placements:
         return self._placed.get(card, _NONE)
 
     def last(self, card: str) -> Claim:
-        """Of the claims that a card serves the kind that came last."""
+        """The kind of claim that came last to a card."""
         return next(reversed(self._placed[card]))
 
     def held(self, card: str) -> int:
-        """What they hold of it."""
+        """What the claims on a card hold of it."""
         return self._held.get(card, 0)
 
     def put(self, claim: Claim, card: str, number: int = 1) -> None:
-        """Have a card serve so many claims of a kind."""
+        """Have a card serve `number` equal claims."""
         if not number:
             return
         placed = self._placed.setdefault(card, {})
@@ -70,11 +70,11 @@ class Placements:
             del self._placed[card], self._held[card]
 
     def copy(self) -> dict[str, dict[Claim, int]]:
-        """Who is where now, to be restored."""
+        """Which claims each card serves now, for `restore`."""
         return {card: dict(placed) for card, placed in self._placed.items()}
 
     def restore(self, before: Mapping[str, Mapping[Claim, int]]) -> None:
-        """Everybody is where he was when that copy was made."""
+        """Restore the placements of a `copy`."""
         for card in self:
             for claim, number in list(self.at(card).items()):
                 self.take(claim, card, number)
@@ -83,10 +83,10 @@ class Placements:
                 self.put(claim, card, number)
 
     def moves(self, card: str, seen: set[Claim]) -> Iterator[tuple[str, Claim]]:
-        """To which other cards claims of this one could move, and one of those for each.
+        """The other cards that claims on this card could move to, and one such claim for each.
 
-        Claims with many alternatives are looked at once in a walk, for which `seen` is kept: what
-        they reach is reached then.
+        A walk looks at claims with many alternatives once, for which it keeps `seen`: all that they
+        reach is reached then.
         """
         for (other, _), claims in self._ways.get(card, {}).items():
             yield other, next(iter(claims))
@@ -100,7 +100,7 @@ class Placements:
     def reached(
         self, starts: Iterable[str], barred: Callable[[str], bool] = lambda card: False
     ) -> set[str]:
-        """Cards that moves lead to from some, those themselves included."""
+        """Cards that moves lead to from `starts`, which are included."""
         to_see = deque(starts)
         reached, seen = set(to_see), set[Claim]()
         while to_see:
@@ -111,9 +111,9 @@ class Placements:
         return reached
 
     def leading_to(self, ends: Iterable[str]) -> set[str | Claim]:
-        """Cards from which moves lead to one of some, those themselves included.
+        """Cards from which moves lead to one of `ends`, which are included.
 
-        Beside them the claims by which they do, as far as they have many alternatives.
+        Also the claims with many alternatives that make these moves.
         """
         before: dict[str | Claim, list[str | Claim]] = {}
         for card, ways in self._ways.items():
