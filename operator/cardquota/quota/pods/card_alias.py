@@ -1,7 +1,7 @@
-"""The annotation that names a card, and its alias (section 2): what they say together.
+"""The annotation that names a card, and its alias (section 2).
 
-The alias is read where the annotation is missing, and warned of; two that disagree are refused, for
-nobody can say which of them was meant.
+The alias is read if the annotation is missing, with a warning. If the two disagree the pod is
+refused: we cannot tell which of them was meant.
 """
 
 from sys import intern
@@ -12,13 +12,13 @@ from ..objects.pod import PodAnnotations
 
 
 def card_text(notes: PodAnnotations) -> str | None:
-    """What a pod names as its card, under either key."""
+    """The card text of a pod, under either key."""
     text = notes.card_name if notes.card_name is not None else notes.card_alias
     return None if text is None else intern(text)
 
 
 def card_problem(notes: PodAnnotations) -> str:
-    """What is wrong with the two together; empty if nothing is."""
+    """The conflict between the two annotations; empty if there is none."""
     if not _disagree(notes):
         return ""
     name, alias = notes.card_name or "", notes.card_alias or ""
@@ -26,7 +26,7 @@ def card_problem(notes: PodAnnotations) -> str:
 
 
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
-    """A word on the alias, where it is what counts."""
+    """A warning if the alias is set and does not conflict with the annotation."""
     if notes is None or notes.card_alias is None or _disagree(notes):
         return ()
     return (messages.alias_used(),)

@@ -1,15 +1,15 @@
-"""Where a pod's charge stands."""
+"""The state of a pod's charge."""
 
 from enum import IntEnum
 
 
 class ChargeState(IntEnum):
-    """Where a pod's charge stands. A pod has one of these."""
+    """The state of a pod's charge: exactly one of these."""
 
     ALLOCATED = 0
     RELEASED = 1
     """Let through, not bound."""
     GATED_DENY = 2
-    """Gated, policy Deny: judged at create, on its way."""
+    """Gated, policy Deny: judged at create, will be let through."""
     GATED_GATE = 3
-    """Gated, policy Gate: waits for quota. Of any policy: waits for a node with its card."""
+    """Gated, policy Gate: waits for quota. Under any policy: waits for a node with its card."""

@@ -1,8 +1,8 @@
-"""How much text of pods that wait is kept in all (P8).
+"""How much text of waiting pods is kept in all (P8).
 
-Each pod has its own limits, but how many pods there are is for others to bound. Small ones are
-always kept; of the others only so much together, and of one namespace no more than its share.
-Pods that have a node do not count: how many there are is bounded by the nodes.
+Each pod has its own limits, but nothing here bounds the number of pods. Small pods are always kept
+whole. For the others there is one bound together, and one for each namespace. Pods that have a node
+do not count: the nodes bound their number.
 """
 
 from dataclasses import replace
@@ -14,28 +14,28 @@ from ..limits import KIB, LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE
 from .pod_facts import PodFacts, State
 
 _OBJECT: Final = 300
-"""Bytes of a toleration beside its letters, or of a gate."""
+"""Bytes of a toleration besides its characters, or of a gate."""
 _DEVICE: Final = 150
-"""Bytes of a resource name beside its letters, with the amount."""
+"""Bytes of a resource name besides its characters, with the amount."""
 _FEW: Final = 4
-"""Resource names that are kept in any case: a pod may ask for one kind of card."""
+"""Resource names that are always kept: a pod may ask for one kind of card."""
 _OF_BOUND: Final = KIB
-"""Characters of `card.name` that are kept of a pod that has a node: it is charged by that."""
+"""Characters of `card.name` that are kept once a pod has a node: the node decides its charge."""
 
 
 class KeptText:
-    """The texts of the pods that are told of, by uid."""
+    """The sizes of the texts that are kept of pods, by uid."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, tuple[str, int]] = {}
-        """Of the large ones: namespace, bytes."""
+        """Large pods only: namespace, bytes."""
         self._total = 0
         self._of_namespace: dict[str, int] = {}
 
     def admit(self, facts: PodFacts) -> PodFacts:
-        """The pod as it may be kept: without its texts where there is too much already.
+        """The pod as it may be kept: without its texts if too much is kept already.
 
-        Such a pod waits until it changes: it is looked at again with its next event.
+        Such a pod waits until it changes: its next event has it checked again.
         """
         self.forget(facts.uid)
         if facts.state is State.BOUND:
@@ -53,7 +53,7 @@ class KeptText:
         return facts
 
     def forget(self, uid: str) -> None:
-        """A pod is gone, or another one than it was; may repeat."""
+        """A pod is gone or has changed. May be called again."""
         found = self._sizes.pop(uid, None)
         if found is None:
             return
@@ -65,7 +65,7 @@ class KeptText:
 
 
 def _of_bound(facts: PodFacts) -> PodFacts:
-    """The first of the cards that it names, where these are many."""
+    """The pod with only the first of the cards that it names, if the text is long."""
     text = facts.card_text
     if text is None or len(text) <= _OF_BOUND:
         return facts
@@ -87,14 +87,14 @@ def _without_texts(facts: PodFacts, problem: str) -> PodFacts:
 
 
 def _few(devices: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
-    """Those that may be cards first. What the pod holds is read anew once it has a node."""
+    """The first few, possible cards first. They are all read again once the pod has a node."""
     if len(devices) <= _FEW:
         return devices
     return tuple(sorted(sorted(devices, key=lambda one: not may_count_cards(one[0]))[:_FEW]))
 
 
 def _size_of(facts: PodFacts) -> int:
-    """What a pod keeps of where it may go and what it names, with what is made of it."""
+    """Bytes of a pod's texts (where it may run, what it names) and of what is made of them."""
     size = len(facts.selector)
     for resource, _ in facts.devices:
         size += _DEVICE + len(resource)

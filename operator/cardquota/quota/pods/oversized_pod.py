@@ -1,7 +1,7 @@
-"""What is read of a pod beyond its limits, which is stored all the same (P8, I3).
+"""What is read of a stored pod that exceeds its limits (P8, I3).
 
-It waits, if it has a gate of ours. One that came past us is charged like any other: what is left
-out here is what no node could serve, or what is nothing.
+It waits if it has our gate. A pod that came past admission is charged like any other: the part that
+is not read here could run on no node, or is nothing.
 """
 
 from collections.abc import Iterable
@@ -15,15 +15,15 @@ from ..vocabulary import CPU, MEMORY
 from .pod_total import PodTotals, pod_totals
 
 _MOST_CONTAINERS: Final = 1_024
-"""Of which cpu and memory are read."""
+"""Containers whose cpu and memory are read."""
 _MOST_DEVICES: Final = 1_024
-"""Entries above zero."""
+"""Device entries above zero that are read."""
 
 
 def oversized_totals(spec: PodSpec) -> PodTotals:
-    """The totals of a pod of any size; of as many different devices as others may ask for.
+    """The totals of a pod of any size, of at most as many different devices as other pods may have.
 
-    Devices are read of all containers, but not more entries than a node has devices: each entry
+    Devices are read of all containers, but no more entries than a node has devices: each entry
     above zero takes one, so a pod with more can run nowhere. Raises QuantityError.
     """
     cut = _Cut()
@@ -39,14 +39,14 @@ def oversized_totals(spec: PodSpec) -> PodTotals:
 
 
 class _Cut:
-    """Takes as much as may be read, container by container."""
+    """Cuts off what may not be read, container by container."""
 
     def __init__(self) -> None:
         self._containers = _MOST_CONTAINERS
         self._devices = _MOST_DEVICES
 
     def containers(self, found: Iterable[Container]) -> tuple[Container, ...]:
-        """Those that ask for anything that is read."""
+        """The containers that ask for something that is read."""
         kept = []
         for one in found:
             if self._containers <= 0 and self._devices <= 0:
@@ -57,7 +57,7 @@ class _Cut:
         return tuple(kept)
 
     def resources(self, found: Resources | None) -> Resources | None:
-        """None where nothing is left."""
+        """None if nothing is left."""
         if found is None or not (found.limits or found.requests):
             return None
         self._containers -= 1
@@ -65,7 +65,7 @@ class _Cut:
         return Resources(limits=limits, requests=requests) if limits or requests else None
 
     def amounts(self, found: Amounts | None) -> Amounts:
-        """Cpu and memory of the first containers; devices as long as there may be any."""
+        """Cpu and memory of the first containers, and devices up to their bound."""
         if not found:
             return {}
         kept: Amounts = {}

@@ -1,12 +1,12 @@
-"""What the API server adds to what a pod asks for, when it is created: LimitRange, RuntimeClass.
+"""What the API server adds to a created pod's requests and limits: LimitRange, RuntimeClass.
 
-A pod has it already when it reaches us; a pod template has not, and neither has a pod in a file.
-Applied as the API server does: a container that names no limit of a resource gets the default one,
-and one that names neither limit nor request the default request. A LimitRange without a default has
-one all the same where it has `max` or `min`.
+A pod that reaches us already has them; a pod template or a pod in a file does not. They are applied
+as the API server does: a container without a limit of a resource gets the default limit, and one
+with neither limit nor request gets the default request. A LimitRange with `max` or `min` and
+without a default has one all the same.
 
-Not guaranteed: with several LimitRanges in one namespace that differ, the API server takes them in
-no fixed order; here it is that of their names. What else they change of a pod is left alone.
+Not guaranteed: if several LimitRanges of one namespace differ, the API server takes them in no
+fixed order; here they are taken by name. Their other effects on a pod are left out.
 
 Bounded: of a namespace the first eight LimitRanges seen that have defaults, and of each 64 amounts;
 1,000 RuntimeClasses with overhead. Nothing is kept of others.
@@ -37,7 +37,7 @@ _Items = tuple[tuple[str, Quantity], ...]
 
 
 class _Defaults(NamedTuple):
-    """Of one LimitRange."""
+    """The defaults of one LimitRange."""
 
     limits: _Items
     requests: _Items
@@ -48,7 +48,7 @@ class PodDefaults:
 
     def __init__(self) -> None:
         self._ranges: dict[str, tuple[tuple[str, _Defaults], ...]] = {}
-        """By namespace: names and defaults, by name."""
+        """By namespace: names and defaults, sorted by name."""
         self._overheads: dict[str, _Items] = {}
         """By RuntimeClass."""
 
@@ -77,10 +77,10 @@ class PodDefaults:
         self._overheads.pop(name, None)
 
     def applied(self, spec: PodSpec, namespace: str) -> PodSpec:
-        """The specification that a pod has which is created with this one in a namespace.
+        """The specification that a pod gets if it is created with this one in a namespace.
 
-        Costs in proportion to the limits (P8): one that is beyond those of containers stays as it
-        is.
+        Costs in proportion to the limits (P8). A specification with more containers or entries than
+        the limits allow stays as it is.
         """
         if excess_of_containers(spec) is not None:
             return spec
@@ -90,7 +90,7 @@ class PodDefaults:
         ranges = self._ranges.get(namespace)
         if not ranges:
             return spec
-        # What stands at pod level is completed before, so that no default changes it.
+        # The pod level is completed first, so that no container default changes it.
         level = _pod_level(spec)
         limits, requests = dict[str, Quantity](), dict[str, Quantity]()
         for _, defaults in ranges:
@@ -118,7 +118,7 @@ class PodDefaults:
 
 
 def _defaults_of(items: Iterable[LimitRangeItem]) -> _Defaults:
-    """As the API server completes them; of several items the last that names a resource."""
+    """Completed as the API server does. Of several items the last that names a resource counts."""
     limits, requests = dict[str, Quantity](), dict[str, Quantity]()
     for item in items:
         if item.type == _OF_CONTAINERS:
@@ -129,14 +129,14 @@ def _defaults_of(items: Iterable[LimitRangeItem]) -> _Defaults:
 
 
 def _counted(amounts: Amounts | None) -> _Items:
-    """Those that can count: of cpu and memory, and of devices, whose names have a domain."""
+    """The amounts that can count: cpu, memory, and devices, whose names have a domain."""
     found = [one for one in (amounts or {}).items() if "/" in one[0] or one[0] in (CPU, MEMORY)]
     return tuple(sorted(found))[:_MOST_AMOUNTS]
 
 
 @lru_cache(maxsize=1024)
 def _one(defaults: _Defaults) -> _Defaults:
-    """One object for equal ones: most namespaces of a cluster have the same."""
+    """One object for equal defaults: most namespaces of a cluster have the same."""
     return defaults
 
 
@@ -149,7 +149,7 @@ def _filled(container: Container, limits: Amounts, requests: Amounts) -> Contain
 
 
 def _pod_level(spec: PodSpec) -> Resources | None:
-    """What the API server makes of limits at pod level, from the containers as they are written."""
+    """What the API server makes of limits at pod level, from the containers without defaults."""
     level = spec.resources
     if level is None or not level.limits:
         return level

@@ -1,7 +1,7 @@
 """What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
 
-Facts are what the pod itself says. What follows from them together with queues, nodes and groups
-(its queue, its cards, its charge) is the ledger's business.
+Facts are what the pod itself says. The ledger decides what follows from them together with queues,
+nodes and groups: its queue, its cards, its charge.
 """
 
 from collections.abc import Hashable
@@ -34,7 +34,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class State(IntEnum):
-    """How far a pod has come. Finished pods are no longer in the ledger (T1)."""
+    """The progress of a pod. Finished pods are no longer in the ledger (T1)."""
 
     GATED = 0
     OPEN = 1
@@ -44,11 +44,11 @@ class State(IntEnum):
 
     @property
     def finished(self) -> bool:
-        """Whether it counts no more (T1)."""
+        """Whether it no longer counts (T1)."""
         return self >= State.FAILED
 
 
-# To ask an enum for a member by name is a call, and these are asked for with every pod.
+# Access to an enum's member is a call, and these are needed for every pod.
 _GATED: Final = State.GATED
 _UNGATED: Final = State.OPEN
 _BOUND: Final = State.BOUND
@@ -73,34 +73,34 @@ class PodFacts:
     cpu: int
     memory: int
     controller: str
-    """Kind of the controller, empty for a pod of its own."""
+    """Kind of the controller; empty for a pod without one."""
     controller_name: str
-    """Of the controller, in the pod's namespace. Its pods share one string."""
+    """Name of the controller, in the pod's namespace. Its pods share one string."""
     priority: int
     selector: bytes
     """Node selector and required affinity, encoded, until the pod is bound."""
     tolerations: Tolerations
-    """While it is gated: then we choose between its cards (E7)."""
+    """Only while it is gated: then we choose between its cards (E7)."""
     foreign_gates: tuple[str, ...]
     stamp: Stamp | None
     let_by: bool
-    """Whether a leader noted on it that it was let by in audit mode (I3)."""
+    """Whether a leader has noted on it that it was let by in audit mode (I3)."""
     scheduled: str
-    """When it was bound, as the API server says; empty before."""
+    """When it was bound, by the API server's clock; empty before."""
     started: bool = field(compare=False)
-    """Whether it runs, or has: asked when it is first seen, so a change of it is no news."""
+    """Whether it runs or has run. Needed only when it is first seen, so a change is no news."""
     claims_devices: bool
-    """Whether it says so itself; what DeviceClasses tell is asked of the ledger."""
+    """Whether its own text claims devices. The ledger knows what DeviceClasses add."""
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
     oversized: bool = False
-    """Whether it is beyond a limit, as `problem` says (P8): then neither where it may go nor what
-    it names is known, and its gate must not be opened."""
+    """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
+    or what it names, and its gate must stay shut."""
 
     @property
     def concerns_us(self) -> bool:
-        """Whether anything about this pod can ever be charged or waits for us."""
+        """Whether this pod can ever be charged or wait for us."""
         return bool(
             self.own_queue
             or self.group
@@ -124,8 +124,8 @@ def _shared(value: T, size: int) -> T:
 def pod_facts(pod: Pod) -> PodFacts:
     """Read a pod. Never raises for what a user wrote: that is in `problem`.
 
-    Costs in proportion to the limits: of what exceeds them nothing is read or kept (P8), but what
-    one without a gate holds.
+    Costs in proportion to the limits. Of a pod that exceeds them no text is read or kept (P8); only
+    the amounts that it holds are.
     """
     meta, spec = pod.metadata, pod.spec
     notes = meta.annotations or _NONE
@@ -195,7 +195,7 @@ def _state(phase: str, node: str, *, gated: bool) -> State:
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
-    """The queue a pod names itself (Volcano's Jobs use a key of their own), and what is wrong."""
+    """The queue that a pod names itself (Volcano's Jobs use their own key), and what is wrong."""
     one, other = notes.queue or "", notes.queue_volcano_job or ""
     if one and other and one != other:
         return one, messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
@@ -230,7 +230,7 @@ def _stamp(notes: PodAnnotations) -> Stamp | None:
     cards = read_allocated(notes.allocated)
     if cards is None:
         return None
-    # Each card's name is in its text, which may be remembered once.
+    # Each card's name is also part of the text that may be remembered.
     return _shared(Stamp(notes.charged_queue, cards, notes.term), 2 * len(notes.allocated) + KIB)
 
 

@@ -1,7 +1,7 @@
-"""Is there more of a pod than we read? (P8)
+"""Whether a pod exceeds the limits of what we read (P8).
 
-Asked before anything is made of it. Costs in proportion to the limits, not to the pod: each count
-is bounded by the one before it.
+Checked before anything is built from it. Costs in proportion to the limits, not to the pod: each
+check bounds the cost of the next.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from ..objects.node_affinity import Expression, NodeAffinity, Term
 from ..objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
 
 _SHORT: Final = 63
-"""Characters that are below every limit of a text, whatever they are in bytes."""
+"""Characters below the limit of every text, whatever their number of bytes."""
 
 
 class Excess(NamedTuple):
-    """A limit, and how much more was found."""
+    """A limit that was exceeded, and the number that was found."""
 
     limit: Limit
     found: int
@@ -27,7 +27,7 @@ class Excess(NamedTuple):
 def excess(pod: Pod, *, waits: bool) -> Excess | None:
     """The first limit that a pod exceeds, or None.
 
-    `waits`: whether it has no node yet. Of one that has, nothing is kept of where it may go.
+    `waits`: whether it has no node yet. For a pod with a node, where it may run is not kept.
     """
     meta, spec = pod.metadata, pod.spec
     if isinstance(pod, LargePod):
@@ -41,7 +41,7 @@ def excess(pod: Pod, *, waits: bool) -> Excess | None:
 
 
 def excess_of_containers(spec: PodSpec) -> Excess | None:
-    """The first limit that its containers and what they ask for exceed, or None."""
+    """The first limit that its containers and their resources exceed, or None."""
     containers = spec.containers or ()
     if spec.init_containers:
         containers += spec.init_containers
@@ -59,7 +59,7 @@ def excess_of_containers(spec: PodSpec) -> Excess | None:
 
 
 def long_name(devices: Iterable[tuple[str, int]]) -> Excess | None:
-    """The first name of a resource, of those that are kept, that is too long to be one."""
+    """The first resource name that is too long, or None."""
     for name, _ in devices:
         if len(name) > _SHORT and (found := over(limits.RESOURCE_TEXT, size_of(name))):
             return found
@@ -67,7 +67,7 @@ def long_name(devices: Iterable[tuple[str, int]]) -> Excess | None:
 
 
 def over(limit: Limit, found: int) -> Excess | None:
-    """The excess, if so many are more than the limit."""
+    """The excess if `found` is above the limit, else None."""
     return Excess(limit, found) if found > limit.most else None
 
 

@@ -1,4 +1,4 @@
-"""What the ledger holds of one pod: its facts and where they are charged."""
+"""What the ledger holds of one pod: its facts and its charge."""
 
 from collections.abc import Collection, Hashable
 
@@ -10,7 +10,7 @@ from .pod_request import PodRequest
 
 
 class PodRecord:
-    """One unfinished pod. Written by the ledger alone; admission and release read it."""
+    """One unfinished pod. Only the ledger writes it; admission and release read it."""
 
     __slots__ = (
         "assumed",
@@ -37,48 +37,49 @@ class PodRecord:
         self.facts = facts
         self.queue = ""
         self.charge_state: ChargeState
-        """Where it is charged; set with the charge, before anybody reads it."""
+        """Set together with the charge, before anything reads it."""
         self.charge: Charge = ()
         self.claim: tuple[Claim, str] | None = None
-        """If it may end up on any of several cards (T3): its claim, and the card it is charged."""
+        """If it may end up on any of several cards (T3): its claim, and the card it counts with."""
         self.request: PodRequest | None = None
         """What it asks for while it is unbound and unstamped."""
         self.elsewhere = False
-        """Whether it is gated, and none of the nodes that it names has a card for it: whatever its
-        policy, what it asks for is only requested, and counts against nobody."""
+        """Whether it is gated and none of the nodes that it names has a card for it. Then its
+        request is only requested, under any policy, and counts against no other pod."""
         self.assumed: Stamp | None = None
-        """Charged before its gate was seen open: a patch is on its way, or has landed."""
+        """Set if it is charged although its gate was last seen shut: our patch is under way or has
+        landed."""
         self.audited = False
-        """Whether audit mode has let it by: then it did not get past us (I3)."""
+        """Whether audit mode has let it by: then it did not bypass us (I3)."""
         self.settled_revision = 0
-        """The revision at which our patch landed; what is older is no news."""
+        """The revision at which our patch landed. Older revisions are no news."""
         self.held_back = False
-        """Not to be tried until it changes or is put back: opening its gate just failed."""
+        """Whether not to try it until it changes or is put back: opening its gate has failed."""
         self.told: tuple[str, str] | None = None
-        """Why it waits, as its last event says: reason, and what it is about (section 9)."""
+        """Why it waits, as its last event says: reason, and subject (section 9)."""
         self.class_key: Hashable = None
-        """The key of its class in the pending queue; None: it does not wait there."""
+        """The key of its class in the pending queue; None if it does not wait there."""
         self.holds: tuple[tuple[str, str], ...] = ()
-        """Cards that it was let through for and no node had shown, and by which resource name."""
+        """Cards, with resource name, that it was let through for when no node had shown them."""
         self.priority = facts.priority
         """Its own, or its group's if that is higher."""
         self.node_cards: tuple[tuple[str, str], ...] = ()
-        """By resource name the cards of its node when it was bound (D8), where no stamp says it, or
-        where they are not those of its stamp (E3)."""
+        """By resource name: the cards of its node when it was bound (D8), if it has no stamp or if
+        they are not those of its stamp (E3)."""
         self.offline = False
-        """Whether it is bound, and of those that wait where the queue leaves it to the pods."""
+        """Whether it is bound, and would be gated (off-line) where the queue has no policy."""
         self.compared = facts.started
-        """Whether its stamp was compared with the cards of the node it is bound to. Of one that
-        is first seen when it runs, that was for those who saw it bound: its stamp says it (D8)."""
+        """Whether its stamp was compared with the cards of the node it is bound to. A pod that
+        already ran when first seen was compared when it was bound: its stamp is right (D8)."""
 
     @property
     def stamp(self) -> Stamp | None:
-        """What it is charged by, if we opened its gate."""
+        """The stamp that it is charged by, if we opened its gate."""
         return self.assumed or self.facts.stamp
 
     @property
     def on_node(self) -> dict[str, int]:
-        """What it holds of the cards in `node_cards`."""
+        """How many it holds of each card in `node_cards`."""
         cards: dict[str, int] = {}
         amounts = dict(self.facts.devices)
         for resource, name in self.node_cards:
@@ -91,17 +92,17 @@ class PodRecord:
 
     @property
     def gated(self) -> bool:
-        """Whether it waits at our gate, as far as we have decided."""
+        """Whether it waits at our gate and we have not decided to open it."""
         return self.facts.state is State.GATED and self.assumed is None
 
     @property
     def held(self) -> bool:
-        """Whether it is let through or bound: whether it counts against the quota."""
+        """Whether it is let through or bound: these count against the quota."""
         return self.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
 
     @property
     def releasable(self) -> bool:
-        """Whether opening its gate would mean anything."""
+        """Whether its gate may be opened: it is gated, not being deleted and not held back."""
         return self.gated and not self.facts.terminating and not self.held_back
 
     @property

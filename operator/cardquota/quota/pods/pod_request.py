@@ -1,8 +1,8 @@
-"""What a pod asks for, once its annotations meet the known cards (P2-P5).
+"""What a pod asks for, given its annotations and the known cards (P2-P5).
 
-`read_request` says which cards could serve the pod; `invalid_request` says what is wrong with the
-request itself, whatever room there is. Both are pure functions of the pod, its queue's quota, the
-known cards and the nodes.
+`read_request` returns the cards that could serve the pod. `invalid_request` returns what is wrong
+with the request itself, regardless of room. Both are pure functions of the pod, its queue's quota,
+the known cards and the nodes.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ class Nodes(Protocol):
     """What is known of nodes."""
 
     def picked(self, selector: bytes) -> Collection[str]:
-        """The names of the cards on nodes that a selector picks."""
+        """The names of the cards on the nodes that a selector picks."""
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector names single nodes."""
@@ -47,17 +47,17 @@ class Knowledge(Protocol):
         """Whether some queue has a row for this card."""
 
     def known_card(self, name: str, resource: str) -> Card:
-        """The card as a node showed it, or else as its name and its vendor's rule have it."""
+        """The card as a node showed it, or else as follows from its name and its vendor's rule."""
 
     def vendor_of(self, resource: str) -> Vendor:
-        """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
+        """The vendor whose cards a resource name counts, by the vendor table or the plain rule."""
 
 
 @dataclass(slots=True, frozen=True)
 class PodRequest:
-    """Alternatives, best first, of which the pod needs `amount` cards of one; cpu and memory.
+    """Alternatives, best first, and the `amount` that the pod needs of one of them; cpu and memory.
 
-    `cards` is empty for a pod without cards, and where nothing could serve it.
+    `cards` is empty for a pod without cards, and if no card could serve it.
     """
 
     cards: tuple[str, ...]
@@ -66,17 +66,17 @@ class PodRequest:
     cpu: int
     memory: int
     cpu_memory: tuple[tuple[str, int], ...] = field(init=False, compare=False, repr=False)
-    """What is asked for of both, by dimension; zeros, which no limit is short of, are left out."""
+    """Cpu and memory by dimension. Zeros are left out: no limit stops them (E4)."""
 
     def __post_init__(self) -> None:
-        """What follows from the rest is made once: a request is judged many times."""
+        """Compute `cpu_memory` once: a request is judged many times."""
         both = ((CPU, self.cpu), (MEMORY, self.memory))
         object.__setattr__(self, "cpu_memory", tuple([one for one in both if one[1]]))
 
 
 @dataclass(slots=True, frozen=True)
 class InvalidRequest:
-    """Why a request cannot be judged by amounts at all."""
+    """Why a request cannot be judged by amounts."""
 
     reason: Reason
     text: str
@@ -103,9 +103,10 @@ def read_request(
 def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     """The card resources among a pod's devices.
 
-    Where a card is named, no device is known to count cards and a single one has the form of a
-    card resource, it is that card's: how a card is used whose pool was at zero from the first day
-    (P4). That form does not tell a card from every other device: see `may_count_cards`.
+    If the pod names a card, no device is known to count cards and exactly one has the form of a
+    card resource, that device is the card's resource. So pods can use a card whose pool has been at
+    zero from the start (P4). The form does not tell a card from every other device: see
+    `may_count_cards`.
     """
     found = [(resource, n) for resource, n in facts.devices if known.counts(resource)]
     if found or facts.card_text is None:
@@ -117,8 +118,8 @@ def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
 def _named(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
     """The cards of `card.name` that the pod's own selector and affinity leave (P5).
 
-    Where it names single nodes, as pods of a DaemonSet do, those that one of them has: it could
-    use no other, and would hold it for ever.
+    If it names single nodes, as pods of a DaemonSet do, only the cards of those nodes: it could use
+    no other, and would hold it for ever.
     """
     allowed = _allowed(text, resource, selected, known)
     if not known.nodes.named_by(selected):
@@ -128,7 +129,7 @@ def _named(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple
 
 
 def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
-    """Those that it leaves by the labels of the cards alone."""
+    """The named cards that the selector leaves, judged only by the labels of the cards."""
     try:
         names = read_alternatives(text)
     except CardNameError:
@@ -142,8 +143,8 @@ def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tup
 def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """The card as nodes that offer it under this resource name show it, or would show it.
 
-    A card of another resource name is none of this one's: what it shows does not count here.
-    `invalid_request` speaks of it.
+    If the card is known by another resource name, its labels do not count here; `invalid_request`
+    reports that.
     """
     card = known.catalog.card(name)
     if card is not None and card.resource != resource:
@@ -156,9 +157,9 @@ def _derived(
 ) -> tuple[str, ...]:
     """The alternatives of a pod that names no card (P3).
 
-    What its selector says of other labels than the cards' is asked of the nodes that are there.
-    Where none of those is selected, a pool is at zero, and such labels say nothing; but where it
-    names single nodes, as pods of a DaemonSet do, there is no card for it elsewhere.
+    Requirements on labels other than the cards' are checked on the existing nodes. If they select
+    none of these, a pool is at zero and such labels say nothing. But if the pod names single nodes,
+    as pods of a DaemonSet do, there is no card for it elsewhere.
     """
     if selected:
         selector = decode(selected)
@@ -179,8 +180,8 @@ def _derived(
 
 
 def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> list[Card]:
-    """All that nodes have shown under a resource name, and those of the quota whose pool is at
-    zero, of which a Queue's status kept the resource name.
+    """All cards that nodes have shown under a resource name, and cards of the quota whose pool is
+    at zero and whose resource name a Queue's status has kept.
     """
     catalog = known.catalog
     recorded = (
@@ -192,7 +193,7 @@ def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> 
 
 
 def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
-    """In the order the selector names them; what it names alike, most quota first."""
+    """In the order in which the selector names them; if it names them alike, most quota first."""
     keys = {key for card in cards for key, _ in card.labels}
     ranks = {key: {value: n for n, value in enumerate(selector.values(key))} for key in keys}
 
@@ -206,10 +207,10 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, i
 def named_elsewhere(
     facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
 ) -> tuple[str, ...] | None:
-    """The cards that a pod asks for where the nodes that it names have none of them; else None.
+    """The cards that a pod asks for, if the nodes that it names have none of them; else None.
 
-    Those of its name, or of the quota, that its selector leaves by the labels of cards alone: of
-    the quota, where none may be left, most first.
+    These are the cards that it names, or else those of the quota, most first, as far as its
+    selector leaves them by the labels of the cards alone. Empty if it leaves none of the quota.
     """
     if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
         return None
@@ -224,10 +225,10 @@ def named_elsewhere(
 def lacks_node(
     facts: PodFacts, request: PodRequest, elsewhere: tuple[str, ...] | None, known: Knowledge
 ) -> bool:
-    """Whether all nodes that the pod names are without a card for it, so far.
+    """Whether none of the nodes that the pod names has a card for it, so far.
 
-    `elsewhere`: what `named_elsewhere` found. What is wrong whatever node it names, such as a card
-    that nobody knows, is not this.
+    `elsewhere`: the result of `named_elsewhere`. Faults that do not depend on the nodes, such as an
+    unknown card, do not count here.
     """
     if elsewhere is None:
         return False
@@ -280,7 +281,7 @@ def _unfit(name: str, resource: str, known: Knowledge) -> InvalidRequest | None:
         return _invalid(messages.card_unknown(name, product_there=there))
     if not can_exist(name):
         return _invalid(messages.card_impossible(name))
-    # A pool scaled to zero: its resource is the one that the first pod asked for, if it can be.
+    # A pool scaled to zero: its resource is that of the first pod, if the form allows it.
     first = known.catalog.held_as(name)
     if first is not None and first != resource:
         return _invalid(messages.other_resource(name, first, resource))

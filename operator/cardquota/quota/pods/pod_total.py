@@ -1,17 +1,17 @@
-"""What a pod asks for in total, by the rule that the scheduler uses (P1).
+"""What a pod asks for in total, by the scheduler's rule (P1).
 
-Containers and sidecars run together and add up; each init step runs beside the sidecars that
-were started before it and counts by itself; overhead comes on top. For cpu and memory a request
-at pod level replaces the sum. Of extended resources the limit counts (the API server demands that
-limit and request are equal), of cpu and memory the request, and the limit where there is none.
+Containers and sidecars run together and add up. Each init step counts by itself, beside the
+sidecars that were started before it. Overhead comes on top. For cpu and memory a request at pod
+level replaces the sum. Of extended resources the limit counts (the API server demands that limit
+and request are equal); of cpu and memory the request, or the limit if there is none.
 
-The API server writes a missing request from the limit; of a pod template it does not. Here both
-come to the same: at pod level too, where what the containers ask for comes before the limit.
-Memory is added up in thousandths of a byte and then rounded up, as the scheduler does.
+The API server writes a missing request from the limit, but not in a pod template. The result here
+is the same for both, at pod level too, where the containers' requests come before the limit. Memory
+is added up in thousandths of a byte and then rounded up, as the scheduler does.
 
-Costs in proportion to what is written, each entry once.
+Costs in proportion to the text, each entry once.
 
-Not counted: what a pod that is being resized still holds, which stands in its status alone.
+Not counted: what a pod that is being resized still holds, which only its status says.
 """
 
 from collections.abc import Iterable
@@ -42,10 +42,10 @@ class PodTotals(NamedTuple):
 
 
 def pod_totals(spec: PodSpec) -> PodTotals:
-    """The totals of a pod; the same object for pods that are written alike, as a rule.
+    """The totals of a pod. Usually the same object for pods with the same text.
 
-    Raises QuantityError for an amount that cannot be read, and for a fraction or a negative
-    number of devices, naming the resource. The total itself may be of any size.
+    Raises QuantityError for an unreadable amount, and for a fractional or negative number of
+    devices; it names the resource. The total itself may be of any size.
     """
     key = (
         tuple([_frozen(c.resources) for c in spec.containers or ()]),
@@ -80,7 +80,7 @@ _Frozen = tuple[_Items, _Items]
 _Key = tuple[tuple[_Frozen, ...], tuple[tuple[_Frozen, bool], ...], _Frozen, _Items]
 _NONE: Final[_Frozen] = ((), ())
 _TOTALS: Final = SizedCache[_Key, PodTotals](2048 * KIB)
-"""Thousands of pods are made from one template."""
+"""Thousands of pods come from one template."""
 
 
 def _frozen(resources: Resources | None) -> _Frozen:
@@ -99,7 +99,7 @@ def _size_of(key: _Key) -> int:
 
 
 def _of_containers(containers: Iterable[Container], steps: Iterable[Container]) -> dict[str, int]:
-    """By resource; memory in thousandths of a byte. A resource that nobody names is missing."""
+    """By resource; memory in thousandths of a byte. Resources without any amount are missing."""
     together: dict[str, int] = {}
     for container in containers:
         for name, amount in _asked(container.resources):
@@ -162,8 +162,8 @@ def _device_count(value: Quantity) -> int:
 def _pod_level(level: Resources, asked: Iterable[str]) -> Iterable[tuple[str, int]]:
     """Requests at pod level, which Kubernetes has for cpu and memory. They replace the sum.
 
-    Where one is missing, the API server makes it from what the containers ask for, and only where
-    none of them names the resource from the limit at pod level.
+    The API server makes a missing request from what the containers ask for, and uses the limit at
+    pod level only if no container names the resource.
     """
     limits, requests = level.limits or _NOTHING, level.requests or _NOTHING
     for name in (CPU, MEMORY):

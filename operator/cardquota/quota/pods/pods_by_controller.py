@@ -1,4 +1,4 @@
-"""Which pods a controller has made: those that a workload counts as its own."""
+"""The pods of each controller: those that a workload counts as its own."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,21 +7,21 @@ from ..steps import Steps
 from .pod_record import PodRecord
 
 _AT_A_TIME: Final = 256
-"""Pods that are looked at in one step: a fraction of a millisecond."""
+"""Pods that one step looks at: a fraction of a millisecond."""
 
 
 class PodsByController:
     """Pods with a controller, by the queue they are charged to and their namespace.
 
-    Finding those of one controller costs in proportion to the pods of that queue in that
-    namespace: an entry for each controller would cost more memory than all of its pods where each
-    has one. Names are compared, not uids, and of kinds no API group: a Job of another group that is
-    called alike is taken for the same.
+    Finding those of one controller costs in proportion to the pods of that queue in that namespace.
+    An entry for each controller would take more memory than the pods, if each pod has its own.
+    Names are compared, not uids, and kinds without API group: a Job of another group with the same
+    name counts as the same.
     """
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], dict[PodRecord, None]] = {}
-        """Those of one queue and namespace, as they came."""
+        """By queue and namespace, in the order they were charged."""
 
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
@@ -30,7 +30,7 @@ class PodsByController:
             self._found.setdefault((record.queue, facts.namespace), {})[record] = None
 
     def discard(self, record: PodRecord) -> None:
-        """The inverse of `add`, before anything of the pod changes."""
+        """The inverse of `add`. Call it before anything of the pod changes."""
         facts = record.facts
         if facts.controller:
             key = (record.queue, facts.namespace)
@@ -39,7 +39,7 @@ class PodsByController:
                 del self._found[key]
 
     def number_in(self, queue: str, namespace: str) -> int:
-        """How many there are of all controllers: what `each` goes through."""
+        """How many pods there are of all controllers: `each` goes through these."""
         return len(self._found.get((queue, namespace), ()))
 
     def each(
@@ -50,10 +50,10 @@ class PodsByController:
         named: Callable[[str], bool],
         do: Callable[[PodRecord], None],
     ) -> Steps[None]:
-        """Have it done with each whose controller is of this kind and has such a name.
+        """Call `do` for each pod whose controller has this kind and a name that `named` accepts.
 
-        In the order in which they were charged. Between two steps pods may come, change and go:
-        one that comes is left out, and so is one that goes before it is its turn.
+        In the order in which they were charged. Between two steps pods may come, change and go. A
+        pod that comes meanwhile is left out, and so is one that goes before its turn.
         """
         key = queue, namespace
         found = list(self._found.get(key, ()))

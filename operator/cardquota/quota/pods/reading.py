@@ -1,4 +1,4 @@
-"""What pods ask for, read once for all that are written alike."""
+"""What pods ask for, read once for all pods with the same text."""
 
 from collections.abc import Hashable, Mapping
 from sys import getsizeof
@@ -18,30 +18,28 @@ from .pod_request import (
 )
 
 MOST: Final = 8 * 1024 * KIB
-"""Bytes of the readings of all queues: thousands of pods as they usually are, dozens of the largest
-that are read.
-"""
+"""Bytes of the readings of all queues: thousands of usual pods, dozens of the largest allowed."""
 _READING: Final = 1_000
-"""Bytes of a reading and of its key beside texts and cards."""
+"""Bytes of a reading and its key besides texts and cards."""
 
 
 class Reading(NamedTuple):
-    """A pod's request against one queue's quota and what is known of cards and nodes."""
+    """A pod's request for one queue's quota and the known cards and nodes."""
 
     request: PodRequest
     invalid_request: InvalidRequest | None
-    """What is wrong with the request itself, whatever room there is."""
+    """What is wrong with the request itself, regardless of room."""
     elsewhere: tuple[str, ...] | None
-    """The cards it asks for where the nodes that it names have none of them; else None."""
+    """The cards it asks for, if the nodes that it names have none of them; else None."""
     lacks_node: bool
     """Whether none of the nodes that it names has a card for it, so far."""
 
 
 class Readings:
-    """Of all queues of a ledger, kept as long as nothing they follow from has changed.
+    """The readings for all queues of a ledger, kept until something they depend on changes.
 
-    Guarantee: the same as reading anew, provided that `version` differs whenever what is known
-    differs, and that each quota has a mark of its own. They take `most` bytes at most, together.
+    Guarantee: the same result as reading again, if `version` changes whenever the known cards or
+    nodes change, and if each quota has its own mark. Together they take at most `most` bytes.
     """
 
     __slots__ = ("_found", "_version")
@@ -51,7 +49,7 @@ class Readings:
         self._version: Hashable = None
 
     def __len__(self) -> int:
-        """How many are kept."""
+        """How many readings are kept."""
         return len(self._found)
 
     def of(
@@ -64,7 +62,7 @@ class Readings:
         *,
         free_cpu_memory: bool,
     ) -> Reading:
-        """The reading of an unbound pod. Everything of the pod that counts is in the key."""
+        """The reading of an unbound pod. The key has every fact of the pod that matters."""
         if version != self._version:
             self._found.clear()
             self._version = version
@@ -85,7 +83,7 @@ class Readings:
 
 
 def _size_of(facts: PodFacts, found: Reading) -> int:
-    """Bytes of it and of its key; more where it shares them with the pod."""
+    """Bytes of a reading and its key; an overestimate if it shares texts with the pod."""
     texts: list[object] = [facts.card_text, facts.selector, facts.problem, facts.devices]
     texts += [text for device in facts.devices for text in (device, *device)]
     for cards in (found.request.cards, found.elsewhere or ()):
@@ -98,7 +96,7 @@ def _size_of(facts: PodFacts, found: Reading) -> int:
 def read(
     facts: PodFacts, quota: Mapping[str, int], known: Knowledge, *, free_cpu_memory: bool
 ) -> Reading:
-    """Anew. Never raises."""
+    """Make a reading without the cache. Never raises."""
     request = read_request(facts, quota, known, free_cpu_memory=free_cpu_memory)
     elsewhere = named_elsewhere(facts, request, quota, known)
     return Reading(

@@ -1,4 +1,4 @@
-"""Which pods an event about something else can change: those that no stamp of ours charges."""
+"""The pods without our stamp that an event about another object can change."""
 
 from collections.abc import Collection
 from typing import Final
@@ -6,17 +6,17 @@ from typing import Final
 from .pod_facts import PodFacts
 
 _FEW: Final = 4
-"""Devices by each of which a pod is indexed. Each name may be the pod's own, with a set for it
-alone, which is more than pods with as many devices as they may ask for should cost."""
+"""A pod with more devices is not indexed by device. Each name may be unique, with a set of its own:
+too much memory for pods with as many devices as they may ask for."""
 
 
 class UnstampedPodIndex:
-    """Uids by what their reading depends on beside their queue and node."""
+    """Uids by what their reading depends on besides their queue and node."""
 
     def __init__(self) -> None:
         self._by_device: dict[str, set[str]] = {}
         self._of_many: set[str] = set()
-        """Pods with more devices: found whatever resource is asked about."""
+        """Pods with more than `_FEW` devices: returned for every resource."""
         self._by_namespace: dict[str, set[str]] = {}
 
     @property
@@ -35,7 +35,7 @@ class UnstampedPodIndex:
             self._by_device.setdefault(resource, set()).add(facts.uid)
 
     def discard(self, facts: PodFacts) -> None:
-        """The inverse of `add`; may repeat."""
+        """The inverse of `add`. May be called again."""
         _discard(self._by_namespace, facts.namespace, facts.uid)
         if len(facts.devices) > _FEW:
             self._of_many.discard(facts.uid)
@@ -44,12 +44,12 @@ class UnstampedPodIndex:
             _discard(self._by_device, resource, facts.uid)
 
     def asking_for(self, resource: str) -> Collection[str]:
-        """Pods that ask for a resource, and some that may not; may change with them."""
+        """Pods that ask for a resource, and some that may not. May change as pods change."""
         found = self._by_device.get(resource, ())
         return self._of_many.union(found) if self._of_many else found
 
     def depending_on(self, namespace: str) -> Collection[str]:
-        """Pods that may get their queue or their mode from their namespace; changes with them."""
+        """Pods that may get their queue or mode from their namespace. Changes as pods change."""
         return self._by_namespace.get(namespace, ())
 
 

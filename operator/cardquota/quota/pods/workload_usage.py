@@ -1,4 +1,4 @@
-"""What the pods that a workload has hold of its queue, for a word on how many it may have (E2)."""
+"""What the pods of a workload hold of its queue, to say how many it may have (E2)."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -14,28 +14,28 @@ _APART: Final = 256
 
 
 class WorkloadUsage:
-    """A workload's pods, added up one by one. What is asked of them costs nothing for each."""
+    """A workload's pods, added up one by one. A question costs no step for each pod."""
 
     def __init__(self, template: PodFacts | None = None) -> None:
-        """`template`: of those that ask for as much the charge stays; None: of none."""
+        """`template`: the charge of pods that ask for the same stays. None: of no pod."""
         self._template = template
         self.waiting = Counter[Hashable]()
-        """By class key, those at the gate under policy Deny. They hold nothing, and get what
-        room is left."""
+        """By class key: pods at the gate under policy Deny. They hold nothing and get the room that
+        is left."""
         self.alike = 0
-        """How many hold what a pod of the template asks for, and are there to stay."""
+        """How many pods hold what the template asks for and are not being deleted."""
         self.given_back: dict[str, int] = {}
-        """What all others hold, by dimension."""
+        """What all other pods hold, by dimension."""
         self._leaving: dict[str, int] = {}
-        """What those hold that are being deleted: a part of it."""
+        """The part of `given_back` that pods under deletion hold."""
         self._holding: list[Charge] = []
-        """Of those that are let through or bound, and there to stay."""
+        """Charges of pods that are let through or bound and are not being deleted."""
         self._sums: list[dict[str, int]] = [{}]
-        """What the first of these hold together: of none, and of every `_APART` more."""
+        """Sums of the first charges: of none, and of each `_APART` more."""
         self._sum: dict[str, int] = {}
 
     def add(self, record: PodRecord) -> None:
-        """One more of them."""
+        """Add a pod of the workload."""
         if not record.held:
             if record.charge_state is ChargeState.GATED_DENY:
                 self.waiting[record.class_key] += 1
@@ -56,13 +56,12 @@ class WorkloadUsage:
 
     @property
     def holding(self) -> int:
-        """How many are let through or bound, and there to stay."""
+        """How many pods are let through or bound and are not being deleted."""
         return len(self._holding)
 
     def freed_by(self, number: int) -> dict[str, int]:
-        """What is given back, by dimension, by those that do not stay and so many that do.
-
-        The first of these, as they were added.
+        """What the pods under deletion and the first `number` of the others give back, by
+        dimension. The others are in the order in which they were added.
         """
         freed = dict(self._leaving)
         summed = number // _APART
@@ -77,5 +76,5 @@ def _put(sums: dict[str, int], charge: Iterable[tuple[str, int]]) -> None:
 
 
 def _alike(facts: PodFacts, template: PodFacts) -> bool:
-    """By its cards alone: cpu and memory of a pod are changed on its way by others."""
+    """Compares only the cards: other controllers may change a pod's cpu and memory on its way."""
     return (facts.card_text, facts.devices) == (template.card_text, template.devices)
