@@ -1,13 +1,13 @@
-"""Which cards are free on nodes that take pods now, so that a pod can have them at once (E7).
+"""The free cards on nodes that take pods now, so that a pod can have them at once (E7).
 
-A choice between cards with quota, never a limit: quota is the ledger's affair, and a pod that
-finds no node waits for one (an autoscaler has to see it).
+This serves a choice between cards with quota and is never a limit. The ledger decides on quota; a
+pod that finds no node waits for one (an autoscaler has to see it).
 
-Not looked at: what a pod asks for beside its cards. Pods that were let through and have no node yet
-are taken to fill nodes tightly, and those that the asking pod tolerates.
+Not considered: what a pod asks for besides its cards. Pods that were let through and have no node
+yet are assumed to fill nodes tightly, and to take nodes that the asking pod tolerates.
 
-Costs: an event about a node or a bound pod is one step per card. A question costs by how many
-different numbers of free cards nodes have, and different taints, not by nodes.
+Costs: an event about a node or a bound pod is one step per card. A question costs by the number of
+different amounts of free cards on nodes, and of different taints, not by the number of nodes.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ from ..selectors.taints import Taints, Tolerance
 
 Offers = tuple[tuple[Card, int], ...]
 Rows = Counter[int]
-"""By how many cards a node has free: how many nodes."""
+"""By number of free cards on a node: how many nodes."""
 
 
 class TaintGroup:
-    """The nodes with the same taints, none among them: a pod tolerates all of them or none.
+    """The nodes with the same taints, or with none: a pod tolerates all of them or none.
 
-    Equal to itself alone, so that nobody compares taints to look one up.
+    Equal only to itself, so that a lookup does not compare taints.
     """
 
     __slots__ = ("number", "taints")
@@ -32,11 +32,11 @@ class TaintGroup:
     def __init__(self, taints: Taints) -> None:
         self.taints = taints
         self.number = 0
-        """How many nodes they are."""
+        """How many nodes it has."""
 
 
 ByTaints = Mapping[TaintGroup, Mapping[int, int]]
-"""Of each taint group: by how many cards a node has free, how many nodes."""
+"""By taint group, then by number of free cards on a node: how many nodes."""
 _NONE: ByTaints = {}
 
 
@@ -45,22 +45,22 @@ class FreeCards:
 
     def __init__(self) -> None:
         self._used: dict[str, dict[str, int]] = {}
-        """By node and resource name: what its pods hold."""
+        """By node and resource name: what the node's pods hold."""
         self._offers: dict[str, Offers] = {}
-        """Of the nodes that take pods."""
+        """By node, only of nodes that take pods."""
         self._group_of: dict[str, TaintGroup] = {}
         """The taint group of each of those nodes."""
         self._taint_groups: dict[Taints, TaintGroup] = {}
-        """The same groups, each once."""
+        """The same groups, by their taints."""
         self._number_of_taints = 0
-        """Of all those together."""
+        """The number of taints of all groups together."""
         self._rows: dict[str, dict[TaintGroup, Rows]] = {}
-        """By card, and by the taint group of its nodes."""
+        """By card, then by the taint group of its nodes."""
         self._awaited: dict[str, Rows] = {}
         """By card: the amounts of pods that were let through and have no node yet."""
 
     def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
-        """A node offers these from now on; none if it takes no pods, or is gone."""
+        """Set what a node offers: nothing if it takes no pods or is gone."""
         self._post(node, -1)
         if self._offers.pop(node, None):
             self._part(self._group_of.pop(node))
@@ -70,7 +70,7 @@ class FreeCards:
         self._post(node, 1)
 
     def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
-        """A pod with these devices was bound to a node (1), or holds them no longer (-1)."""
+        """A pod with these devices was bound to a node (1), or no longer holds them (-1)."""
         used = self._used.setdefault(node, {})
         offers = self._offers.get(node, ())
         for resource, amount in devices:
@@ -87,7 +87,7 @@ class FreeCards:
             del self._used[node]
 
     def await_node(self, card: str, amount: int, sign: int) -> None:
-        """A pod was let through for a card and has no node yet (1), or is no such one now (-1)."""
+        """A pod was let through for a card and has no node yet (1), or that has ended (-1)."""
         rows = self._awaited.get(card)
         if rows is None:
             rows = self._awaited[card] = Counter()
@@ -98,15 +98,15 @@ class FreeCards:
                 del self._awaited[card]
 
     def at_once(self, card: str, amount: int) -> bool:
-        """Whether some node has so many of a card free beside those that are on their way."""
+        """Whether a node has `amount` of a card free besides the pods that still get a node."""
         return 0 < amount <= self.on(card, self.by_taints(card).values()).most_after(Counter())
 
     def by_taints(self, card: str) -> ByTaints:
-        """What nodes have free of a card, as long as nothing changes there."""
+        """What nodes have free of a card. Valid until something changes there."""
         return self._rows.get(card, _NONE)
 
     def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
-        """The same of these nodes alone. Costs a step for each of them."""
+        """What these nodes have free of a card. Costs a step for each of them."""
         offers_of, used_of, group_of = self._offers.get, self._used.get, self._group_of
         found: dict[TaintGroup, dict[int, int]] = {}
         for node in nodes:
@@ -119,9 +119,9 @@ class FreeCards:
         return found
 
     def on(self, card: str, nodes: Collection[Mapping[int, int]]) -> "FreeOn":
-        """What these have free of a card, to be asked more than once while nothing changes there.
+        """What these rows have free of a card, for several questions. Valid until a change there.
 
-        Who is on the way is then taken to go to these. Costs a step for each of `nodes`.
+        Pods that still get a node are then assumed to go to these. Costs a step for each row.
         """
         awaited = self._awaited.get(card, Counter())
         if len(nodes) == 1:
@@ -133,12 +133,12 @@ class FreeCards:
         return FreeOn(total, awaited)
 
     def tolerated(self, tolerance: Tolerance) -> frozenset[TaintGroup]:
-        """The taint groups that such a pod tolerates. Costs `comparisons`."""
+        """The taint groups that a pod with these tolerations tolerates. Costs `comparisons`."""
         covers = tolerance.covers
         return frozenset(group for group in self._taint_groups.values() if covers(group.taints))
 
     def comparisons(self, tolerance: Tolerance) -> int:
-        """How many steps it takes at most to tell which nodes such a pod tolerates."""
+        """How many steps `tolerated` takes at most."""
         return len(self._taint_groups) + self._number_of_taints * tolerance.most
 
     def _join(self, taints: Taints) -> TaintGroup:
@@ -169,7 +169,7 @@ class FreeCards:
 
 
 class FreeOn:
-    """What some nodes have free of a card."""
+    """The free cards of one name on some nodes."""
 
     __slots__ = ("_awaited", "_rows")
 
@@ -178,8 +178,8 @@ class FreeOn:
         self._awaited = awaited
 
     def most_after(self, going: Rows) -> int:
-        """The most that one of them has free when those have gone there, and those who were let
-        through before; 0 if there is none.
+        """The most that one node has free after the pods in `going` and those that were let through
+        before have gone to these nodes; 0 if there is no node.
         """
         if not self._rows:
             return 0
@@ -188,9 +188,9 @@ class FreeOn:
 
 
 def _largest_after(rows: Rows, awaited: Rows) -> int:
-    """The most that one node has free when those on their way have filled nodes tightly."""
+    """The most that one node has free after the `awaited` pods have filled nodes tightly."""
     most = max(rows)
-    # Whom no node takes takes nothing.
+    # A pod that fits on no node takes nothing.
     for amount in sorted((amount for amount in awaited if amount <= most), reverse=True):
         left = awaited[amount]
         while left:

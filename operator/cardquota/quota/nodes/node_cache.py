@@ -1,4 +1,4 @@
-"""What the ledger holds of nodes: their cards, the cluster's totals, and who waits for a node."""
+"""What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
@@ -16,38 +16,38 @@ from .node_totals import NodeTotals, Offer
 from .selector_index import SelectorIndex, label_of
 
 Choice = Mapping[str, list[str]]
-"""By card: the nodes that have it, of those that a selector picks."""
+"""By card: those of the picked nodes that have it."""
 _NAMING: Final = SizedCache[bytes, bool]()
-"""Whether a selector names its nodes."""
+"""Whether a selector names single nodes."""
 
 
 class NodeCache:
-    """The nodes seen, and the cards they offer. Amounts are cards."""
+    """The known nodes and the cards they offer. Amounts are cards."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._facts: dict[str, NodeFacts] = {}
         self._totals = NodeTotals()
         self._apart: dict[str, dict[str, Card]] = {}
-        """By card, where nodes disagree: those that show it by other labels, and how (P5)."""
+        """By card, if nodes disagree: the nodes that show it by other labels, and how (P5)."""
         self._problems = NodeProblems()
         self._remembered: dict[str, dict[str, str]] = {}
-        """Node -> resource name -> card, also of what it has stopped offering (D8), or what is not
-        counted because other nodes disagree (D7)."""
+        """By node and resource name: the card. Includes cards that the node no longer offers (D8)
+        or that are not counted because nodes disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._selectors = SelectorIndex()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
-        """The nodes that selectors pick, as long as no node changes."""
+        """The nodes that selectors pick. Cleared when a node changes."""
         self._chosen_at = 0
         self._picks = SizedCache[bytes, bool]()
-        """Which selectors ask for more than products, as long as no card is new."""
+        """Which selectors ask for more than products. Cleared when a card is new."""
         self._picks_at = 0
         self.free = FreeCards()
-        """What a pod could have at once (E7)."""
+        """The cards that a pod could have at once (E7)."""
 
     def see(self, facts: NodeFacts) -> list[str]:
-        """Take in a node; the resource names by which cards are counted now that were not, or were
+        """Take in a node. Returns the resource names that now count cards and did not, or that did
         until now.
         """
         old = self._facts.get(facts.name)
@@ -62,7 +62,7 @@ class NodeCache:
         return learned + self._find_again()
 
     def record(self, name: str, resource: str) -> list[str]:
-        """Take in a card's resource name from a Queue's status; the same as of `see`."""
+        """Take in a card's resource name from a Queue's status. Returns the same as `see`."""
         before = self._catalog.resource(name)
         if not self._catalog.record(name, resource):
             return []
@@ -73,14 +73,14 @@ class NodeCache:
         return [before, resource, *self._find_again()]
 
     def take_resource_changes(self) -> tuple[set[str], set[str]]:
-        """Cards that are counted by another resource name than at the last call (D7), and the
-        nodes that were read anew, for that or for other labels by which a card is known now.
+        """Cards whose resource name has changed since the last call (D7), and the nodes that were
+        read again, for that or because a card is now known by other labels.
         """
         taken, self._resource_changes = self._resource_changes, (set(), set())
         return taken
 
     def _look_anew(self, card: str) -> None:
-        """Nodes that show a card, or did, are read as if they came now. Costs O(nodes)."""
+        """Read nodes that show or have shown a card as if they were new. Costs O(nodes)."""
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
             if name in apart or card in self._remembered.get(name, {}).values():
@@ -88,8 +88,8 @@ class NodeCache:
                 self._take(facts)
 
     def _find_again(self) -> list[str]:
-        """Cards that no node shows any more by the labels it was known by, and some by others, are
-        known by those from now on (P5); what `see` returns.
+        """If no node shows a card by its known labels any more, and some show it by others, it is
+        known by those from now on (P5). Returns the same as `see`.
         """
         learned = []
         for name, nodes in list(self._apart.items()):
@@ -104,14 +104,14 @@ class NodeCache:
         self._apart.setdefault(card.name, {})[node] = card
 
     def _put_together(self, node: str) -> None:
-        """The inverse of `_set_apart`, of all cards of a node."""
+        """The inverse of `_set_apart`, for all cards of a node."""
         for name, nodes in list(self._apart.items()):
             nodes.pop(node, None)
             if not nodes:
                 del self._apart[name]
 
     def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
-        """What `see` returns, and the cards that are counted by another resource name now."""
+        """Returns what `see` returns, and the cards whose resource name has changed."""
         counted: list[tuple[Card, int]] = []
         problems, learned, changed = list[str](), list[str](), list[str]()
         remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
@@ -149,7 +149,7 @@ class NodeCache:
         return learned, changed
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
-        """A label by which others show a card of this node, and this node does not (P5)."""
+        """A label by which other nodes show a card of this node, and this node does not (P5)."""
         card = self._catalog.card(name)
         for key, value in card.labels if card else ():
             if not value.startswith(NOT) and label_of(facts.labels, key) != value:
@@ -157,7 +157,7 @@ class NodeCache:
         return None
 
     def drop(self, name: str) -> list[str]:
-        """A node is gone. Its kinds of cards stay known. The same as of `see`."""
+        """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
         self._recount(name, ())
         self.free.offer(name, ())
         for some in (self._facts, self._remembered):
@@ -168,7 +168,7 @@ class NodeCache:
         return self._find_again()
 
     def card_of(self, node: str, resource: str) -> str | None:
-        """The card a node offers, or last offered, under a resource name by which it counts."""
+        """The card that a node offers, or last offered, under a resource name that counts it."""
         card = self._remembered.get(node, {}).get(resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
 
@@ -187,11 +187,11 @@ class NodeCache:
         return self._totals.totals()
 
     def take_totals(self) -> dict[str, int]:
-        """The cards whose total is another one since the last call, with what it was then."""
+        """Cards whose total has changed since the last call, with the former total."""
         return self._totals.take_changed()
 
     def nodes_with(self) -> dict[str, int]:
-        """On how many nodes each card is offered now, zero while its plugin is down. O(nodes)."""
+        """How many nodes offer each card now, zero while its plugin is down. O(nodes)."""
         return self._totals.nodes_with()
 
     def problems(self) -> Iterator[tuple[str, str]]:
@@ -203,14 +203,14 @@ class NodeCache:
         return self._problems.counts_others(name)
 
     def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
-        """A node whose problems changed since they were reported last, with what is wrong now;
+        """A node whose problems have changed since they were last reported, and its problems now;
         None if there is none.
         """
         name = self._problems.take()
         return None if name is None else (self._facts[name], self._problems.of(name))
 
     def forget_reports(self) -> None:
-        """Nobody here reports."""
+        """Drop what is to be reported: this replica does not report."""
         self._problems.forget_untold()
 
     def report_all(self) -> None:
@@ -218,11 +218,11 @@ class NodeCache:
         self._problems.tell_all()
 
     def wait_for(self, node: str, uid: str) -> None:
-        """A pod is bound to a node that, or whose card for it, is not known yet."""
+        """A pod is bound to a node that is not known yet, or whose card for it is not."""
         self._unresolved.setdefault(node, set()).add(uid)
 
     def forget(self, node: str, uid: str) -> None:
-        """A pod waits for a node no longer."""
+        """A pod no longer waits for a node."""
         waiting = self._unresolved.get(node)
         if waiting is not None:
             waiting.discard(uid)
@@ -230,21 +230,21 @@ class NodeCache:
                 del self._unresolved[node]
 
     def take_unresolved(self, node: str) -> list[str]:
-        """The pods that wait for a node, sorted; they are asked again."""
+        """The pods that wait for a node, sorted. They stay registered."""
         return sorted(self._unresolved.get(node, ()))
 
     def picked(self, selector: bytes) -> Collection[str]:
         """The cards of the nodes that a pod's selector picks by more than a product label (P3).
 
-        Empty where it picks none, and where it asks for products alone.
+        Empty if it picks no node, or asks only for products.
         """
         return self._selectors.picked(selector) if self._picks_nodes(selector) else ()
 
     def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
 
-        Asked for pods that have a choice of cards besides. Costs in proportion to the nodes with
-        cards, once for all that pick alike, until a node with cards comes, changes or goes.
+        Called for pods that also have a choice of cards. Costs in proportion to the nodes with
+        cards, once for all pods with the same selector, until a node with cards changes.
         """
         if not self._picks_nodes(selector):
             return None
@@ -259,7 +259,7 @@ class NodeCache:
         return found
 
     def named_by(self, selector: bytes) -> bool:
-        """Whether a selector can be met by single nodes alone, which it names."""
+        """Whether a selector names single nodes and only those can meet it."""
         if not selector:
             return False
         found = _NAMING.get(selector)
@@ -275,32 +275,33 @@ class NodeCache:
             self._selectors.join(facts.selector, facts.uid)
 
     def unregister_pod(self, facts: PodFacts) -> None:
-        """The inverse of `register_pod`; may repeat."""
+        """The inverse of `register_pod`. May be called again."""
         if facts.selector:
             self._selectors.leave(facts.selector, facts.uid)
 
     @property
     def picks_version(self) -> int:
-        """Different whenever a selector may pick other cards."""
+        """Changes whenever a selector may pick other cards."""
         return self._selectors.version
 
     def take_moved(self) -> list[str]:
-        """The registered pods whose selector picks other cards since the last call, sorted: some of
-        them, where there are very many.
+        """Registered pods whose selector picks other cards since the last call, sorted. At most a
+        bounded number of them.
         """
         return self._selectors.take_moved()
 
     @property
     def more_moved(self) -> bool:
-        """Whether there may be more of those."""
+        """Whether there may be more such pods."""
         return self._selectors.more
 
     def look_for_moved(self) -> None:
-        """Look for more of those. Costs a few milliseconds at most."""
+        """Look for more such pods. Costs a few milliseconds at most."""
         self._selectors.go_on()
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
-        """How many nodes a pod's selector picks that offer one of `cards`; any, if none are given.
+        """How many nodes with one of `cards` a pod's selector picks; if `cards` is empty, how many
+        nodes at all.
 
         Taints are not known here. Costs O(nodes): for what people write, not for every pod.
         """
@@ -312,8 +313,8 @@ class NodeCache:
         )
 
     def _picks_nodes(self, selector: bytes) -> bool:
-        """Most pods select nothing, or the same as thousands of others: the answer is kept, until
-        another kind of card is known.
+        """The answer is kept until another kind of card is known: most pods select nothing, or the
+        same as thousands of other pods.
         """
         if not selector:
             return False

@@ -1,4 +1,4 @@
-"""What is kept of a node: its cards, and the labels by which pods pick it."""
+"""What is kept of a node: its cards, and its labels, by which pods pick it."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,13 +26,13 @@ class NodeFacts:
     takes_pods: bool = True
     """Whether it is ready and not cordoned."""
     taints: Taints = ()
-    """Those that keep pods away."""
+    """Taints that keep pods away."""
     labels: Labels = ()
-    """Sorted by key. Nodes of a pool agree in most of theirs, and share those."""
+    """Sorted by key. Nodes of a pool share most of their labels as objects."""
 
 
 def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
-    """Read a node. Never raises for odd labels: they are in `problems`."""
+    """Read a node. Never raises: what is wrong with its labels is in `problems`."""
     labels = node.metadata.labels or {}
     problem = _beyond_limits(node)
     if problem:
@@ -52,7 +52,7 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
 
 
 def _beyond_limits(node: Node) -> str:
-    """What there is too much of to be read (P8); empty if nothing is."""
+    """The first limit that the node exceeds, as a sentence (P8); empty if none."""
     for limit, found in (
         (NODE_LABELS, node.metadata.labels),
         (NODE_TAINTS, node.spec.taints),
@@ -64,12 +64,12 @@ def _beyond_limits(node: Node) -> str:
 
 
 def _takes_pods(node: Node) -> bool:
-    """A node that does not say whether it is ready is one of a file: there it is."""
+    """A node without a Ready condition comes from a file: it counts as ready."""
     ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
     return not node.spec.unschedulable and ready in ([], ["True"])
 
 
 @lru_cache(maxsize=4096)  # of labels, which Kubernetes keeps below 400 characters
 def _pair(key: str, value: str) -> tuple[str, str]:
-    """One object for equal labels: a node then costs one pointer for each of most of its labels."""
+    """One object for equal labels: a node then costs one pointer for most of its labels."""
     return intern(key), value

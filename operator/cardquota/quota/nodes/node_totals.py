@@ -1,26 +1,26 @@
-"""What nodes offer of the cards that are counted, by node and in sum. Amounts are cards."""
+"""What nodes offer of the counted cards, by node and in sum. Amounts are cards."""
 
 from collections.abc import Collection
 
 from ..cards.card import Card
 
 Offer = tuple[tuple[Card, int], ...]
-"""Cards of one node that are counted; zero of one that it has and cannot give at present."""
+"""The counted cards of one node; zero for a card that it has and does not offer at present."""
 
 
 class NodeTotals:
-    """Sums follow each change at once, and cost in proportion to the cards of one node."""
+    """Sums follow each change at once. A change costs in proportion to the cards of one node."""
 
     def __init__(self) -> None:
         self._by_node: dict[str, Offer] = {}
         self._sums: dict[str, int] = {}
         self._before: dict[str, int] = {}
-        """Of cards whose sum changed: what it was at the last `take_changed`."""
+        """Cards whose sum has changed: the sum at the last `take_changed`."""
         self._nodes: dict[str, int] = {}
-        """By card, on how many nodes it is counted; never zero."""
+        """By card: the number of nodes on which it is counted; never zero."""
 
     def put(self, node: str, offer: Offer) -> None:
-        """What a node offers now, nothing if it is gone."""
+        """Set what a node offers now; nothing if it is gone."""
         before = self._by_node.get(node, ())
         if before == offer:
             return
@@ -34,24 +34,24 @@ class NodeTotals:
             del self._by_node[node]
 
     def take_changed(self) -> dict[str, int]:
-        """The cards whose sum is another one since the last call, with what it was then."""
+        """Cards whose sum has changed since the last call, with the former sum."""
         taken, self._before = self._before, {}
         return {card: before for card, before in taken.items() if before != self.total(card)}
 
     def total(self, card: str) -> int:
-        """Of one card in the whole cluster."""
+        """The sum of one card in the whole cluster."""
         return self._sums.get(card, 0)
 
     def totals(self) -> dict[str, int]:
-        """Of every card that a node offers now."""
+        """The sum of every card that a node offers now."""
         return dict(self._sums)
 
     def is_counted(self, card: str) -> bool:
-        """Whether any node has it, even if none offers it at present."""
+        """Whether any node has the card, even if none offers it at present."""
         return card in self._nodes
 
     def nodes_with(self) -> dict[str, int]:
-        """On how many nodes each card is offered now. Costs O(nodes).
+        """How many nodes offer each card now. Costs O(nodes).
 
         Zero for a card that nodes show and none offers, as while a device plugin is down.
         """

@@ -1,11 +1,11 @@
-"""Which cards stand on the nodes that a pod's selector picks by other labels than the card's (P3).
+"""The cards on the nodes that a pod's selector picks by labels other than the card's (P3).
 
-Asked, the answer is worked out from an index of labels, and kept until a node changes. The answers
-that pods wait on are worked out again after such an event: a number of them at once, the others in
-pieces, so that no event costs what stands around it, however many different selectors wait.
+An answer is computed from an index of labels, and kept until a node changes. After such an event
+the answers that pods depend on are computed again: some at once, the others in slices. So no event
+costs as much as everything around it, however many different selectors are waiting.
 
 Costs: an event about a node is a step for each of its labels, and at most `_AT_ONCE` answers. An
-answer costs in proportion to what the selector says, not to the nodes.
+answer costs in proportion to the selector's text, not to the nodes.
 """
 
 from bisect import bisect_left
@@ -22,20 +22,21 @@ from ..sized_cache import SizedCache
 K = TypeVar("K")
 
 _AT_ONCE: Final = 128
-"""Answers that are worked out again in one go, of selectors of usual length."""
+"""Answers that are computed again in one slice, for selectors of usual length."""
 _USUAL: Final = KIB
 """Bytes of such a selector; a longer one counts as several."""
 _STEPS: Final = 256
-"""Of comparisons of numbers, that count as one more answer."""
+"""Steps of number comparisons that count as one more answer."""
 _MOST_PLACES: Final = 16
-"""Nodes that a query is indexed by; one that names more is answered anew when any node changes."""
+"""Nodes that a query is indexed by. A query that names more is answered again when any node
+changes."""
 _MOVED_AT_ONCE: Final = 128
-"""Pods that are told of in one go."""
+"""Pods that one call returns."""
 
 
 class _IndexedNode(NamedTuple):
-    """A node in the index. `cards` are those it offers, or has stopped offering (D8); `bits` has
-    one for each.
+    """A node in the index. `cards` are those that it offers or has stopped offering (D8). `bits`
+    has one bit for each card.
     """
 
     labels: Labels
@@ -44,7 +45,7 @@ class _IndexedNode(NamedTuple):
 
 
 class _Query:
-    """A selector that pods wait with: the last answer, and the uids of those pods."""
+    """A selector of waiting pods: the last answer, and the uids of those pods."""
 
     __slots__ = ("cards", "places", "uids")
 
@@ -56,35 +57,35 @@ class _Query:
 
 
 class SelectorIndex:
-    """The nodes, and what is asked of them. Selectors are as `selector.encode` has them.
+    """The nodes, and the selectors that pods wait with, encoded as by `selector.encode`.
 
-    Guarantee: an answer is always what all nodes put in so far, and not dropped, give.
-    Not guaranteed: that `take_moved` tells at once of all pods whose answer is another one. While
-    there is `more`, `go_on` finds the next of them.
+    Guarantee: an answer always follows from all nodes that were put in and not dropped.
+    Not guaranteed: that `take_moved` returns at once all pods whose answer has changed. While there
+    is `more`, `go_on` finds the next of them.
     """
 
     def __init__(self) -> None:
         self._nodes: dict[str, _IndexedNode] = {}
         self._index = LabelIndex()
         self._node_of_bit: list[tuple[str, str]] = []
-        """By the number of a bit: its node, and the card there, or nothing."""
+        """By the number of a bit: its node and card; the card is empty for a node without cards."""
         self._free_bits: list[int] = []
         self._cards: dict[str, int] = {}
         """By card: the bits of the nodes that have it."""
         self._answers = SizedCache[bytes, frozenset[str]](1024 * KIB)
         self._queries: dict[bytes, _Query] = {}
         self._at: dict[Place, dict[bytes, None]] = {}
-        """Queries that name single nodes, by those."""
+        """Queries that name single nodes, by those nodes."""
         self._anywhere: dict[bytes, None] = {}
-        """The other queries."""
+        """All other queries."""
         self._stale: dict[bytes, None] = {}
-        """Queries whose answer may be another one than they have."""
+        """Queries whose answer may have changed."""
         self._moved: dict[str, None] = {}
         self.version = 0
         """Goes up whenever an answer may have changed."""
 
     def put(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
-        """A node is as told."""
+        """Set the labels and cards of a node."""
         self._change(name, labels, cards)
 
     def drop(self, name: str) -> None:
@@ -92,7 +93,7 @@ class SelectorIndex:
         self._change(name, None, ())
 
     def picked(self, selector: bytes) -> Collection[str]:
-        """The cards of all nodes that are selected; empty where none is."""
+        """The cards of all selected nodes; empty if none is selected."""
         found = self._answers.get(selector)
         if found is None:
             bits = self._index.selected(decode(selector))
@@ -103,7 +104,7 @@ class SelectorIndex:
     def nodes_by_card(self, selector: bytes) -> dict[str, list[str]]:
         """The selected nodes that have a card, by card. Costs a step for each of them.
 
-        A node is asked for what it showed, whose labels may have gone with its plugin (D8).
+        A node counts with the labels that it showed: they may be gone with its plugin (D8).
         """
         found: dict[str, list[str]] = {}
         for name, card in self._selected(selector):
@@ -112,7 +113,7 @@ class SelectorIndex:
         return found
 
     def names(self, selector: bytes) -> Collection[str]:
-        """All selected nodes, those without cards too. Costs a step for each of them."""
+        """All selected nodes, with or without cards. Costs a step for each of them."""
         return dict.fromkeys(name for name, _ in self._selected(selector)).keys()
 
     def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
@@ -120,14 +121,14 @@ class SelectorIndex:
         return compress(self._node_of_bit, map("1".__eq__, reversed(f"{bits:b}")))
 
     def join(self, selector: bytes, uid: str) -> None:
-        """A pod depends on an answer from now on."""
+        """A pod depends on this selector's answer from now on."""
         query = self._queries.get(selector)
         if query is None:
             query = self._add_query(selector)
         query.uids.add(uid)
 
     def leave(self, selector: bytes, uid: str) -> None:
-        """A pod depends on an answer no longer; may repeat."""
+        """A pod no longer depends on an answer. May be called again."""
         query = self._queries.get(selector)
         if query is not None:
             query.uids.discard(uid)
@@ -137,11 +138,11 @@ class SelectorIndex:
 
     @property
     def more(self) -> bool:
-        """Whether there may be pods to be told of."""
+        """Whether `take_moved` may return more pods."""
         return bool(self._stale or self._moved)
 
     def go_on(self) -> None:
-        """Work out some of the answers that pods wait on again."""
+        """Compute some of the stale answers again."""
         left = _AT_ONCE
         while self._stale and left > 0:
             selector = next(iter(self._stale))
@@ -154,8 +155,8 @@ class SelectorIndex:
                 self._moved.update(dict.fromkeys(query.uids))
 
     def take_moved(self) -> list[str]:
-        """Pods that depend on an answer that is another one since the last call, sorted: some of
-        them, where there are very many.
+        """Pods whose answer has changed since the last call, sorted. At most a bounded number of
+        them.
         """
         uids = list(islice(self._moved, _MOVED_AT_ONCE))
         for uid in uids:
@@ -221,7 +222,7 @@ class SelectorIndex:
         return bit
 
     def _mark_stale(self, name: str, before: Labels, after: Labels) -> None:
-        """Mark the queries whose answer this change of a node may change."""
+        """Mark the queries whose answer a change of this node may change."""
         hosts = {label_of(before, HOST_NAME), label_of(after, HOST_NAME)}
         places = [(NODE_NAME, name), *((HOST_NAME, host) for host in hosts if host is not None)]
         for place in places:
@@ -255,8 +256,8 @@ def label_of(labels: Labels, key: str) -> str | None:
 
 
 def _shown(labels: Labels, card: Card) -> dict[str, str]:
-    """A node's labels; those of its card count as it showed them, also while they are gone because
-    its device plugin restarts (D8).
+    """A node's labels. The labels of its card count as the node showed them, even while they are
+    missing because its device plugin restarts (D8).
     """
     shown = dict(labels)
     shown.update((key, value) for key, value in card.labels if not value.startswith(NOT))
