@@ -1,5 +1,5 @@
-"""The pods that wait at each queue's gate, in the order of release, by how much room each needs.
+"""The pods that wait at each queue's gate, in the order of release, by the room they need.
 
-In: pods and gangs that begin or end to wait, and what a judgement said of them. Out: whom to try
-next for so much room (E6), and who has not been told yet why he waits. Judges nothing.
+In: pods and gangs that begin or stop waiting, and what a judgement said of them. Out: which to try
+next with the room there is (E6), and which still have to be told why they wait. Judges nothing.
 """

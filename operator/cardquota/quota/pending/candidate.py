@@ -1,8 +1,8 @@
 """What is released at once: the next pod of a class, or a gang that has not started.
 
-Waiting pods that are alike form a class. A class, or all classes of a gang, is a candidate.
-Candidates that ask for the same and lack room form an inadmissible class. The three know each
-other, so they are in one file.
+Equal waiting pods form a class. A class, or all classes of a gang, is a candidate. Candidates that
+ask for the same and lack room form an inadmissible class. The three refer to each other, so they
+share a file.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -14,17 +14,17 @@ from ..vocabulary import Reason
 from .gang import Gang
 
 SortKey = tuple[int, str, str, str]
-"""Of a pod, by the order of release (E6): the negated priority, creation time, name, uid."""
+"""The place of a pod in the order of release (E6): negated priority, creation time, name, uid."""
 
 _LAST: Final = "~"
-"""Before a time of creation: later than any of them."""
+"""Put before a creation time: later than any of them."""
 
 Needs = Mapping[str, int]
-"""Per dimension: how much must be free. Empty: not known, to be tried."""
+"""By dimension: how much must be free. Empty: not known, so it must be tried."""
 
 
 class PodClass:
-    """Waiting pods that are alike in all that is judged, in the order of release.
+    """Waiting pods that are equal in all that is judged, in the order of release.
 
     If the first does not fit, none does.
     """
@@ -33,52 +33,52 @@ class PodClass:
 
     def __init__(self, gang: Gang | None = None, key: Hashable = None) -> None:
         self.key = key
-        """One object for all its pods, so that classes are told apart by identity."""
+        """One object for all its pods, so that identity tells classes apart."""
         self.gang = gang
-        """The gang of its pods, if they have one."""
+        """The gang of its pods, or None."""
         self.sort_keys: list[SortKey] = []
-        """Of its pods, sorted; the last part of each is the pod's uid."""
+        """The sort keys of its pods, sorted. The last part of each is the pod's uid."""
         self.candidate: Candidate | None = None
         self._told: Reason | None = None
-        """The reason that its pods are told."""
+        """The reason why its pods wait, as they are told."""
         self._told_up_to: tuple[()] | SortKey | None = None
-        """Pods after this sort key have not been told yet; None: all have, but for newcomers."""
+        """Pods after this sort key have not been told yet. None: only newcomers have not."""
         self._newcomers: dict[str, None] = {}
-        """Uids."""
+        """Uids of pods before `_told_up_to` that came after the others were told."""
 
     def join(self, sort_key: SortKey) -> None:
-        """A pod begins to wait."""
+        """A pod begins waiting."""
         insort(self.sort_keys, sort_key)
         if self._told_up_to is None or sort_key < self._told_up_to:
             self._newcomers[sort_key[-1]] = None
 
     def leave(self, sort_key: SortKey) -> None:
-        """A pod waits no longer."""
+        """A pod no longer waits."""
         del self.sort_keys[bisect_left(self.sort_keys, sort_key)]
         self._newcomers.pop(sort_key[-1], None)
 
     @property
     def reason(self) -> Reason | None:
-        """What its pods are told."""
+        """The reason that its pods are told."""
         return self._told
 
     @property
     def untold(self) -> bool:
-        """Whether a pod has not heard the reason yet (section 9)."""
+        """Whether a pod has not been told the reason yet (section 9)."""
         reached = self._told_up_to
         if self._newcomers:
             return True
         return reached is not None and bool(self.sort_keys) and reached < self.sort_keys[-1]
 
     def to_hear(self, reason: Reason) -> None:
-        """Its pods wait for this reason; all are untold if it is not the one they know."""
+        """Set why its pods wait. If the reason is new, all of them are untold."""
         if reason is not self._told:
             self._told, self._told_up_to, self._newcomers = reason, (), {}
 
     def take_untold(self, most: int) -> list[str]:
-        """Uids of pods that have not heard the reason; they count as told from now on.
+        """Uids of at most `most` pods that are untold. They count as told from now on.
 
-        Newcomers first, then in the order of release. Costs in proportion to those taken.
+        Newcomers first, then in the order of release. Costs in proportion to the pods taken.
         """
         uids = list(islice(self._newcomers, most))
         for uid in uids:
@@ -102,17 +102,17 @@ class Candidate:
         self.whole = whole
         """The gang that starts with these classes; None: the first pod goes alone."""
         self.inadmissible: InadmissibleClass | None = None
-        """The class in which it waits for room; None: it is to be tried, or waits for something
+        """The class in which it waits for room. None: it is to be tried, or waits for something
         else."""
         self.indexed_key: SortKey = classes[0].sort_keys[0]
-        """Its sort key when it was put in order; it stays while it stands there."""
+        """Its sort key when it was put in order. Unchanged while it stands there."""
         for pod_class in classes:
             pod_class.candidate = self
 
     @property
     def sort_key(self) -> SortKey:
-        """That of its first pod. A gang that did not use its reservation in time comes after all
-        others of its priority (E8).
+        """The sort key of its first pod. A gang that did not use its reservation in time comes
+        after all others of its priority (E8).
         """
         first = min(pod_class.sort_keys[0] for pod_class in self.classes)
         if self.whole is not None and self.whole.lost_place:
@@ -128,14 +128,14 @@ class InadmissibleClass:
     def __init__(self, signature: Hashable, cards: frozenset[str]) -> None:
         self.signature = signature
         self.cards = cards
-        """Which they ask for, one or the other."""
+        """The cards they ask for: one of these."""
         self.needs: Needs = {}
         self.reason: Reason | None = None
-        """What all of them have been told."""
+        """The reason that all of them have been told."""
         self.holds_up = True
-        """In a fifo queue: whether those behind it have to wait."""
+        """In a fifo queue: whether the classes behind it have to wait."""
         self.aside = False
-        """Whether it holds up nobody and has room, but has to wait for somebody before it."""
+        """Whether it has room and holds up no other class, but has to wait for one before it."""
         self._candidates: list[tuple[SortKey, Candidate]] = []
 
     def __bool__(self) -> bool:
@@ -153,20 +153,20 @@ class InadmissibleClass:
 
     @property
     def sort_key(self) -> SortKey:
-        """Of the first."""
+        """The sort key of the first."""
         return self._candidates[0][0]
 
     def put(self, candidate: Candidate) -> None:
-        """A candidate begins to wait here, at the place that its sort key has now."""
+        """A candidate begins waiting here, at the place of its present sort key."""
         candidate.inadmissible, candidate.indexed_key = self, candidate.sort_key
         insort(self._candidates, (candidate.indexed_key, candidate))
 
     def take(self, candidate: Candidate) -> None:
         """The inverse of `put`."""
         candidate.inadmissible = None
-        # A tuple that ends earlier sorts first: this is the place of the only one with that key.
+        # A shorter tuple sorts first: this is the place of the only entry with that key.
         del self._candidates[bisect_left(self._candidates, (candidate.indexed_key,))]
 
     def may_fit(self, free: Callable[[str], int]) -> bool:
-        """Whether there is room enough in one dimension for its first to be tried."""
+        """Whether one dimension has enough room to try the first."""
         return not self.needs or any(free(d) >= need for d, need in self.needs.items())

@@ -1,7 +1,7 @@
 """The inadmissible classes that wait for one dimension, and how much of it each needs.
 
-There may be thousands, each with another need. They are kept in the order of release, in blocks
-that know the least that one of theirs needs: a block for which there is no room is skipped whole.
+There may be thousands with different needs. They are kept in the order of release, in blocks that
+know their smallest need: a block without enough room is skipped whole.
 """
 
 from bisect import bisect_left, bisect_right
@@ -10,27 +10,27 @@ from typing import Final
 from .candidate import InadmissibleClass, SortKey
 
 _MOST: Final = 512
-"""Entries of a block; where there are more it is cut in two."""
+"""Entries of a block. A larger block is cut in two."""
 
 
 class Demand:
     """Inadmissible classes with their needs.
 
-    To put, take or find one costs by the entries of a block, and by the number of blocks: one, or a
-    hundredth of the entries. How different the needs are does not matter.
+    Adding, removing or finding one costs by the entries of a block, and by the number of blocks:
+    one, or a hundredth of the entries. How much the needs differ does not matter.
     """
 
     __slots__ = ("_blocks",)
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
-        """In the order of sort keys; none is empty, and no two neighbours are small."""
+        """In the order of sort keys. None is empty, and no two neighbours are small."""
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
     def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
-        """One more, with a sort key that no other has."""
+        """Add a class. No other has its sort key."""
         blocks = self._blocks
         if not blocks:
             blocks.append(_Block([sort_key], [need], [inadmissible]))
@@ -56,7 +56,7 @@ class Demand:
                 return
 
     def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        """The first after a sort key that needs no more than this."""
+        """The first class after a sort key that needs no more than `room`."""
         blocks = self._blocks
         begin = bisect_right(blocks, after, key=_last) if after else 0
         for index in range(begin, len(blocks)):
@@ -68,7 +68,7 @@ class Demand:
 
 
 class _Block:
-    """Entries that follow each other."""
+    """Consecutive entries."""
 
     __slots__ = ("entries", "least", "needs", "sort_keys")
 
@@ -110,7 +110,7 @@ class _Block:
         ]
 
     def joined(self, other: "_Block") -> "_Block":
-        """With the next one."""
+        """A block of the entries of both."""
         return _Block(
             self.sort_keys + other.sort_keys, self.needs + other.needs, self.entries + other.entries
         )

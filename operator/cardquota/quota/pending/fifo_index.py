@@ -1,8 +1,8 @@
 """The inadmissible classes of a fifo queue, by the set of cards that they ask for.
 
-A pass looks at the first class of every card set that nobody before it blocks. There may be very
-many card sets. So those that are blocked are listed by their blocker, a card that somebody before
-them waits for: as long as that is so, a pass skips the whole list.
+A pass looks at the first class of every card set that is not blocked. There may be very many card
+sets. So blocked sets are listed by their blocker: a card that a class before them waits for. As
+long as it blocks, a pass skips the whole list.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -14,13 +14,13 @@ Row = list[tuple[SortKey, InadmissibleClass]]
 """Sorted."""
 
 _NO_BLOCKER = ""
-"""Of card sets that were not blocked when they were looked at last."""
+"""For card sets that were not blocked when a pass last looked at them."""
 
 
 class FifoIndex:
     """Inadmissible classes by card set, and card sets by blocker, each list in order of release.
 
-    To add, to discard or to set a blocker costs by the logarithm of their number.
+    Adding, discarding or setting a blocker costs by the logarithm of their number.
     """
 
     __slots__ = ("_blocker_of", "_by_blocker", "_rows")
@@ -29,17 +29,17 @@ class FifoIndex:
         self._rows: dict[Cards, Row] = {}
         self._blocker_of: dict[Cards, str] = {}
         self._by_blocker: dict[str, list[tuple[SortKey, Cards]]] = {}
-        """A card set stands here with the sort key of its first class."""
+        """Card sets, each with the sort key of its first class."""
 
     def add(self, inadmissible: InadmissibleClass) -> None:
-        """A class begins to wait for its cards."""
+        """A class begins waiting for its cards."""
         row = self._rows.setdefault(inadmissible.cards, [])
         before = row[0][0] if row else None
         insort(row, (inadmissible.sort_key, inadmissible))
         self._first_changed(inadmissible.cards, before, row[0][0])
 
     def discard(self, inadmissible: InadmissibleClass) -> None:
-        """The inverse of `add`, called with the class as it was then."""
+        """The inverse of `add`. Call it with the class unchanged since then."""
         row = self._rows[inadmissible.cards]
         before = row[0][0]
         del row[bisect_left(row, (inadmissible.sort_key,))]
@@ -48,7 +48,7 @@ class FifoIndex:
             del self._rows[inadmissible.cards], self._blocker_of[inadmissible.cards]
 
     def first_of(self, cards: Cards, after: SortKey | None) -> InadmissibleClass | None:
-        """The first class after a sort key, of those that ask for just these cards."""
+        """The first class after a sort key that asks for exactly these cards."""
         row = self._rows.get(cards, [])
         place = bisect_right(row, after, key=_sort_key) if after else 0
         return row[place][1] if place < len(row) else None
@@ -60,22 +60,22 @@ class FifoIndex:
     def first_in(
         self, blocker: str, sort_key: SortKey, *, beyond: bool = False
     ) -> tuple[SortKey, Cards] | None:
-        """The first card set of a blocker that has this sort key or a later one; `beyond`: a later
-        one.
+        """The first card set of a blocker with this sort key or a later one. With `beyond`, only
+        with a later one.
         """
         listed = self._by_blocker.get(blocker, [])
         place = bisect_left(listed, (sort_key,)) + beyond
         return listed[place] if place < len(listed) else None
 
     def set_blocker(self, cards: Cards, blocker: str = _NO_BLOCKER) -> None:
-        """Somebody before the first of these waits for this card of theirs; or nobody does."""
+        """Set which of these cards a class before them waits for; by default, none."""
         first = self._rows[cards][0][0]
         self._first_changed(cards, first, None)
         self._blocker_of[cards] = blocker
         self._first_changed(cards, None, first)
 
     def _first_changed(self, cards: Cards, before: SortKey | None, now: SortKey | None) -> None:
-        """The first class of a card set has another sort key; None: there is none."""
+        """The first class of a card set has another sort key. None: there is no class."""
         if before == now:
             return
         blocker = self._blocker_of.setdefault(cards, _NO_BLOCKER)

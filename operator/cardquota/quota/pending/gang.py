@@ -1,4 +1,4 @@
-"""What a gang and the pending queues of its members need of each other."""
+"""The interface between a gang and the pending queues of its members."""
 
 from collections.abc import Hashable
 from typing import Protocol
@@ -18,16 +18,16 @@ class Gang(Protocol):
 
     key: str
     queues: dict[GangQueue, None]
-    """Where members of it wait."""
+    """The pending queues in which members of it wait."""
     lost_place: bool
-    """Whether those who fit go before it (E8)."""
+    """Whether candidates that fit go before it (E8)."""
 
     @property
     def started(self) -> bool:
-        """Whether its minimum is reserved or held: what comes now comes one by one."""
+        """Whether its minimum is reserved or held: further members are released one by one."""
 
     @property
     def one_by_one(self) -> Hashable:
-        """While this is the same, news of the gang changes nothing for a member that goes alone and
-        did not change itself. None: nothing can be said of that.
+        """While this is equal, changes of the gang do not matter for members that go alone and did
+        not change themselves. None: this is not known.
         """

@@ -1,7 +1,7 @@
-"""Who waits for room, by how much room: a decision looks only at those for whom there is enough.
+"""What waits for room, by how much room: a decision looks only at classes with enough room.
 
-Candidates that ask for the same form an inadmissible class. It notes, per dimension, how much must
-be free before its first could fit: that is necessary in one of them, though perhaps not sufficient.
+Candidates that ask for the same form an inadmissible class. It notes, by dimension, how much must
+be free before its first could fit. One of these must be met; that may still not suffice.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -15,7 +15,7 @@ from .fifo_index import Cards, FifoIndex
 class InadmissibleClasses:
     """All inadmissible classes of a queue, indexed by what they need.
 
-    To put or take a candidate costs by the dimensions that its class waits for.
+    Adding or removing a candidate costs by the dimensions that its class waits for.
     """
 
     __slots__ = ("_by_signature", "_holding_up", "_passed_over", "_without_cards", "fifo_index")
@@ -24,11 +24,11 @@ class InadmissibleClasses:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
         self._without_cards = _ByNeed()
         self._holding_up = _ByNeed()
-        """Those that ask for cards and, in a fifo queue, hold up those behind them."""
+        """Classes that ask for cards and, in a fifo queue, hold up the classes behind them."""
         self._passed_over = _ByNeed()
-        """Those that ask for cards and hold up nobody: looked at only if they have room."""
+        """Classes that ask for cards and hold up no other: tried only if they have room."""
         self.fifo_index = FifoIndex()
-        """Of all that ask for cards, but those that hold up nobody."""
+        """All classes that ask for cards, except those in `_passed_over`."""
 
     def __iter__(self) -> Iterator[InadmissibleClass]:
         return iter(list(self._by_signature.values()))
@@ -41,9 +41,9 @@ class InadmissibleClasses:
         reason: Reason | None,
         cards: Cards,
     ) -> None:
-        """A candidate was tried, is told why it waits, and waits for room.
+        """A candidate was tried and waits for room, for this reason.
 
-        `cards`: which it asks for; the same for all with this signature.
+        `cards`: those that it asks for; the same for all candidates with this signature.
         """
         inadmissible = self._by_signature.get(signature)
         if inadmissible is None:
@@ -54,7 +54,7 @@ class InadmissibleClasses:
         self._list(inadmissible)
 
     def take(self, candidate: Candidate) -> None:
-        """A candidate waits for room no longer; does nothing for one that does not."""
+        """A candidate no longer waits for room. Does nothing for one that did not."""
         inadmissible = candidate.inadmissible
         if inadmissible is not None:
             self._unlist(inadmissible)
@@ -65,7 +65,7 @@ class InadmissibleClasses:
                 del self._by_signature[inadmissible.signature]
 
     def set_needs(self, inadmissible: InadmissibleClass, needs: Needs) -> None:
-        """How much must be free before the first of a class is tried again."""
+        """Set how much must be free before the first of a class is tried again."""
         self._unlist(inadmissible)
         inadmissible.needs = needs
         self._list(inadmissible)
@@ -73,8 +73,8 @@ class InadmissibleClasses:
     def set_holds_up(
         self, inadmissible: InadmissibleClass, *, holds_up: bool, aside: bool = False
     ) -> None:
-        """Whether those behind a class have to wait in a fifo queue. `aside`: they have not, but
-        the class itself has to wait for somebody before it, so it stays in the fifo order.
+        """Set whether the classes behind this one have to wait in a fifo queue. `aside`: they need
+        not, but this class has to wait for one before it, so it stays in the fifo order.
         """
         if (inadmissible.holds_up, inadmissible.aside) != (holds_up, aside):
             self._unlist(inadmissible)
@@ -84,10 +84,10 @@ class InadmissibleClasses:
     def next_with_room(
         self, free: Callable[[str], int], after: SortKey | None, *, of_cards: bool = True
     ) -> InadmissibleClass | None:
-        """The first class after a sort key for which there is room enough in some dimension.
+        """The first class after a sort key with enough room in some dimension.
 
-        Without `of_cards` only among those that ask for no card, or hold up nobody. Costs by the
-        dimensions that somebody waits for, whatever amounts they need of each.
+        Without `of_cards`, only classes that ask for no card or hold up no other. Costs by the
+        number of dimensions that classes wait for, whatever amounts they need.
         """
         found: tuple[SortKey, InadmissibleClass] | None = None
         for some in (self._without_cards, self._passed_over, self._holding_up):
@@ -118,7 +118,7 @@ class InadmissibleClasses:
 
 
 class _ByNeed:
-    """Inadmissible classes by dimension and by how much of it must be free."""
+    """Inadmissible classes by dimension and by how much of it they need."""
 
     __slots__ = ("_demands",)
 
@@ -126,7 +126,7 @@ class _ByNeed:
         self._demands: dict[str, Demand] = {}
 
     def add(self, inadmissible: InadmissibleClass) -> None:
-        """A class waits for what it needs; for one without needs nothing is done."""
+        """A class waits for what it needs. Does nothing for a class without needs."""
         for dimension, need in inadmissible.needs.items():
             demand = self._demands.get(dimension)
             if demand is None:
@@ -134,7 +134,7 @@ class _ByNeed:
             demand.put(inadmissible.sort_key, need, inadmissible)
 
     def discard(self, inadmissible: InadmissibleClass) -> None:
-        """The inverse of `add`, called with the class as it was then."""
+        """The inverse of `add`. Call it with the class unchanged since then."""
         for dimension in inadmissible.needs:
             demand = self._demands[dimension]
             demand.take(inadmissible.sort_key)
@@ -144,7 +144,7 @@ class _ByNeed:
     def next(
         self, free: Callable[[str], int], after: SortKey | None
     ) -> tuple[SortKey, InadmissibleClass] | None:
-        """The first after a sort key for which there is room enough in some dimension."""
+        """The first class after a sort key with enough room in some dimension."""
         found: tuple[SortKey, InadmissibleClass] | None = None
         for dimension, demand in self._demands.items():
             other = demand.first(free(dimension), after)

@@ -1,9 +1,9 @@
-"""Who waits at a queue's gate, so that a decision costs by what can be released.
+"""The pods that wait at a queue's gate, so that a decision costs by what can be released.
 
-Pods that are alike form a class; a class, or the classes of a gang that starts whole, is a
-candidate. One that is *active* is to be tried: something about it changed. One that was tried and
-lacks room is *inadmissible* until there is as much as it needs. One that waits for anything else is
-*blocked* until that changes, which makes it active.
+Equal pods form a class. A class, or the classes of a gang that starts whole, is a candidate. An
+*active* candidate is to be tried: something about it changed. A candidate that was tried and lacks
+room is *inadmissible* until there is as much as it needs. A candidate that waits for anything else
+is *blocked* until that changes, which makes it active.
 """
 
 import heapq
@@ -22,26 +22,26 @@ from .untold import Untold
 
 _DENY: Final = ChargeState.GATED_DENY
 _ANYTHING: Final[Needs] = {"": -(2**62)}
-"""Room that there always is."""
+"""A need that is always met."""
 _SLACK: Final = 64
-"""Entries that may be out of date, beyond as many as there are good ones."""
+"""Outdated entries that are allowed beyond the number of valid ones."""
 _AT_A_TIME: Final = 64
-"""Candidates that are activated in one step."""
+"""Candidates that one step activates."""
 _REASONS_OF_CARDS: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
-"""Reasons that may be gone when another card is known."""
+"""Reasons that may end when another card becomes known."""
 
 
 class _Members:
-    """Those of one gang that wait in a queue."""
+    """The members of one gang that wait in a queue."""
 
     __slots__ = ("changed", "classes", "one_by_one")
 
     def __init__(self) -> None:
         self.classes: dict[Hashable, PodClass] = {}
         self.changed: dict[PodClass, None] = {}
-        """Classes that a pod joined or left since candidates were made of them."""
+        """Classes that a pod joined or left since their candidates were built."""
         self.one_by_one: Hashable = None
-        """What the gang said of itself then."""
+        """The gang's `one_by_one` at that time."""
 
 
 class PendingQueue:
@@ -73,53 +73,53 @@ class PendingQueue:
         self.queue = queue
         self.classes: dict[Hashable, PodClass] = {}
         self.deny_classes: dict[Hashable, int] = {}
-        """Keys of the classes in which pods with policy Deny wait, and how many do."""
+        """Keys of the classes with pods of policy Deny, and how many such pods each has."""
         self.inadmissible = InadmissibleClasses()
         self._count = 0
         self._active: dict[Candidate, int] = {}
-        """Whom to try whatever room there is, with the number of the entry in `_order`."""
+        """Candidates to try whatever room there is, with the number of their entry in `_order`."""
         self._unordered: dict[Candidate, None] = {}
-        """Those of them that have no entry yet: where nobody decides, nobody is put in order."""
+        """Active candidates without an entry yet: only a replica that decides orders them."""
         self._order: list[tuple[SortKey, int, Candidate]] = []
-        """A heap; entries of those that are not active any more, or again, are passed over."""
+        """A heap. Entries of candidates that are no longer active, or active anew, are skipped."""
         self._entries = 0
         self._blocked: dict[Candidate, None] = {}
         self._blocked_on_cards: dict[Candidate, None] = {}
-        """Those that are to be tried when another card is known."""
+        """Candidates to be tried when another card becomes known."""
         self._to_activate: dict[Candidate, None] = {}
-        """Those for whom that happened, and who are still to be activated."""
+        """Candidates for which that happened and that are still to be activated."""
         self._classes_to_activate: dict[InadmissibleClass, None] = {}
         """Inadmissible classes whose candidates are to be activated."""
         self._by_gang: dict[Gang, _Members] = {}
         self._changed_gangs: dict[Gang, None] = {}
-        """Gangs that changed: their members may go together now, or one by one."""
+        """Gangs that changed: their members may now go together, or one by one."""
         self._epoch = 0
         self._needs_outdated = False
         self._refreshing: Iterator[None] | None = None
         self.untold = Untold()
-        """Of those who are inadmissible, or blocked."""
+        """Classes that are inadmissible or blocked and have pods to be told."""
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def blocked(self) -> bool:
-        """Whether somebody waits for something else than room."""
+        """Whether a candidate waits for something other than room."""
         return bool(self._blocked) or self.blocked_on_cards
 
     @property
     def blocked_on_cards(self) -> bool:
-        """Whether somebody waits until another card is known."""
+        """Whether a candidate waits until another card becomes known."""
         return bool(self._blocked_on_cards or self._to_activate)
 
     def sort_keys_of(self, gang: Gang) -> Iterator[SortKey]:
-        """Of the members of a gang that wait here, in the order of release."""
+        """The sort keys of a gang's members that wait here, in the order of release."""
         members = self._by_gang.get(gang)
         classes = members.classes.values() if members else ()
         return heapq.merge(*(pod_class.sort_keys for pod_class in classes))
 
     def number_of(self, gang: Gang) -> int:
-        """How many members of a gang wait here. Costs a step for each kind of them."""
+        """How many members of a gang wait here. Costs a step for each class of them."""
         members = self._by_gang.get(gang)
         return (
             sum(len(pod_class.sort_keys) for pod_class in members.classes.values())
@@ -128,13 +128,13 @@ class PendingQueue:
         )
 
     def uids(self) -> Iterator[str]:
-        """All that wait."""
+        """The uids of all waiting pods."""
         return (
             sort_key[-1] for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
         )
 
     def join(self, record: PodRecord, key: Hashable, gang: Gang | None = None) -> None:
-        """A pod begins to wait in a class; the pods of a class have the same gang, or none."""
+        """A pod begins waiting in a class. The pods of a class have the same gang, or none."""
         pod_class = self.classes.get(key)
         if pod_class is None:
             pod_class = self.classes[key] = PodClass(gang, key)
@@ -155,7 +155,7 @@ class PendingQueue:
         self._changed_gangs[gang] = None
 
     def leave(self, record: PodRecord) -> None:
-        """A pod waits no longer; called with the facts it joined with."""
+        """A pod no longer waits. Call this with the facts that it joined with."""
         key, record.class_key = record.class_key, None
         if key is None:
             return
@@ -176,7 +176,7 @@ class PendingQueue:
             if pod_class.sort_keys:
                 self.activate(pod_class.candidate)
             else:
-                pod_class.candidate = None  # no circle is left for the collector to find
+                pod_class.candidate = None  # breaks the reference cycle
 
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
@@ -185,11 +185,11 @@ class PendingQueue:
     # --- who is to be tried -------------------------------------------------------------------
 
     def refresh(self, epoch: int) -> bool:
-        """Activate those whose answer may be another one now, and put in order whom to try; some in
-        each call.
+        """Activate candidates whose answer may have changed, and order those to try; some in each
+        call.
 
-        Whether there are more: then nobody is to be tried yet, for one of them may come before the
-        first who is active. `epoch` differs from the last one if what is known of cards changed.
+        Returns whether there are more. Then none may be tried yet: one of the rest may come before
+        the first active one. `epoch` differs from the last one if the known cards have changed.
         """
         if epoch != self._epoch:
             self._epoch = epoch
@@ -203,7 +203,7 @@ class PendingQueue:
         if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
             return True
         self._refreshing = None
-        # An event between two steps may have brought what a loop that was over would have taken.
+        # An event between two steps may have added work for a loop that had already ended.
         return bool(
             self._changed_gangs
             or self._needs_outdated
@@ -213,7 +213,7 @@ class PendingQueue:
         )
 
     def _refresh(self) -> Iterator[None]:
-        """One candidate after the other. Whatever happens between two steps may bring more."""
+        """One candidate after the other. Events between two steps may add more."""
         while self._changed_gangs:
             yield from self._rebuild_candidates(self._changed_gangs.popitem()[0])
         if self._needs_outdated:
@@ -236,10 +236,10 @@ class PendingQueue:
             yield
 
     def _rebuild_candidates(self, gang: Gang) -> Iterator[None]:
-        """Make candidates of a gang's classes anew: one of all of them together, or one of each.
+        """Build a gang's candidates again: one of all classes together, or one of each class.
 
-        Where members go one by one, and nothing that concerns all of them changed, only of those
-        classes that did: else every one that goes would have all others tried again.
+        If members go one by one and nothing that concerns all of them changed, only the changed
+        classes are built again. Else every member that goes would have all others tried again.
         """
         members, started = self._by_gang[gang], gang.started
         before, members.one_by_one = members.one_by_one, gang.one_by_one
@@ -257,7 +257,7 @@ class PendingQueue:
             self.activate(Candidate(left, gang))
 
     def next_active(self) -> Candidate | None:
-        """The first of those to be tried whatever room there is."""
+        """The first of the candidates to be tried whatever room there is."""
         while self._order:
             _, number, candidate = self._order[0]
             if self._active.get(candidate) == number:
@@ -273,31 +273,31 @@ class PendingQueue:
         reason: Reason | None,
         cards: Cards,
     ) -> None:
-        """It was tried, and lacks room."""
+        """The candidate was tried and lacks room."""
         self._drop(candidate)
         self.inadmissible.put(candidate, signature, needs, reason, cards)
         if reason in _REASONS_OF_CARDS:
             self._blocked_on_cards[candidate] = (
-                None  # another card that is known may be room as well
+                None  # another known card may also mean there is room
             )
 
     def block(self, candidate: Candidate, reason: Reason | None) -> None:
-        """It was tried, and waits for something else than room."""
+        """The candidate was tried and waits for something other than room."""
         self._drop(candidate)
         (self._blocked_on_cards if reason in _REASONS_OF_CARDS else self._blocked)[candidate] = None
 
     def activate_class(self, inadmissible: InadmissibleClass) -> None:
-        """Have all of a class tried: they wait for another reason now."""
+        """Have all candidates of a class tried: their reason to wait has changed."""
         self._classes_to_activate[inadmissible] = None
 
     def invalidate_needs(self) -> None:
-        """Have the first of every inadmissible class tried whatever room there is: what was noted
-        of the room that each needs does not hold any more.
+        """Have the first of every inadmissible class tried whatever room there is: the noted needs
+        no longer hold.
         """
         self._needs_outdated = True
 
     def activate_blocked(self) -> None:
-        """Have those tried that wait for something else than room, or may do so."""
+        """Have those candidates tried that wait, or may wait, for something other than room."""
         for some in (self._blocked, self._blocked_on_cards):
             self._to_activate.update(some)
             some.clear()
@@ -311,7 +311,7 @@ class PendingQueue:
             members.changed[pod_class] = None
             return
         if pod_class.candidate is not None:
-            # A candidate of several classes cannot be judged once one of them is empty.
+            # A candidate with an empty class cannot be judged.
             self._dissolve(pod_class.candidate)
         del members.classes[key]
         members.changed.pop(pod_class, None)
@@ -321,14 +321,14 @@ class PendingQueue:
             del gang.queues[self]
 
     def _dissolve(self, candidate: Candidate) -> None:
-        """Its classes will be in other candidates; until that is known they are told nothing."""
+        """Its classes will join other candidates. Until then their pods are told nothing."""
         self._drop(candidate)
         for pod_class in candidate.classes:
             self.untold.discard(pod_class)
             pod_class.candidate = None
 
     def activate(self, candidate: Candidate) -> None:
-        """Have it tried: it may not have to wait any more, or for another reason."""
+        """Have a candidate tried: it may fit now, or have to wait for another reason."""
         self._drop(candidate)
         for pod_class in candidate.classes:
             self.untold.discard(pod_class)
@@ -341,7 +341,7 @@ class PendingQueue:
         self._active[candidate] = self._entries
         heapq.heappush(self._order, (candidate.indexed_key, self._entries, candidate))
         if len(self._order) > 2 * len(self._active) + _SLACK:
-            # Too few passes come to their end, so too few of the old entries are taken away.
+            # Too few passes run to their end, so outdated entries have piled up.
             self._order, self._unordered = [], dict.fromkeys(self._active)
 
     def _drop(self, candidate: Candidate) -> None:

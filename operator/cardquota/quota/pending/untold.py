@@ -1,4 +1,4 @@
-"""Who has yet to be told why he waits: told bit by bit, for thousands may wait for one reason."""
+"""Waiting pods that are still to be told why: in portions, as thousands may have one reason."""
 
 from typing import Final, NamedTuple
 
@@ -8,30 +8,30 @@ from .candidate import Candidate, PodClass
 from .gang import Gang
 
 _MOST_KEPT: Final = 32
-"""Classes of which it is kept what their pods are to be told; others are judged once more."""
+"""Classes whose verdict is kept for their pods. The other classes are judged once more."""
 
 
 class Words(NamedTuple):
-    """What pods that wait are to be told."""
+    """What waiting pods are to be told."""
 
     verdict: Verdict
     gang: Gang | None
 
 
 class Behind(NamedTuple):
-    """What those are to be told who are behind somebody in a fifo queue: to each in words of its
-    own, for not everybody may know who that is.
+    """What pods behind a pod in a fifo queue are to be told. Each gets its own text, since not
+    every pod's user may know that first pod.
     """
 
     card: str
-    """For which both wait."""
+    """The card that both wait for."""
     first: PodFacts
 
 
 class Untold:
-    """Classes of one queue of which some pod has not been told why it waits; the first is next.
+    """Classes of one queue with pods that have not been told why they wait. The first is next.
 
-    Whoever is about to be tried is to be discarded: it may not have to wait any more.
+    Discard a class before it is tried: it may not have to wait any more.
     """
 
     __slots__ = ("_classes",)
@@ -43,7 +43,7 @@ class Untold:
         return len(self._classes)
 
     def add(self, candidate: Candidate, words: Words) -> None:
-        """Those of a candidate wait for this reason; who has not heard it has to be told."""
+        """The pods of a candidate wait for this reason. Those that were not told are to be."""
         if words.verdict.reason is None:
             return
         for pod_class in candidate.classes:
@@ -52,31 +52,31 @@ class Untold:
                 self._classes[pod_class] = words if len(self._classes) < _MOST_KEPT else None
 
     def add_newcomers(self, candidate: Candidate, words: Behind) -> None:
-        """The same for those alone who have not heard anything yet. These words are kept."""
+        """The same, only for pods that have not been told anything yet. These words are kept."""
         for pod_class in candidate.classes:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
     def discard(self, pod_class: PodClass) -> None:
-        """No pod of a class is to be told anything now; may repeat."""
+        """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
     def next(self) -> Words | Behind | Candidate | None:
-        """What the next are to be told, or who has to be asked for it again; None: all know."""
+        """What is to be told next, or the candidate to judge again for it. None: all are told."""
         for pod_class, words in self._classes.items():
             return words or pod_class.candidate
         return None
 
     def keep(self, candidate: Candidate, words: Words) -> None:
-        """What a candidate said that had to be asked again."""
+        """Store the words for a candidate that was judged again."""
         for pod_class in candidate.classes:
             if pod_class in self._classes:
                 self._classes[pod_class] = words
 
     def take(self, words: Words | Behind, most: int) -> list[str]:
-        """Uids of some who are to be told these words; they count as told from now on.
+        """Uids of some pods to be told these words. They count as told from now on.
 
-        Classes take turns; those that are told the same go together.
+        Classes take turns; classes with the same words go together.
         """
         uids = list[str]()
         while self._classes and len(uids) < most:
