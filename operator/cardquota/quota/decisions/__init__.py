@@ -1,5 +1,5 @@
-"""Questions to the ledger: may this pod, this gang, this change be let by? (section 7)
+"""Questions to the ledger: may this pod, gang or change be let through? (section 7)
 
-In: the ledger and what is asked about. Out: a `Verdict` with its numbers, or how many would fit.
-Charges nothing and changes nothing: the same question has the same answer.
+In: the ledger and the subject. Out: a `Verdict` with its numbers, or how many would fit. Charges
+and changes nothing: the same question has the same answer.
 """

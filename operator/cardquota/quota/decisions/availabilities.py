@@ -1,6 +1,6 @@
-"""Which of its cards a pod could have at once, or later, while others are let through (E7).
+"""Which of its cards a pod could have at once, or later, besides other pods that go with it (E7).
 
-A choice between cards with quota, never a limit.
+This serves a choice between cards with quota and is never a limit.
 """
 
 from collections import Counter
@@ -16,26 +16,26 @@ from ..selectors.taints import Tolerance, Tolerations
 from .quota_check import Availability, Preference
 
 MOST_SELECTORS: Final = 2
-"""Different ones by which pods that are let through together pick their nodes: each costs a walk
-over those. Who picks by another one gets the first of its cards with quota."""
+"""Different node selectors of pods that are let through together. Each costs a walk over the nodes
+that it picks. A pod with a further selector gets the first of its cards with quota."""
 
 MOST_STEPS: Final = 20_000
-"""For pods that are let through together: comparisons of their tolerations with the different
-taints of the nodes with cards, and looks at what those have free of a card. Some milliseconds.
-Beyond them a pod gets the first of its cards with quota that is not known to be taken.
+"""For pods that are let through together: steps of comparing their tolerations with the different
+taints of the nodes with cards, and of reading what those nodes have free. Some milliseconds. Beyond
+them a pod gets the first of its cards with quota that is not known to be taken.
 
 Enough for a pod that tolerates one of 5,000 nodes' taints that are all different, and for a gang of
 64 kinds with 256 tolerations each where nodes have one taint or none."""
 
 _A_LOOK: Final = 16
-"""Steps that it takes to look at a card for the first time, and one for each different taints of
-its nodes."""
+"""Steps of looking at a card for the first time; one more for each different set of taints of its
+nodes."""
 
 _NOBODY: Final[Rows] = Counter()
 
 
 class _Reach:
-    """The nodes that some pods may use, for all that pick the same and tolerate the same there."""
+    """The nodes that pods may use, shared by all pods with the same choice and tolerated taints."""
 
     __slots__ = ("choice", "free", "largest", "selector", "tolerated")
 
@@ -43,46 +43,46 @@ class _Reach:
         self, selector: bytes, choice: Choice | None, tolerated: frozenset[TaintGroup]
     ) -> None:
         self.selector = selector
-        """Empty if they pick all."""
+        """Empty if they pick all nodes."""
         self.choice = choice
         self.tolerated = tolerated
         self.free: dict[str, FreeOn | None] = {}
-        """By card; None: not looked at."""
+        """By card. None: not looked at."""
         self.largest: dict[str, int] = {}
-        """By card: the most that a node has free beside those who go, if nobody has gone since."""
+        """By card: the most that a node has free beside the pods that go; dropped when more go."""
 
 
 class Availabilities:
-    """Of pods that are let through one after the other, in one go.
+    """For pods that are let through one after the other, in one go.
 
-    The nodes of a card are looked at once for all that may use the same: nothing changes there
-    meanwhile but by those who go. Costs: see `MOST_SELECTORS` and `MOST_STEPS`, however many nodes,
-    taints and tolerations there are.
+    The nodes of a card are looked at once for all pods that may use the same: meanwhile only the
+    pods that go change anything there. Costs: see `MOST_SELECTORS` and `MOST_STEPS`, whatever the
+    number of nodes, taints and tolerations.
     """
 
     def __init__(self, ledger: LedgerReader) -> None:
         self._nodes = ledger.nodes
         self._going: dict[str, Rows] = {}
-        """By card, of those who were let through: how many ask for which amount."""
+        """By card, for the pods that go: how many ask for which amount."""
         self._choices: dict[bytes, Choice | None] = {}
         self._walks = 0
         self._steps = MOST_STEPS
-        """That are left."""
+        """Steps that are left."""
         self._tolerated: dict[Tolerations, frozenset[TaintGroup] | None] = {}
         self._chosen: dict[tuple[bytes, str], ByTaints] = {}
-        """By selector and card: the nodes that are picked."""
+        """By selector and card: the picked nodes."""
         self._reaches: dict[tuple[bytes, frozenset[TaintGroup]], _Reach] = {}
         self._last: tuple[PodFacts, _Reach | None] | None = None
-        """Who was asked for last: tolerations are not compared once more for each of its cards."""
+        """The pod of the last question: its tolerations are compared once for all of its cards."""
         self._asked: dict[str, list[_Reach]] = {}
-        """By card: those with a number in `largest`."""
+        """By card: the entries that have it in `largest`."""
 
     def of(self, record: PodRecord) -> Preference | None:
-        """When a node can give a pod with a choice this or that card; None: it has no choice.
+        """A function that says when a node can give the pod a card. None: it has no choice.
 
-        A pod that picks its nodes gets, where none of them has a card free, one that they have: of
-        the others it could only hold quota. Where none of them has any, an autoscaler may bring
-        one.
+        If a pod picks its nodes and none of them has a card free, it gets a card that they have: of
+        any other card it could only hold quota. If they have none of its cards, an autoscaler may
+        bring a node.
         """
         request = record.request
         if request is None or len(request.cards) < 2:
@@ -101,16 +101,16 @@ class Availabilities:
         return availability_of
 
     def go(self, card: str, amount: int, number: int) -> None:
-        """So many are let through for so much of a card each."""
+        """`number` pods are let through, each for `amount` of a card."""
         self._going.setdefault(card, Counter())[amount] += number
         for reach in self._asked.pop(card, ()):
             del reach.largest[card]
 
     def as_many(self, record: PodRecord, card: str, amount: int, most: int) -> int:
-        """To how many alike, at most so many, a card is as available as to the first, one after the
-        other.
+        """How many equal pods, at most `most`, find a card as available as the first one does, if
+        they go one after the other.
 
-        Who goes takes nodes, and never gives one back.
+        Pods that go only take room on nodes; they never free any.
         """
         reach = self._reach(record.facts)
         free = None if reach is None else self._free(reach, card)
@@ -126,7 +126,7 @@ class Availabilities:
         return enough
 
     def _most_free(self, reach: _Reach, card: str) -> int | None:
-        """The most that a node has free beside those who go; None: not looked at."""
+        """The most that a node has free beside the pods that go. None: not looked at."""
         found = reach.largest.get(card)
         if found is None:
             free = self._free(reach, card)
@@ -161,7 +161,7 @@ class Availabilities:
         return found
 
     def _reach(self, facts: PodFacts) -> _Reach | None:
-        """The nodes that a pod may use; None: not looked at."""
+        """The nodes that a pod may use. None: not looked at."""
         if self._last is None or self._last[0] is not facts:
             self._last = facts, self._find_reach(facts)
         return self._last[1]
@@ -193,7 +193,7 @@ class Availabilities:
         return self._choices[selector]
 
     def _afford(self, steps: int) -> bool:
-        """Whether so many steps are left; then they are taken."""
+        """Take so many steps if they are left. Returns whether they were."""
         if steps > self._steps:
             return False
         self._steps -= steps

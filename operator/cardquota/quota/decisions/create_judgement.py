@@ -1,9 +1,9 @@
-"""May this pod be created? The question of release, asked earlier: who is on the way through the
-gate under policy Deny counts as let through (E2).
+"""May this pod be created? The question of release, asked earlier (E2).
 
-On the way is who could go now: whose gate the leader would open, were it to look. Who waits for
-anything else than quota (its group, its node, an open queue, or in a fifo queue somebody before
-it), or for more of it than there is, is in nobody's way. So is who is beyond the bounds below.
+Pods on their way through the gate under policy Deny count as let through. A pod is on its way if it
+could go now: the leader would open its gate. A pod that waits for anything but quota (its group,
+its node, an open queue, or a pod before it in a fifo queue), or for more quota than there is,
+counts against no other pod. Nor does a pod beyond the bounds below.
 Pure questions to the ledger: nothing is charged here.
 """
 
@@ -28,12 +28,12 @@ from .judgement import judge, judge_new, judge_presence
 from .room_together import room_together
 
 MOST_CLASSES: Final = 32
-"""Kinds of waiting pods that are looked at when one more is created. Beyond that a pod is let by
-that might have been refused: it is gated."""
+"""Classes of waiting pods that one question looks at. Beyond that a pod may be let by that should
+have been refused: it is gated."""
 MOST_KINDS: Final = 32
-"""The same, of the kinds of members of all gangs that start whole among them."""
+"""The same bound for kinds of members, of all gangs among them that start whole."""
 MOST_MEMBERS: Final = 2_048
-"""The same, of their members."""
+"""The same bound for the members of these gangs."""
 _NOTHING: Final[Mapping[str, int]] = {}
 _NOBODY: Final[Mapping[Hashable, int]] = {}
 
@@ -47,7 +47,7 @@ def judge_create(
 ) -> Verdict:
     """The verdict on a pod that is being created.
 
-    `beside` is what else the caller wants counted, by dimension.
+    `beside`: what else is to be counted, by dimension.
     """
     way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
     return judge_new(ledger, facts, require_queue=require_queue, beside=beside, on_the_way=way)
@@ -56,10 +56,10 @@ def judge_create(
 def on_the_way(
     ledger: LedgerReader, account: AccountReader | None, *, but: Mapping[Hashable, int] = _NOBODY
 ) -> OnTheWay:
-    """What the gated Deny pods of a queue will hold that could go now, `but` so many of a class.
+    """What the gated Deny pods of a queue that could go now will hold, `but` so many of a class.
 
-    What is reserved for their groups is charged already: they hold only what they ask for beyond
-    that (E2). Costs a judgement for each kind of them, with bounds; nothing where there are none.
+    Reservations of their groups are already charged: such pods hold only what they ask for beyond
+    these (E2). Costs a judgement for each kind of pod, with bounds; nothing if there are none.
     """
     if account is None or not account.pending.deny_classes:
         return NOBODY
@@ -81,14 +81,14 @@ def on_the_way(
 
 
 class _Asked:
-    """What some ask for together."""
+    """What several pods ask for together."""
 
     def __init__(self) -> None:
         self.amounts = Counter[str]()
         self.claims = Counter[Claim]()
 
     def add(self, request: PodRequest, number: int) -> None:
-        """So many more that ask for the same."""
+        """Add `number` pods with this request."""
         for dimension, amount in request.cpu_memory:
             self.amounts[dimension] += amount * number
         if len(request.cards) > 1 and request.amount:
@@ -97,11 +97,11 @@ class _Asked:
             self.amounts[request.cards[0]] += request.amount * number
 
     def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
-        """What members of a group ask for beyond its reservation.
+        """Add what members of a group ask for beyond its reservation.
 
-        Those with a choice of cards may use what the others leave of that as if it were another
-        card: returned is how much of it there is. If their amounts do not divide it, it is taken
-        for a little more.
+        Members with a choice of cards may use what the other members leave of the reservation as if
+        it were another card. Returns how much of it there is; rounded up if their amounts do not
+        divide it.
         """
         for dimension, amount in asked.amounts.items():
             self.amounts[dimension] += amount - group.covers(queue, dimension, amount)
@@ -120,7 +120,7 @@ class _Asked:
 
 
 def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str:
-    """The key of a pod's group if that has a reservation in the pod's queue, else empty."""
+    """The key of a pod's group if it has a reservation in the pod's queue, else empty."""
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
     reservation = group.reservation if group is not None else None
     return group.key if group and reservation and reservation.queue == record.queue else ""
@@ -129,7 +129,7 @@ def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str:
 def _that_could_go(
     ledger: LedgerReader, account: AccountReader, left_out: Mapping[Hashable, int]
 ) -> Iterator[tuple[PodRecord, int]]:
-    """One pod of each kind that could go now, and how many are alike."""
+    """One pod of each kind that could go now, and how many equal pods go."""
     gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
     held_up = held_up_in(ledger, account)
     for key, number in islice(account.pending.deny_classes.items(), MOST_CLASSES):
@@ -165,7 +165,7 @@ def _could_go(ledger: LedgerReader, record: PodRecord) -> bool:
 def _members(
     ledger: LedgerReader, account: AccountReader, gang: Gang, missing: int
 ) -> list[tuple[PodRecord, int]]:
-    """One of each kind of members that a gang would start with now, and how many are alike; none
+    """One of each kind of members that a gang would start with now, and the number of each; empty
     if they are too few.
     """
     sort_keys = islice(account.pending.sort_keys_of(gang), missing)

@@ -1,4 +1,4 @@
-"""What a rolling update needs to begin where the quota is full (E2)."""
+"""What a rolling update needs to begin if the quota is full (E2)."""
 
 from bisect import bisect_left
 
@@ -16,11 +16,10 @@ def must_go_first(
     *,
     on_the_way: OnTheWay = NOBODY,
 ) -> int | None:
-    """How many of a workload's own pods must be gone before one of this request has room.
+    """How many of a workload's own pods must be gone before one pod of this request has room.
 
-    None: even without all of them there is none. Which of them go first is their controller's
-    choice: where they hold unequal amounts it is an estimate. `on_the_way`: others that count as
-    let through.
+    None: there is no room even without all of them. Their controller chooses which go first, so it
+    is an estimate if they hold unequal amounts. `on_the_way`: other pods that count as let through.
     """
 
     def has_room(gone: int) -> bool:
@@ -31,5 +30,5 @@ def must_go_first(
         return 0
     if not has_room(own.holding):
         return None
-    # Whoever goes, there is only more room: a few questions find the first that has enough.
+    # Each pod that goes only adds room, so a binary search finds the first number that suffices.
     return 1 + bisect_left(range(1, own.holding), True, key=has_room)

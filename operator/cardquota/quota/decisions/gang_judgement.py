@@ -28,46 +28,46 @@ from .judgement import judge
 from .over_quota import over_quota
 
 Served = list[tuple[Charge, int]]
-"""Cards, and how many pods get them, one after the other."""
+"""Cards, and how many pods in a row get them."""
 
 
 class Kind(NamedTuple):
-    """Pods that are alike in all that is judged."""
+    """Pods that are equal in all that is judged."""
 
     first: PodRecord
     places: list[int]
-    """Of each among all that are judged together, in order."""
+    """The place of each among all that are judged together, in order."""
 
     @property
     def number(self) -> int:
-        """How many they are."""
+        """How many pods there are."""
         return len(self.places)
 
     @property
     def cards(self) -> tuple[str, ...]:
-        """Those that each may use one of."""
+        """The cards of which each pod may use one."""
         request = self.first.request
         return request.cards if request is not None and request.amount else ()
 
     @property
     def amount(self) -> int:
-        """How many cards each asks for."""
+        """How many cards each pod asks for."""
         return self.first.request.amount if self.first.request else 0
 
     @property
     def claim(self) -> Claim:
-        """What each asks for; of one that asks for no card nothing is to be asked."""
+        """The claim of each pod. Not for pods that ask for no card."""
         return claim_of(self.cards, self.amount)
 
 
 def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
-    """Members by kind, in the order of the first of each; not all where there are more kinds.
+    """Members by kind, in the order of the first of each. Stops after `most` + 1 kinds.
 
-    Pods of one class are alike, but for the nodes that one with a choice of cards may use.
+    Pods of one class are equal, except for the nodes that pods with a choice of cards may use.
     """
     found: dict[tuple[object, bytes, int], Kind] = {}
     same: dict[Tolerations, int] = {}
-    """By tolerations, one object for all that are equal."""
+    """By tolerations: one number for all that are equal."""
     for place, record in enumerate(members):
         request, facts = record.request, record.facts
         pod_class = id(record if record.class_key is None else record.class_key)
@@ -85,19 +85,19 @@ def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
 
 
 class GangTrial:
-    """Pods that are let through together, so far: what they ask for, and which cards they get."""
+    """The pods that go together, so far: what they ask for, and which cards they get."""
 
     def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
         self.beside: dict[str, int] = {}
-        """What all of them ask for, by dimension."""
+        """What all of them ask for together, by dimension."""
         self.availabilities = Availabilities(ledger)
 
     def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
-        """The verdict on a kind with a choice of cards, beside these: of the first that does not
-        fit, or that all do; and their cards, as if they came one after the other.
+        """The verdict on a kind with a choice of cards, beside the pods so far, as if its pods came
+        one after the other: of the first that does not fit, else that all fit. Also their cards.
 
-        Costs by how often those who come later get another card than those before.
+        Costs by how often later pods get another card than the ones before.
         """
         served: Served = []
         record, left = kind.first, kind.number
@@ -120,8 +120,8 @@ class GangTrial:
                 return verdict, served
 
     def judge_alike(self, record: PodRecord, number: int, *, only: str = "") -> Verdict:
-        """The verdict on so many more of one kind, which have no choice of cards, or of which each
-        gets `only` this one.
+        """The verdict on `number` more pods of one kind. They have no choice of cards, or each gets
+        the card `only`.
         """
         beside, request = dict(self.beside), record.request
         if request is not None:
@@ -135,9 +135,9 @@ class GangTrial:
         return verdict
 
     def _as_many(self, record: PodRecord, cards: Charge, most: int) -> int:
-        """How many more alike get the same cards as the first, who fits, at most so many.
+        """How many equal pods, at most `most`, get the same cards as the first, which fits.
 
-        A card that is short stays so, and where a node has none free, none becomes free.
+        A card that is short stays short, and a node without a free card gets none.
         """
         account, request = self._ledger.account(record.queue), record.request
         if account is None or request is None or most == 1:
@@ -172,12 +172,12 @@ class GangTrial:
 def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
-    Beside it what each member would be charged in cards, in the same order; empty if they do not
-    all fit. Kind by kind, each gets the best of its cards that is left when all before it have
-    theirs, unless one that comes later needs that very card (T3).
+    Also the cards that each member would be charged, in the same order; empty if they do not all
+    fit. Kind by kind, each member gets the best of its cards that is left, unless a later member
+    needs that very card (T3).
 
-    Costs by how many kinds of members there are, and with a choice of cards by the nodes that they
-    pick; not by how many members. All searches together have one bound of steps.
+    Costs by the number of kinds of members, and with a choice of cards by the nodes that they pick,
+    not by the number of members. All searches together have one bound of steps.
     """
     kinds = kinds_of(members, GANG_KINDS.most)
     queue = members[0].queue
@@ -205,8 +205,8 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
 def _judge_kinds(
     ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
-    """The verdict on the first kind that does not fit beside those before it, or that all do, and
-    the cards of each.
+    """The verdict on the first kind that does not fit beside those before it, else that all fit,
+    and the cards of each kind.
     """
     trial, served = GangTrial(ledger), list[Served]()
     verdict = Verdict(Outcome.FITS)
@@ -227,9 +227,9 @@ def _judge_kinds(
 
 
 def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
-    """Why members cannot start together that ask for one card by two resource names (D7).
+    """Why members that ask for one card by two resource names cannot start together (D7).
 
-    Of a card that is known each has heard it by itself; of one that no node has shown the first
+    For a known card each member was judged by itself. For a card that no node has shown, the first
     member's resource name is the card's.
     """
     behind: dict[str, str] = {}
@@ -248,10 +248,10 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
 def _assigned(
     ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
 ) -> list[Served] | None:
-    """A card for each, found for all at once; None if no way was found to serve them all."""
+    """A card for each, found for all at once. None if no way was found to serve them all."""
     with flexible_claims.beside() as others:
         served = _cards_of(ledger, kinds, others.assignment)
-    # Whatever else is to be said of them is said with these very cards.
+    # All other checks are made with these very cards.
     trial = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
         for cards, number in found:
@@ -264,7 +264,7 @@ def _assigned(
 def _cards_of(
     ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment
 ) -> list[Served] | None:
-    """The cards of each kind; nothing stays assigned. None if there is no way to serve them all."""
+    """The cards of each kind. Nothing stays assigned. None if they cannot all be served."""
     placed, availabilities = Counter[Claim](), Availabilities(ledger)
     with_cards = [kind for kind in kinds if kind.amount]
     try:
@@ -287,7 +287,7 @@ def _cards_of(
 def _fix(
     kind: Kind, assignment: Assignment, availabilities: Availabilities, placed: Counter[Claim]
 ) -> Iterator[tuple[Charge, int]]:
-    """Give each of a kind that has a place the best of its cards that all others leave it (E7)."""
+    """Fix the best card for each placed pod of a kind that all other claims leave (E7)."""
     cards, amount, left = kind.cards, kind.amount, kind.number
     availability_of = availabilities.of(kind.first)
     while left:
@@ -333,7 +333,7 @@ def _of_gang(
 def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
     """Whether it is proven that their cards would not fit the empty queue either (E5).
 
-    By plain sums, or by a search that came to its end: what it left unlooked-at may fit.
+    By plain sums, or by a search that ran to its end: what a shorter search left out may fit.
     """
     with_cards = [kind for kind in kinds if kind.amount]
     if _asks_too_much(quota, with_cards):
@@ -345,8 +345,8 @@ def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
 
 
 def _asks_too_much(quota: Mapping[str, int], kinds: Sequence[Kind]) -> bool:
-    """Whether some of these ask for more than all cards that they may use have together, as far as
-    amounts like theirs can use them.
+    """Whether some of these ask for more than all their cards have together, as far as amounts like
+    theirs can use them.
     """
     by_cards: dict[frozenset[str], list[Kind]] = {}
     for kind in kinds:

@@ -1,6 +1,6 @@
-"""Who is behind a pod that has no room, in a queue where nobody passes (`dequeueStrategy: fifo`).
+"""Pods that wait behind a pod without room, where no pod passes (`dequeueStrategy: fifo`).
 
-Known from the ledger alone, on any replica: what the leader noted of those who wait is not needed.
+Known from the ledger alone, on any replica, without the leader's notes on waiting pods.
 """
 
 from bisect import bisect_left
@@ -16,33 +16,33 @@ from ..vocabulary import Mode
 from .judgement import judge, judge_presence
 
 MOST_CLASSES: Final = 32
-"""Kinds of waiting pods, from the first on, of which it is looked at whether they have room."""
+"""Classes of waiting pods, from the first on, that are judged."""
 _SORTED: Final = 1_000
-"""Kinds of waiting pods; where there are more, nobody is looked at."""
+"""Classes of waiting pods. If there are more, none is judged."""
 
 
 class HeldUp:
-    """By card, the sort key from which on nobody who asks for it goes."""
+    """By card: the sort key after which no pod that asks for it goes."""
 
     def __init__(self) -> None:
         self._since: dict[str, SortKey] = {}
 
     def block(self, record: PodRecord) -> None:
-        """Who comes after this one and asks for one of its cards waits."""
+        """Pods after this one that ask for one of its cards have to wait."""
         for card in record.request.cards if record.request else ():
             self._since.setdefault(card, record.sort_key)
 
     def going(self, record: PodRecord, pod_class: PodClass) -> int:
-        """How many of a class do not have to wait for somebody before them."""
+        """How many pods of a class do not have to wait for a pod before them."""
         cards = record.request.cards if record.request else ()
         since = [self._since[card] for card in cards if card in self._since]
         return bisect_left(pod_class.sort_keys, min(since)) if since else len(pod_class.sort_keys)
 
 
 def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
-    """Those who are held up for certain: behind a pod that has no room as things are.
+    """The pods that are certainly held up: they are behind a pod that has no room now.
 
-    Who is behind a gang is not known here.
+    Pods behind a gang are not known here.
     """
     found, classes = HeldUp(), account.pending.classes
     if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:

@@ -25,8 +25,8 @@ from .quota_check import Preference, QuotaCheck
 
 _NOTHING: Mapping[str, int] = {}
 _MOST_KINDS: Final = 64
-"""Of members that wait: how many different claims are looked at for those that go one by one."""
-# To ask an enum for a member by name is a call, and these are asked for with every review.
+"""Different claims of waiting members that are considered when a member goes by itself."""
+# Access to an enum's member is a call, and these are needed for every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
 _FITS: Final = Outcome.FITS
@@ -41,15 +41,15 @@ def judge_new(
     beside: Mapping[str, int] = _NOTHING,
     on_the_way: OnTheWay = NOBODY,
 ) -> Verdict:
-    """The verdict on a pod that is being created; `create_judgement` knows who is on the way.
+    """The verdict on a pod that is being created. `create_judgement` finds `on_the_way`.
 
-    `beside` is what else the caller wants counted, by dimension.
+    `beside`: what else is to be counted, by dimension.
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)
     if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
-    # A group that has not been seen may have another queue than the pod's namespace.
+    # An unseen group may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
@@ -65,22 +65,22 @@ def judge_new(
 
 
 def queue_on_its_way(queue: str) -> Verdict:
-    """The verdict on a pod whose queue exists and has not been seen: it waits at the gate."""
+    """The verdict on a pod whose queue exists but has not been seen: it waits at the gate."""
     text = messages.queue_not_seen(queue)
     return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
 
 
 def queue_not_named(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:
-    """The verdict on a pod that has a queue and can get no gate, until it names the queue itself.
+    """The verdict on a pod that has a queue but cannot get the gate until it names the queue.
 
-    For a card of no vendor row, where the API server sets the gate.
+    For a card of no vendor row, if the API server sets the gate.
     """
     text = messages.queue_not_named(queue, _asked(ledger, facts))
     return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
 
 
 def _queue_unknown(ledger: LedgerReader, facts: PodFacts) -> Verdict:
-    """A pod whose queue only its group can tell: refused for what is wrong in any queue."""
+    """A pod whose queue only its unseen group knows: refused for what is wrong in any queue."""
     wrong = ledger.reading_of(facts, None).invalid_request
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
         return _invalid(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
@@ -90,13 +90,13 @@ def _queue_unknown(ledger: LedgerReader, facts: PodFacts) -> Verdict:
 def _invalid(
     ledger: LedgerReader, facts: PodFacts, queue: str, reason: Reason, text: str
 ) -> Verdict:
-    """A refusal of an invalid request, naming what is known of it (I4)."""
+    """A refusal of an invalid request that names what is known of it (I4)."""
     text = messages.invalid_request(queue, _asked(ledger, facts), text)
     return Verdict(Outcome.NEVER, queue, reason, text)
 
 
 def _asked(ledger: LedgerReader, facts: PodFacts) -> list[tuple[str, int]]:
-    """What a pod asks for, as it calls it: the cards it names, or else the resource."""
+    """What a pod asks for, in its own terms: the cards it names, else the resources."""
     devices = card_devices(facts, ledger)
     if len(devices) == 1 and facts.card_text is not None:
         return [(facts.card_text, devices[0][1])]
@@ -123,12 +123,12 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
 
 
 def _reserved_for(ledger: LedgerReader, record: PodRecord) -> Iterator[str]:
-    """The cards that a member of a gang that has begun should try first, if it has a choice (T2).
+    """The cards that a member of a started gang should try first, if it has a choice (T2).
 
-    What is left of the reservation is for all that are still to go, so they are assigned together,
-    those with the least choice first: first the card that is left for this one; then those of which
-    nothing is reserved for others. Costs by the different things that they ask for; beyond some of
-    those nobody's card is kept.
+    The rest of the reservation is for all members that are still to go, so they are assigned
+    together, those with the least choice first. First comes a card that is left for this member,
+    then cards of which nothing is reserved for others. Costs by the number of different claims;
+    beyond a bound, no card is kept for a claim.
     """
     facts, request = record.facts, record.request
     group = ledger.groups.get(facts.group) if facts.group else None
@@ -156,7 +156,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     if group.facts is None:
         return _group_not_seen(facts, record.queue)
     if group.being_reserved:
-        # Those that start are let through once it is written; whoever else comes, after that.
+        # The members that start are let through once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
     if not group.gang or group.started or group.there >= group.minimum:
         return None
@@ -165,7 +165,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
 
 
 def _goes_with_others(ledger: LedgerReader, facts: PodFacts) -> bool:
-    """Whether a pod starts together with others or not at all (E2)."""
+    """Whether a pod starts only together with others (E2)."""
     group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
     return group is not None and not group.started
 
@@ -187,7 +187,7 @@ def _enforced(ledger: LedgerReader, namespace: str) -> bool:
 
 
 def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool) -> Verdict:
-    """A pod without a queue: refused where one is demanded, else let by (section 2)."""
+    """A pod without a queue: refused where a queue is required, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _invalid(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
@@ -214,9 +214,9 @@ def judge(
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
-    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as let
-    through. Of several alternatives it says the first that fits and of which a node has enough
-    free, or else has any (E7); `only` is the one asked about.
+    `beside`: what is asked for together with it, by dimension. `on_the_way`: other pods that count
+    as let through. Of several alternatives the verdict has the first that fits and of which a node
+    has enough free, or else has any (E7). `only`: judge this one alternative.
     """
     account = ledger.account(queue)
     kept_out = _barred(ledger, account, queue, facts)
@@ -247,9 +247,9 @@ def judge(
 def _barred(
     ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
 ) -> Verdict | None:
-    """What keeps a pod out of a queue whatever it asks for (E5, Q6)."""
+    """What keeps a pod out of a queue, whatever it asks for (E5, Q6)."""
     if facts.oversized:
-        # Said of it whatever queue it names: that name may be what is too long.
+        # Judged whatever queue it names: the oversized text may be that name.
         return _invalid(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
     exists = account is not None and account.facts is not None
     if exists and facts.own_queue and facts.own_queue != queue:
@@ -262,8 +262,8 @@ def _barred(
 def _shut_to(
     ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
 ) -> Verdict | None:
-    """Why a queue takes nothing more of a pod, if that is so: it is not there, or takes nothing
-    new, or not from its namespace (E5, Q6).
+    """Why a queue takes nothing more of a pod, or None: the queue is missing or not open, or does
+    not admit the pod's namespace (E5, Q6).
     """
     if account is None or account.facts is None:
         text = messages.queue_not_found(queue, _asked(ledger, facts))
@@ -278,7 +278,7 @@ def _shut_to(
 
 
 def _warnings(ledger: LedgerReader, request: PodRequest) -> tuple[str, ...]:
-    """A pool scaled to zero is worth a word (P4)."""
+    """A warning if no node has any of the cards, as of a pool scaled to zero (P4)."""
     for card in request.cards:
         if ledger.nodes.total(card):
             return ()

@@ -1,4 +1,4 @@
-"""The verdict on what does not fit: whether it ever could, why not now, and in which words."""
+"""The verdict on what does not fit: whether it ever could, and why not now, in words."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from ..vocabulary import CPU, MEMORY, Reason
 
 
 def reason_of(account: AccountReader, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
-    """Why a request does not fit: cards come first, then what could never fit."""
+    """Why a request does not fit: cards come first, then amounts that could never fit."""
     if cards:
         outside = all(short.dimension not in account.quota for short in cards)
         return Reason.CARD_NOT_IN_QUOTA if outside else Reason.INSUFFICIENT_CARD
@@ -29,8 +29,8 @@ def over_quota(
 ) -> Verdict:
     """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards.
 
-    `several`: of several pods with a choice of cards, which no single amount is the most of. The
-    same is said where each by itself would fit.
+    `several`: the verdict is on several pods with a choice of cards, so no single amount is the
+    most that fits. The text is the same if each pod alone would fit.
     """
     if reason is Reason.CARD_NOT_IN_QUOTA:
         advice = messages.advice_not_in_quota(rows)
@@ -50,7 +50,7 @@ def over_quota(
 
 
 def _hopeless(shorts: Sequence[Shortfall]) -> list[Shortfall]:
-    """What never fits. One alternative that does not is no trouble while another could."""
+    """The amounts that never fit. An alternative that never fits does not count if another may."""
     never = [short for short in shorts if short.never]
     others = [short for short in never if short.dimension in (CPU, MEMORY)]
     waits = any(not s.never for s in shorts if s.dimension not in (CPU, MEMORY))

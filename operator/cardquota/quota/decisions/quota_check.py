@@ -15,27 +15,27 @@ from ..verdict import Shortfall
 
 
 class Availability(IntEnum):
-    """When a pod could have a card, of those with quota (E7); more is better."""
+    """When a pod could have a card with quota (E7). More is better."""
 
     NONE = 0
-    """No node is known that could give it."""
+    """No known node could give it."""
     LATER = 1
-    """Nodes that the pod picks by other labels have it, and none has it free."""
+    """Nodes that the pod picks by other labels have it, but not free."""
     NOW = 2
     """A node has it free."""
 
 
 _NOTHING: Final[Mapping[str, int]] = {}
 Preference = Callable[[str], Availability]
-"""When a pod could have a card."""
+"""When a pod could have a card, by card."""
 
 
 class QuotaCheck:
-    """What of a request is short, and of which card there is enough.
+    """What a request is short of, and which card there is enough of.
 
-    Only what is asked for counts: of neither cards nor cpu and memory does a zero get here (E4).
-    `beside`: what is asked for together with it, by dimension. `on_the_way`: who else counts as
-    let through, at create. `group`: the pod's group, if it has one.
+    Only what is asked for counts: zero cards, cpu or memory are not checked (E4). `beside`: what is
+    asked for together with it, by dimension. `on_the_way`: at create, other pods that count as let
+    through. `group`: the pod's group, if any.
     """
 
     __slots__ = ("_account", "_asked_with", "_before", "_beside", "_group", "_way")
@@ -53,16 +53,16 @@ class QuotaCheck:
         self._group = group if reserved is not None and reserved.queue == account.name else None
         self._asked_with = beside
         self._beside = on_the_way.beside(beside)
-        """`beside`, and what they will hold."""
+        """`beside`, and what pods on their way will hold."""
         self._way = on_the_way
         self._before = on_the_way.covered.get(group.key, _NOTHING) if group else _NOTHING
-        """What others of its group ask for that are on the way."""
+        """What other pods of its group that are on their way ask for."""
 
     def cards(
         self, request: PodRequest, *, only: str = "", availability_of: Preference | None = None
     ) -> tuple[Charge, list[Shortfall]]:
-        """Of the alternatives that fit, the first with the best availability; or what is short of
-        each (E7). `only`: the one alternative that is asked about.
+        """Of the alternatives that fit, the first with the best availability; else what each of
+        them is short of (E7). `only`: judge this one alternative.
         """
         amount = request.amount
         if not amount:
@@ -83,7 +83,7 @@ class QuotaCheck:
         availability_of: Preference | None,
         others: Others | None,
     ) -> tuple[Charge, list[Shortfall]]:
-        # A pod that does not fit mostly fits none of its cards: one check instead of many.
+        # A pod that does not fit usually fits none of its cards: one check instead of many.
         hopeless = (
             others is not None
             and len(cards) > 1
@@ -104,11 +104,11 @@ class QuotaCheck:
         return (), [self._short_of(card, amount, others) for card in cards]
 
     def _fits(self, card: str, amount: int, others: Others | None) -> bool:
-        """Whether there is enough of a card. The limit is looked at in every case, also for what is
-        covered by a reservation: it may have been lowered since (Q7).
+        """Whether there is enough of a card. The limit is always checked, also for amounts that a
+        reservation covers: it may have been lowered since (Q7).
 
-        It fits if the limit holds with everybody who has a choice elsewhere (`others`), and if all
-        of those can indeed be assigned beside it.
+        It fits if the limit holds with all pods with a choice (`others`) elsewhere, and if all of
+        these can then be assigned beside it.
         """
         needed = amount if self._group is None else amount - self._covered(card, amount)
         if self._inflexible(card) + needed > self._account.quota.get(card, 0):
@@ -116,13 +116,13 @@ class QuotaCheck:
         return others is None or others.leave_room(card, needed)
 
     def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
-        """What is said of a card of which there is not enough."""
+        """The numbers of a card of which there is not enough."""
         held = self._inflexible(card) if others is None else others.held(card)
         would_be = held + amount - self._covered(card, amount)
         return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
-        """What is short of cpu and memory."""
+        """The shortfalls of cpu and memory."""
         facts = self._account.facts
         if facts is None or not facts.limits:
             return []
@@ -136,7 +136,7 @@ class QuotaCheck:
         return shorts
 
     def _inflexible(self, dimension: str) -> int:
-        """What is charged whatever others choose, and what is asked for beside it."""
+        """What is charged whatever pods with a choice get, and what is asked for beside it."""
         row, found = self._account.rows.get(dimension), self._beside.get(dimension, 0)
         if row is not None:
             found += row.charged
@@ -145,7 +145,7 @@ class QuotaCheck:
         return found
 
     def _covered(self, dimension: str, amount: int) -> int:
-        """What of it the pod's group has reserved: it takes the place of that (E2)."""
+        """The part of `amount` that the pod's group has reserved; the pod replaces it (E2)."""
         if self._group is None:
             return 0
         before, queue = self._before.get(dimension, 0), self._account.name

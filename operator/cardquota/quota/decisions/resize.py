@@ -1,11 +1,11 @@
-"""May this pod ask for more cpu and memory where it stands? (P6)
+"""May this pod ask for more cpu and memory where it runs? (P6)
 
-What is resized in place is held at once: no gate stands before it, so the answer is yes or no.
-Cards cannot be resized: the API server changes cpu and memory alone.
+A resize in place takes effect at once, without a gate, so the answer is yes or no. Cards cannot be
+resized: the API server changes only cpu and memory.
 
-A queue that takes nothing new takes no growth either (Q6): one that is closed, one that is not open
-to the namespace any more, and one that is gone, to whose name what runs stays charged. What shrinks
-is always let by.
+A queue that takes nothing new takes no growth either (Q6): a queue that is closed, that no longer
+admits the namespace, or that is gone (its pods stay charged to its name). A pod that shrinks is
+always let by.
 """
 
 from ..ledger.account import OUTSIDE
@@ -33,8 +33,8 @@ from .over_quota import reason_of
 def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Verdict:
     """The verdict on a pod that was `before` and would be `after`; only what grows is judged (E4).
 
-    A pod that waits at the gate holds nothing yet: it is refused what can never fit. Amounts that
-    cannot be counted are refused too (P4): nobody grants them, so what the pod holds would go on
+    A pod at the gate holds nothing yet: it is refused only what can never fit. Amounts that cannot
+    be counted are refused too (P4): no quota grants them, so what the pod holds would stay
     uncounted.
     """
     queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
@@ -79,7 +79,7 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
 def _shut_to(
     account: AccountReader | None, queue: str, namespace: str, grown: Grown
 ) -> Verdict | None:
-    """Why a queue takes no growth, if that is so: for what it takes nothing new (E5, Q6)."""
+    """Why a queue takes no growth, or None: the reasons for which it takes nothing new (E5, Q6)."""
     never = Outcome.NEVER
     if account is None or account.facts is None:
         return Verdict(never, queue, Reason.QUEUE_NOT_FOUND, gone_for_growth(queue, grown))
@@ -95,7 +95,7 @@ def _shut_to(
 def _beside(
     ledger: LedgerReader, account: AccountReader, facts: PodFacts, dimension: str, asked: int
 ) -> int:
-    """What the queue is charged beside this pod."""
+    """What the queue is charged besides this pod."""
     record = ledger.pods.get(facts.uid)
     own = _charged(record, account, dimension)
     group = ledger.groups.get(facts.group) if facts.group else None

@@ -1,4 +1,4 @@
-"""How many pods of one kind a queue has room for at once (E2, T3)."""
+"""How many pods of one kind a queue has room for now (E2, T3)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ..pods.pod_request import PodRequest
 from ..vocabulary import CPU, MEMORY
 
 UNLIMITED: Final = 2**62
-"""Pods: of nothing that is limited."""
+"""Number of pods if nothing limits them."""
 _NOTHING: Final[Mapping[str, int]] = {}
 
 
@@ -23,13 +23,13 @@ def room_for(
     *,
     on_the_way: OnTheWay = NOBODY,
 ) -> tuple[int, dict[str, int]]:
-    """How many of `asked` equal pods would be let by now, and what they add to what is charged.
+    """How many of `asked` equal pods would be let by now, and what they add to the charges.
 
-    As for pods that are created: who is `on_the_way` counts as let through. Of pods with a choice
-    as many fit as can be assigned together with all others (T3).
+    As for pods at create: pods `on_the_way` count as let through. Of pods with a choice, as many
+    fit as can be assigned together with all others (T3).
 
-    `freed`: what is given back before, by dimension. Then it is an estimate: others with a choice
-    of cards are taken to stay where the totals count them, or to go where they come first.
+    `freed`: what is given back first, by dimension. Then the result is an estimate: other pods with
+    a choice are assumed to stay where the totals count them, or to get their first card.
     """
     beside = on_the_way.at_first() if freed else Counter(on_the_way.amounts)
 
@@ -59,7 +59,7 @@ def room_for(
 def _assigned(
     account: AccountReader, request: PodRequest, most: int, on_the_way: OnTheWay
 ) -> dict[str, int]:
-    """As many as find a place when others move; by card, how much more is held then."""
+    """As many as find a place when others move. By card: how much more is then held."""
     flexible_claims = account.flexible_claims or account.no_flexible_claims()
     with flexible_claims.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:
         assignment = others.assignment

@@ -13,7 +13,7 @@ from .judgement import judge
 
 
 class RoomTogether:
-    """What is left of a queue beside those who were taken in. Made by `room_together`."""
+    """The room of a queue beside the pods that were taken in. Made by `room_together`."""
 
     def __init__(
         self, ledger: LedgerReader, account: AccountReader, assignment: Assignment
@@ -22,15 +22,15 @@ class RoomTogether:
         self._account = account
         self._assignment = assignment
         self._held = Counter[str]()
-        """Cpu and memory."""
+        """Cpu and memory of the pods that were taken in."""
         self._placed: list[tuple[Claim, int]] = []
         self.short: set[str] = set()
-        """Cpu and memory, if somebody did not fit for lack of it."""
+        """Cpu or memory that pods did not fit for."""
 
     def take(self, record: PodRecord, most: int) -> int:
-        """Take in as many alike as fit beside those before, at most `most`; how many.
+        """Take in as many equal pods as fit beside those before, at most `most`. Returns how many.
 
-        Costs one judgement. Of a group without a reservation in this queue.
+        Costs one judgement. Not for pods of a group with a reservation in this queue.
         """
         request = record.request
         if request is None or not most:
@@ -56,7 +56,7 @@ class RoomTogether:
         return number
 
     def give_back(self) -> None:
-        """All that were taken in."""
+        """Give back all pods that were taken in."""
         for claim, number in self._placed:
             self._assignment.give_back(claim, number)
         self._placed.clear()
@@ -64,7 +64,7 @@ class RoomTogether:
 
 @contextmanager
 def room_together(ledger: LedgerReader, account: AccountReader) -> Iterator[RoomTogether]:
-    """A queue as it is now. Nothing is charged, and nothing of it stays."""
+    """The room of a queue as it is now. Nothing is charged, and nothing stays assigned."""
     with (account.flexible_claims or account.no_flexible_claims()).beside() as others:
         room = RoomTogether(ledger, account, others.assignment)
         try:
