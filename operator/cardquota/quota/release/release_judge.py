@@ -1,4 +1,4 @@
-"""What can be said of one candidate now: it opens, or what it waits for (E2, T2)."""
+"""The judgement of one candidate now: it opens, or what it waits for (E2, T2)."""
 
 import heapq
 from collections import Counter
@@ -23,17 +23,17 @@ from ..verdict import Outcome, Verdict
 from ..vocabulary import CPU, MEMORY, Mode, Reason
 
 _MOST_ALTERNATIVES: Final = 4_000
-"""Cards that all kinds of members of a gang together may use one of, and are looked at again."""
+"""Alternatives of all kinds of members of a gang together, up to which they are tried again."""
 _ENDLESS: Final = 2**62
-"""Free of what is not limited."""
+"""The free amount of an unlimited dimension."""
 
 
 @dataclass(slots=True, frozen=True)
 class Opening:
     """Gates that open together, each with the cards its pod is charged for.
 
-    With `gang` the group's minimum must be reserved first (T2); `asked` is what these members will
-    be charged together, as it was judged.
+    With `gang` the group's minimum must be reserved first (T2). `asked` is what these members will
+    be charged together, as judged.
     """
 
     queue: str
@@ -44,7 +44,7 @@ class Opening:
 
 @dataclass(slots=True, frozen=True)
 class Wait:
-    """A candidate does not fit. With `signature` it lacks room, as all with the same one do."""
+    """A candidate does not fit. With `signature` it lacks room, as all with the same signature."""
 
     verdict: Verdict
     gang: PodGroupState | None = None
@@ -88,7 +88,7 @@ class ReleaseJudge:
         if missing is not None:
             return Wait(missing, group)
         if group.started:
-            # Its members go one by one now; the pending queue has yet to take that in.
+            # Its members go one by one now, which the pending queue does not know yet.
             return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
         not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
@@ -102,7 +102,7 @@ class ReleaseJudge:
         if len(chosen) == group.missing:
             return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
-            # Whatever the first of them lacks, others may fit once anything is free.
+            # Whatever the first members lack, others may fit once anything is free.
             needs = self._more(self._members(candidate, len(group.members)))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
@@ -115,15 +115,15 @@ class ReleaseJudge:
         return [self._ledger.pods[sort_key[-1]] for sort_key in islice(sort_keys, number)]
 
     def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
-        """For a minimum that lost members while it ran: any that fit, the smallest first.
+        """For a minimum that lost members while it ran: any members that fit, the smallest first.
 
-        A member that took the place of a lost one must not wait behind an extra that does not fit.
-        The smallest are those with the fewest cards, and, where cpu or memory is short for those,
-        those with the least of it. Of very many kinds some are looked at.
+        A member that replaces a lost one must not wait behind an extra member that does not fit.
+        The smallest are those with the fewest cards, and, if these lack cpu or memory, those with
+        the least of it. Of very many kinds only some are considered.
 
-        Not guaranteed: that some are found whenever some fit. Which of unequal ones fit together
-        in cards, cpu and memory at once is a packing problem; those not found wait for more room.
-        Nor are they looked for a second time where they have very many alternatives.
+        Not guaranteed: that members are found whenever some fit. Which unequal members fit together
+        in cards, cpu and memory is a packing problem; those not found wait for more room. With very
+        many alternatives there is no second attempt for cpu and memory.
         """
         chosen, short = self._smallest(candidate, need, "")
         if sum(map(self._alternatives, candidate.classes)) > _MOST_ALTERNATIVES:
@@ -142,8 +142,8 @@ class ReleaseJudge:
     def _smallest(
         self, candidate: Candidate, need: int, dimension: str
     ) -> tuple[list[PodRecord], Collection[str]]:
-        """Members that fit together, at most so many: those first that have the least of cpu or of
-        memory, and the fewest cards; and what of the two was short.
+        """Members that fit together, at most `need`, those with the least of `dimension` and the
+        fewest cards first; and which of cpu and memory was short.
         """
         pods = self._ledger.pods
         firsts = (
@@ -175,7 +175,7 @@ class ReleaseJudge:
     # --- room ---------------------------------------------------------------------------------
 
     def signature(self, candidate: Candidate) -> Hashable:
-        """Equal for those that fit or not together."""
+        """Equal for candidates of which all fit or none does."""
         if candidate.whole is None:
             record = self._ledger.pods[candidate.sort_key[-1]]
             group = self._ledger.groups.get(record.facts.group)
@@ -184,14 +184,14 @@ class ReleaseJudge:
         group = self._ledger.groups[candidate.whole.key]
         if group.missing != group.minimum:
             return group.key
-        # By identity: pods that are written alike have one request, and there may be thousands.
+        # By identity: pods with the same text share one request, and there may be thousands.
         requests = [record.request for record in self._members(candidate, group.missing)]
         numbers = Counter(map(id, requests))
         kinds = {id(request): request for request in requests}
         return tuple((request, numbers[key]) for key, request in kinds.items())
 
     def _needs(self, verdict: Verdict, gang: Sequence[PodRecord] = ()) -> Needs:
-        """How much must be free before it could fit; never too much."""
+        """How much must be free before it could fit. Never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
         row, flexible_claims = self._account.row, self._account.flexible_claims
@@ -202,7 +202,7 @@ class ReleaseJudge:
         return cards or needs
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
-        """Where members have a choice, anything more than is free now may let them fit."""
+        """The needs of members with a choice: any amount beyond what is free now may suffice."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
         flexible_claims = self._account.flexible_claims
@@ -216,9 +216,9 @@ class ReleaseJudge:
 
 
 def judge_member(ledger: LedgerReader, record: PodRecord) -> Verdict:
-    """What is to be said of one pod at the gate that waits for others of its group, or by itself.
+    """The verdict on one pod at the gate, which waits for others of its group or by itself.
 
-    Of a gang that starts whole it is not judged whether it fits: then there is no reason in it.
+    It does not judge whether a gang that starts whole fits: then the verdict has no reason.
     """
     verdict = judge_release(ledger, record)
     account, group = ledger.account(record.queue), ledger.groups.get(record.facts.group)
@@ -230,9 +230,9 @@ def judge_member(ledger: LedgerReader, record: PodRecord) -> Verdict:
 
 
 def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | None:
-    """What a gang waits for whose members are all there, if not enough of them can be tried here.
+    """What a gang with all its members waits for, if too few of them can be tried in this queue.
 
-    No word of those whose gates could not be opened just now: they are told that, and tried again.
+    Without a reason for members whose gates just failed to open: they were told, and are retried.
     """
     ready = account.pending.number_of(group)
     if ready >= group.missing:
@@ -246,11 +246,11 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
 
 
 def _size(record: PodRecord, dimension: str) -> tuple[int, int]:
-    """What a pod asks for of cpu or memory, if either is named, and how many cards."""
+    """What a pod asks for of `dimension`, if one is given, and its number of cards."""
     request = record.request
     return (dict(request.cpu_memory).get(dimension, 0), request.amount) if request else (0, 0)
 
 
 def _cards_charged(record: PodRecord) -> Charge:
-    """The cards a gated pod is counted with; in audit mode it goes through with those."""
+    """The cards that a gated pod is counted with; audit mode lets it through with these."""
     return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))

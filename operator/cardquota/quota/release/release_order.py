@@ -1,4 +1,4 @@
-"""Which queue is looked at first (E6)."""
+"""The order in which queues are looked at (E6)."""
 
 import heapq
 from collections.abc import Iterable
@@ -9,15 +9,15 @@ from ..ledger.ledger_reader import LedgerReader
 
 _Place = tuple[int, int, str]
 _SLACK: Final = 64
-"""Entries that may be out of date, beyond twice as many as there are good ones."""
+"""Outdated entries that are allowed beyond twice the number of valid ones."""
 
 
 class QueueOrder:
-    """Queues that are to be looked at, one after the other; some may come while others go.
+    """Queues that are to be looked at, one after the other. Some may be added meanwhile.
 
-    They go in rounds: one that comes back, for all of it could not be looked at or there is news
-    of it, has its next turn when all others that wait have had theirs. In a round each stands where
-    it belonged when it was added last. Bounded by the queues that exist.
+    They go in rounds. A queue that is added again, because it was not finished or has news, gets
+    its next turn after all others that wait. Within a round each stands at the place that it had
+    when it was last added. Bounded by the number of existing queues.
     """
 
     def __init__(self, ledger: LedgerReader) -> None:
@@ -25,22 +25,22 @@ class QueueOrder:
         self._unplaced: set[str] = set()
         self._places: dict[str, tuple[int, _Place]] = {}
         self._heap: list[tuple[int, _Place]] = []
-        """Entries of queues that have another place now, or none, are passed over."""
+        """Entries of queues that now have another place, or none, are skipped."""
         self._round = 0
         self._had_turn: set[str] = set()
-        """In this round."""
+        """Queues that had a turn in this round."""
 
     def __len__(self) -> int:
         return len(self._unplaced) + len(self._places)
 
     def add(self, queues: Iterable[str]) -> None:
-        """These are to be looked at; one that was already gets its place anew."""
+        """Add queues to be looked at. A queue that was already added gets a new place."""
         self._unplaced.update(queues)
 
     def place_one(self) -> bool:
-        """Work out the place of one of those added; whether there was one.
+        """Compute the place of one added queue. Returns whether there was one.
 
-        Costs by the cards of its quota, so for many queues it is done bit by bit.
+        Costs by the cards of its quota, so many queues are placed in portions.
         """
         if not self._unplaced:
             return False
@@ -54,7 +54,7 @@ class QueueOrder:
         return True
 
     def take(self) -> str | None:
-        """The first of those that have their place; it is not to be looked at any more."""
+        """Remove and return the first queue that has a place; None if there is none."""
         while self._heap:
             round_, place = heapq.heappop(self._heap)
             queue = place[-1]
@@ -70,7 +70,7 @@ class QueueOrder:
 
 
 def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
-    """Queues by priority, then by how little of what they deserve they hold, then by name."""
+    """Queues by priority, then by the share they hold of what they deserve, then by name."""
     return sorted(queues, key=lambda queue: _place(ledger, queue))
 
 
@@ -84,8 +84,8 @@ def _place(ledger: LedgerReader, queue: str) -> _Place:
 def share(ledger: LedgerReader, account: AccountReader) -> int:
     """The largest part of what it deserves that a queue holds of any card, in millionths.
 
-    Where the cluster has less of a card than all quotas together, a queue deserves as much less.
-    Not rounded to whole cards before it is compared: a small quota may then deserve none.
+    If the cluster has less of a card than all quotas together, a queue deserves as much less. That
+    is not rounded to whole cards before comparing: a small quota might then deserve none.
     """
     return max((_share(ledger, account, card) for card in account.cards), default=0)
 

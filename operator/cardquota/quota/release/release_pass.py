@@ -1,8 +1,8 @@
-"""One pass over a pending queue: what can be opened now, in order, and whom to tell (E6).
+"""One pass over a pending queue: what can be opened now, in order, and which pods to tell (E6).
 
-Candidates are tried in the order of their first pods. One that does not fit lets the others pass
-(`dequeueStrategy: traverse`, Volcano's default); with `fifo` it holds up those behind it that want
-one of its cards, and no others.
+Candidates are tried in the order of their first pods. A candidate that does not fit lets the others
+pass (`dequeueStrategy: traverse`, Volcano's default). With `fifo` it holds up those behind it that
+want one of its cards, and no others.
 """
 
 import heapq
@@ -29,19 +29,19 @@ from .release_judge import Opening, ReleaseJudge
 __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
 _AT_A_TIME: Final = 32
-"""Pods in one refusal: of those who wait for the same reason, the others follow in the next."""
+"""Pods in one refusal. Further pods that wait for the same reason follow in the next one."""
 
 _MOVED_AT_A_TIME: Final = 64
-"""In a fifo queue: card sets and classes that are put elsewhere in one step."""
+"""In a fifo queue: card sets and classes that one step moves."""
 
 _MOST_CLASSES: Final = 1_000
-"""Classes in which it is counted who is before a pod; where there are more, the number that is
-told is one, at the least."""
+"""Classes in which the pods before a pod are counted. If there are more, the number in the text is
+one: at least."""
 
 
 @dataclass(slots=True, frozen=True)
 class Refusal:
-    """Pods that wait on, have not been told why, and why."""
+    """Pods that still wait and have not been told why, and the reason."""
 
     pods: tuple[PodRecord, ...]
     verdict: Verdict
@@ -49,22 +49,22 @@ class Refusal:
 
 
 class ReleasePass:
-    """Iterate over it once: openings, and None after each step that opens nothing.
+    """Iterate over it once. It yields openings, and None after each step that opens nothing.
 
-    The caller charges each opening, or holds its pod or its gang back, before it asks for the next
-    step, and awaits nothing while it keeps the pass: what follows is judged on the ledger as it
-    then is. One that is neither charged nor held back ends the pass.
+    The caller charges each opening, or holds its pod or gang back, before it asks for the next
+    step. It awaits nothing while it keeps the pass: every step judges by the ledger as it then is.
+    An opening that is neither charged nor held back ends the pass.
 
-    It may be left after any step, to give way: the next one goes on where it was, and judges
-    nothing twice that has not changed. So passes that are always left come to an end, too. A step
-    judges one candidate at most, and puts a bounded number of them aside; beside that it costs by
-    the cards that somebody waits for, not by who waits. Who waits on is to be told with
-    `next_refusals`.
+    The pass may be left after any step, to give way. The next pass continues there, and judges
+    nothing twice that has not changed. So a job whose passes are always left still comes to an end.
+    A step judges at most one candidate, and puts a bounded number of them aside. Besides, it costs
+    by the cards that are waited for, not by the pods that wait. `next_refusals` then gives the pods
+    that are to be told why they wait.
     """
 
     def __init__(self, ledger: Ledger, account: Account, *, before: str = "") -> None:
-        """`before`: a gang, by key. The pass ends where the gang would be judged: it is not, and
-        nobody behind it is.
+        """`before`: the key of a gang. The pass ends where it would judge that gang: neither the
+        gang nor anything behind it is judged.
         """
         self._before = before
         self._ledger = ledger
@@ -73,21 +73,20 @@ class ReleasePass:
         self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
         self._blockers: dict[str, PodFacts] = {}
-        """In a fifo queue: cards that somebody waits for, and the first who does."""
+        """In a fifo queue: by card that is waited for, the first pod that waits for it."""
         self._said: dict[tuple[str, str], Behind] = {}
-        """What those behind them are told, by card and uid: many are behind the same one."""
+        """By card and uid: what the pods behind that pod are told. Many have the same text."""
         self._after: SortKey | None = None
-        """Of the last inadmissible class that was tried."""
+        """The sort key of the last inadmissible class that was tried."""
         self._by_blocker: list[tuple[SortKey, str]] | None = None
-        """In a fifo queue a heap: all blockers, with the next card set of each."""
+        """In a fifo queue, a heap: all blockers, with the next card set of each."""
         self._card_sets: list[tuple[SortKey, Cards]] = []
-        """A heap, too: the card sets that were taken from there, with the next class of each."""
+        """Also a heap: the card sets that were taken from there, with the next class of each."""
         self._moved = 0
-        """Card sets and classes that were put elsewhere in this step; they stay there for the next
-        pass."""
+        """Card sets and classes that this step has moved; they stay there for the next pass."""
         self._not_blocking: tuple[InadmissibleClass | None] | None = None
-        """In a fifo queue, of those who hold up nobody, the next with room; None: to be looked for.
-        It is looked for once in a step, whoever is found to hold up others meanwhile.
+        """In a fifo queue, the next class with room among those that hold up no other; None: to be
+        found. It is found once in a step, even if more classes turn out to hold up others.
         """
 
     def __iter__(self) -> Iterator[Opening | None]:
@@ -107,9 +106,9 @@ class ReleasePass:
                     return
                 self._after = inadmissible.sort_key
                 if not inadmissible.may_fit(self._judge.free):
-                    # No step of its own, nor part of one: the next pass finds this anew, and one
-                    # that is left must have come further than the last. Each holds up those behind
-                    # for another card, so there are no more of these than cards.
+                    # This is no step of its own, nor part of one: the next pass finds it again, and
+                    # a pass that is left must have come further than the last. Each such class
+                    # blocks another card, so there are no more of them than cards.
                     self._add_blockers(inadmissible.first)
                     continue
                 found = self._try_inadmissible(inadmissible)
@@ -129,15 +128,15 @@ class ReleasePass:
         return candidate.whole is not None and candidate.whole.key == self._before
 
     def _next_inadmissible(self) -> InadmissibleClass | None:
-        """The next in which there may be room; in a fifo queue of those that ask for cards the
-        next that nobody holds up, for it may hold up others.
+        """The next class that may have room. In a fifo queue, of classes that ask for cards, the
+        next that is not held up, with or without room: it may hold up others.
         """
         free, classes = self._judge.free, self._pending.inadmissible
         if not self._fifo:
             return classes.next_with_room(free, self._after)
         without = self._next_not_blocking()
         while without is not None and not self._blockers.keys().isdisjoint(without.cards):
-            # It will be looked at again when nobody is before it.
+            # It will be looked at again when no class before it holds it up.
             classes.set_holds_up(without, holds_up=False, aside=True)
             self._not_blocking = None
             self._moved += 1
@@ -204,7 +203,7 @@ class ReleasePass:
         cards = self._cards(candidate)
         behind = self._behind(cards)
         if behind is not None:
-            # A class of their own: nothing is noted yet of the room that they need.
+            # In a class of its own: the room that it needs is not known yet.
             signature = ("behind", self._judge.signature(candidate))
             self._pending.set_inadmissible(candidate, signature, {}, None, cards)
             self._pending.untold.add_newcomers(candidate, behind)
@@ -227,10 +226,10 @@ class ReleasePass:
         if isinstance(found, Opening):
             return found
         if inadmissible.reason is None:
-            # Nobody is before it any more; those who are behind it now stay where they are.
+            # Nothing before it holds it up any more. What is behind it now stays where it is.
             self._pending.activate(candidate)
         elif found.needs is None or found.verdict.reason is not inadmissible.reason:
-            # Another reason than they were told: each has to hear it.
+            # The reason has changed: each pod has to be told.
             self._pending.activate_class(inadmissible)
         else:
             self._pending.inadmissible.set_needs(inadmissible, found.needs)
@@ -240,8 +239,8 @@ class ReleasePass:
     # --- fifo ---------------------------------------------------------------------------------
 
     def _cards(self, candidate: Candidate) -> Cards:
-        """Which it waits for: of a gang that has not begun, those that its first members ask for.
-        One that has begun may go on with any of its members.
+        """The cards that it waits for. For a gang that has not started: those of its first members.
+        A started gang may go on with any of its members.
         """
         uids = [pod_class.sort_keys[0][-1] for pod_class in candidate.classes]
         if candidate.whole is not None:
@@ -260,7 +259,7 @@ class ReleasePass:
         return self._ledger.pods[uid].request
 
     def _behind(self, cards: Cards) -> Behind | None:
-        """Who is before those who ask for these in a fifo queue: they must not even be tried."""
+        """What holds up candidates for these cards in a fifo queue: they must not be tried."""
         if not self._blockers:
             return None
         card = next((card for card in cards if card in self._blockers), None)
@@ -270,9 +269,9 @@ class ReleasePass:
         return self._said.setdefault((card, first.uid), Behind(card, first))
 
     def _add_blockers(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
-        """What lacks room holds up those behind it; what can never fit as it is, nobody.
+        """A candidate that lacks room holds up those behind it; one that can never fit does not.
 
-        `verdict` is the new one, if it has just been tried.
+        `verdict`: the new one, if it was just tried.
         """
         inadmissible = candidate.inadmissible
         if inadmissible is not None and verdict is not None:
@@ -288,7 +287,7 @@ class ReleasePass:
 def _advance(
     by_blocker: list[tuple[SortKey, str]], blocker: str, found: tuple[SortKey, Cards] | None
 ) -> None:
-    """The first blocker has this card set next, or no more."""
+    """Set the next card set of the first blocker; None: it has no more."""
     if found is None:
         heapq.heappop(by_blocker)
     else:
@@ -300,10 +299,10 @@ def _held_back(opening: Opening) -> bool:
 
 
 def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
-    """Some of those who wait in a queue and have not been told why; they count as told then.
+    """Some of the pods that wait in a queue and have not been told why. They then count as told.
 
-    None: all have been told. An empty list: there are more, but this call has judged one candidate
-    already. Who has begun to wait since the last pass is not known yet.
+    None: all have been told. An empty list: there are more, but this call has already judged one
+    candidate. Pods that began waiting after the last pass are not known yet.
     """
     untold = account.pending.untold
     found = untold.next()
@@ -325,8 +324,8 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
 def _of_those_behind(
     ledger: Ledger, account: Account, pods: list[PodRecord], behind: Behind
 ) -> Iterator[Refusal]:
-    """How many are before those who came. By name only to those of the same namespace, who may see
-    that pod.
+    """How many pods are before those that came. Names the first pod only to pods of the same
+    namespace, whose users may see it.
     """
     card, first = behind
     groups: tuple[list[PodRecord], list[PodRecord]] = [], []
@@ -340,9 +339,9 @@ def _of_those_behind(
 
 
 def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> int:
-    """How many wait for a card before a sort key and hold up those behind them, at the least.
+    """How many pods before a sort key, at least, wait for a card and hold up those behind them.
 
-    Of those who can never fit nobody has to wait.
+    Pods that can never fit hold up no other.
     """
     classes = account.pending.classes
     if len(classes) > _MOST_CLASSES:
@@ -361,7 +360,7 @@ def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> i
 
 
 def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
-    """What one is told whose verdict was not kept, for too many others had to hear theirs."""
+    """Judge a candidate again whose verdict was not kept, as too many others were to be told."""
     found = ReleaseJudge(ledger, account).judge(candidate)
     if isinstance(found, Opening) or found.verdict.reason is not candidate.classes[0].reason:
         account.pending.activate(candidate)
@@ -371,7 +370,7 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
 
 
 def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
-    """What can be opened in a queue now, in order, and whom to tell that they wait."""
+    """What can be opened in a queue now, in order, and the pods to be told why they wait."""
     account = ledger.account(queue)
     if account is None:
         return
