@@ -1,8 +1,7 @@
 """What people see of the whole cluster: the totals of each card over all queues (section 6).
 
-All amounts are cards. The policy says whose use it is: `Deny` on-line, `Gate` off-line. Where a
-queue leaves the policy to each pod's controller, what its pods hold is told apart by that; its
-quota is theirs in common.
+All amounts are cards. The policy tells the use: `Deny` is on-line, `Gate` off-line. If a queue
+leaves the policy to each pod's controller, what its pods hold is split by that; its quota is not.
 """
 
 from collections.abc import Iterator
@@ -18,16 +17,16 @@ from ..vocabulary import CPU, MEMORY, Policy
 
 
 class Use(StrEnum):
-    """Whose use it is."""
+    """Which use holds cards or has a quota."""
 
     ONLINE = Policy.DENY.value
-    """Of queues whose policy is Deny; of the others, of the pods that are refused when over."""
+    """Queues with policy Deny; of queues without a policy, pods that are refused when over."""
     OFFLINE = Policy.GATE.value
-    """Of queues whose policy is Gate; of the others, of the pods that wait when over."""
+    """Queues with policy Gate; of queues without a policy, pods that wait when over."""
     BY_CONTROLLER = "ByController"
-    """The quotas of queues that leave it to the pods."""
+    """The quotas of queues without a policy."""
     NO_QUEUE = "NoQueue"
-    """Of pods outside every queue."""
+    """Pods outside every queue."""
 
 
 @dataclass(slots=True)
@@ -36,7 +35,7 @@ class Part:
 
     allocated: int = 0
     guarantee: int = 0
-    """Their quotas: what a queue may hold of a card is what it is guaranteed."""
+    """The quotas: a queue is guaranteed what it may hold of a card."""
 
 
 @dataclass(slots=True)
@@ -46,7 +45,7 @@ class ClusterCard:
     allocatable: int = 0
     """What the nodes offer now."""
     parts: dict[Use, Part] = field(default_factory=dict)
-    """By use; only where there is a quota or something is counted."""
+    """By use; only uses with a quota or with counted pods."""
 
     def part(self, use: Use) -> Part:
         """The part of a use, to count into."""
@@ -54,7 +53,7 @@ class ClusterCard:
 
     @property
     def allocated(self) -> int:
-        """Bound and not finished, outside every queue too."""
+        """Bound and not finished; pods outside every queue included."""
         return sum(part.allocated for part in self.parts.values())
 
     @property
@@ -64,12 +63,12 @@ class ClusterCard:
 
     @property
     def oversold(self) -> int:
-        """What all quotas together exceed the cluster by (Q3)."""
+        """The amount by which all quotas together exceed the cluster (Q3)."""
         return max(0, self.guarantee - self.allocatable)
 
     def oversold_by_use(self) -> dict[Use, int]:
-        """The same by use. What there is goes to on-line quotas first, for they cannot wait, and to
-        off-line ones last: so on-line is oversold by what on-line quotas alone exceed the cluster.
+        """`oversold` by use. The cluster's cards go to on-line quotas first, which cannot wait, and
+        to off-line quotas last. So on-line is oversold only if on-line quotas alone exceed them.
         """
         found: dict[Use, int] = {}
         left = self.allocatable
@@ -87,7 +86,7 @@ def cluster_report(ledger: LedgerReader) -> dict[str, ClusterCard]:
 
 
 def cluster_report_in_steps(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
-    """The same, a step for each queue: between two of them the ledger may move."""
+    """The same, one step for each queue. Between two steps the ledger may change."""
     found = {card: ClusterCard(total) for card, total in ledger.nodes.totals().items()}
     for account in list(ledger.accounts()):
         yield
@@ -105,15 +104,15 @@ def cluster_report_in_steps(ledger: LedgerReader) -> Steps[dict[str, ClusterCard
 
 
 def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
-    """What the pods of a queue without a policy hold; no part that is nothing."""
+    """What the pods of a queue without a policy hold, by use; without zeros."""
     parts = ((Use.ONLINE, row.allocated - row.offline), (Use.OFFLINE, row.offline))
     return ((use, amount) for use, amount in parts if amount)
 
 
 def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
-    """The cards of which an account has a quota or counts something: those that are known, sorted;
-    and the names that are known to nobody, of which there may be as many as pods. A fraction of a
-    microsecond for each.
+    """The cards of which an account has a quota or counts something: the known cards, sorted, and
+    the names that no node, quota or status knows, of which there may be as many as pods. A fraction
+    of a microsecond for each.
     """
     named = dict.fromkeys(account.quota)
     made_up: list[str] = []
@@ -128,7 +127,7 @@ def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], l
 
 
 def use_of(account: AccountReader) -> Use:
-    """Whose use a queue's quota is."""
+    """The use that a queue's quota belongs to."""
     if account.name == OUTSIDE:
         return Use.NO_QUEUE
     policy = account.facts.policy if account.facts else None

@@ -10,7 +10,7 @@ from ..vocabulary import Policy
 from .recount import CountedGroup, CountedPod, Recount, Totals, recount
 
 Drift = dict[tuple[str, str], tuple[Totals, Totals]]
-"""By queue and dimension where the two differ: ledger, recount. Empty is right."""
+"""By queue and dimension that differ: ledger, recount. Empty is right."""
 
 
 class Compared(NamedTuple):
@@ -18,7 +18,7 @@ class Compared(NamedTuple):
 
     drift: Drift
     moved: frozenset[str]
-    """Queues in which something changed meanwhile, so that they could not be compared."""
+    """Queues that changed meanwhile and so could not be compared."""
 
 
 def ledger_totals(ledger: LedgerReader) -> Recount:
@@ -31,15 +31,15 @@ def ledger_totals(ledger: LedgerReader) -> Recount:
 
 
 def drift(ledger: LedgerReader) -> Drift:
-    """Where the two differ. Costs in proportion to all pods, in one go."""
+    """Where ledger and recount differ. Costs in proportion to all pods, without a pause."""
     return to_its_end(compare(ledger)).drift
 
 
 def compare(ledger: LedgerReader) -> Steps[Compared]:
-    """The same in short steps, between which the ledger may move.
+    """`drift` in short steps. Between two steps the ledger may change.
 
-    Each queue whose totals have not moved since the first step is compared, at one moment. That is
-    exact: whatever changes what a recount finds of a queue changes its totals too.
+    Compares each queue whose totals have not changed since the first step, at one moment. That is
+    exact: any change of what a recount finds of a queue also changes its totals.
     """
     begun = {account.name: (account, account.changes) for account in ledger.accounts()}
     counted = yield from _recounted(ledger)

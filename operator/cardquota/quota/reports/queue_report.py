@@ -1,4 +1,4 @@
-"""What people see of a queue: the rows of its status, worked out from the ledger (section 6)."""
+"""What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ..words import amount_text
 from .cluster_report import cards_of
 
 MOST_COLUMNS = 3
-"""Card models that `kubectl get queues` shows on its one line."""
+"""Card models that one line of `kubectl get queues` shows."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -32,7 +32,7 @@ class CardRow:
 class ResourceRow:
     """Cpu or memory of a queue, as quantities.
 
-    No quota where the queue does not limit it; guarantee and deserved are what its spec says.
+    `quota` is None if the queue does not limit it. `guarantee` and `deserved` are from its spec.
     """
 
     name: str
@@ -65,7 +65,7 @@ class QueueReport:
     has_quota: bool
     """Whether there is an older one: any row in force."""
     spec_problem: str
-    """Why a limit cannot be read, which counts as 0 then; empty if all can."""
+    """Why a limit, which then counts as 0, cannot be read; empty if all can."""
     cpu: tuple[int, int | None]
     """Allocated and limit, milli-cores; None: not limited."""
     memory: tuple[int, int | None]
@@ -101,8 +101,8 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
 
 
 def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
-    """Not a name that a waiting pod has made up: each would be a row of a status that has a bound,
-    and nothing can come of it until it is corrected (P8).
+    """The cards of the status. A name that only a waiting pod has made up is left out: each would
+    be a row of a bounded status, and the pod cannot go until it is corrected (P8).
     """
     named, made_up = cards_of(ledger, account)
     rows = ((name, account.row(name)) for name in made_up)
@@ -111,7 +111,7 @@ def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
 
 
 def deserved(ledger: LedgerReader, card: str, quota: int) -> int:
-    """The quota, lowered in proportion where the cluster has less than all quotas together."""
+    """The quota, lowered in proportion if the cluster has less than all quotas together."""
     quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
     return quota if quotas <= total else quota * total // quotas
 
@@ -133,8 +133,8 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRo
 
 
 def _resource(ledger: LedgerReader, card: str) -> str | None:
-    """What is known to stand behind a card. Of one that pods hold and no node has shown, only where
-    a vendor row has that resource name: what a status says counts as a card for everybody.
+    """The known resource name of a card. A name that only pods hold counts if a vendor row has it:
+    what a status says counts as a card for every queue.
     """
     catalog = ledger.catalog
     held = catalog.held_as(card)
@@ -173,7 +173,7 @@ class Columns:
 
 
 def columns(found: QueueReport) -> Columns:
-    """The lines of text. The busiest models come first, then how many more there are."""
+    """The lines of text. The busiest models come first, then the number of the rest."""
     return Columns(
         cards=_line(
             [(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}") for r in found.cards]

@@ -1,8 +1,8 @@
-"""The totals counted anew, plainly: what the ledger's event-driven totals must equal (I2).
+"""The totals, counted plainly: what the ledger's event-driven totals must equal (I2).
 
-Written apart from the ledger on purpose, without its incremental steps: a sum over all pods and
-groups. It takes each pod's queue, state and amounts as given, so it finds an amount that was
-counted twice, left behind or put into the wrong total.
+Separate from the ledger on purpose, without its incremental steps: a sum over all pods and groups.
+It takes each pod's queue, state and amounts as given, so it finds an amount that was counted twice,
+left behind or put into the wrong total.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from ..stamp import Charge
 from ..steps import Steps
 
 _STEP: Final = 200
-"""Pods that are counted in one go."""
+"""Pods that one step counts."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Totals:
     allocated: int = 0
     elastic: int = 0
     offline: int = 0
-    """Of what is allocated, that of pods whose own policy is Gate."""
+    """The part of `allocated` that pods hold whose own policy is Gate."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -46,7 +46,7 @@ class CountedPod:
 
 @dataclass(slots=True, frozen=True)
 class CountedGroup:
-    """One pod group as a recount sees it; `minimum` None: not seen, nothing of it is elastic.
+    """One pod group as a recount sees it. `minimum` None: not seen, so nothing of it is elastic.
 
     `judged`: what it may hold in the queue of its reservation, as far as that is known here.
     """
@@ -65,7 +65,7 @@ Recount = dict[tuple[str, str], Totals]
 def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps[Recount]:
     """Count everything; only what is not zero appears.
 
-    In short steps: what is taken of `pods` and `groups` in one of them is as it is then.
+    In short steps. Each step counts pods and groups as they are at that time.
     """
     found: defaultdict[tuple[str, str], Totals] = defaultdict(Totals)
     members: defaultdict[str, list[CountedPod]] = defaultdict(list)
@@ -93,7 +93,7 @@ def _count_group(
 ) -> None:
     judged = None if group.judged is None else dict(group.judged)
     for dimension, written in group.reservation:
-        # Whatever was written: nothing is reserved that was not judged in that queue (I1).
+        # Whatever is written: only what was judged in that queue is reserved (I1).
         reserved = written if judged is None else min(written, judged.get(dimension, 0))
         held = sum(
             amount
