@@ -1,4 +1,4 @@
-"""What follows from a verdict: the one table from verdict x policy x mode to an effect."""
+"""What admission does after a verdict: the one table from verdict, policy and mode to an effect."""
 
 from enum import StrEnum
 from typing import Final
@@ -33,7 +33,7 @@ _ENFORCED: Final = {
     (Outcome.UNMANAGED, Policy.GATE): Effect.ALLOW,
 }
 _AUDITED: Final = {Effect.GATE: Effect.ALLOW, Effect.DENY: Effect.WARN, Effect.ALLOW: Effect.ALLOW}
-"""Audit mode refuses and gates nothing; what would be refused or would wait is said."""
+"""Audit mode refuses and gates nothing; it warns of what would be refused or would wait."""
 
 EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
     **{(o, p, Mode.ENFORCE): effect for (o, p), effect in _ENFORCED.items()},
@@ -46,12 +46,12 @@ EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
 
 
 def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
-    """Look it up. There is no other place that asks for the mode."""
+    """Look up the effect. No other code asks for the mode."""
     return EFFECTS[outcome, policy, mode]
 
 
 def mode_of(*, audit: bool, namespace: str) -> Mode:
-    """How strict we are with a pod: by the installation, then by its namespace's label."""
+    """How strict we are with a pod: by the installation, and by its namespace's label."""
     if namespace == NAMESPACE_OFF:
         return Mode.OFF
     return Mode.AUDIT if audit or namespace == NAMESPACE_AUDIT else Mode.ENFORCE

@@ -1,9 +1,9 @@
 """How much of what users write is read: every bound, in one place (P8).
 
-A limit is at least ten times what charts in use need (`docs/rules.md` says which were looked at),
-and low enough that one object costs a few milliseconds and a few ten kilobytes at most. Beyond it
-an object is refused when it is written, with the number found and the limit; one that is stored
-all the same is handled as each limit's own text says.
+A limit is at least ten times what charts in use need (`docs/rules.md` says which were examined),
+and low enough that one object costs at most a few milliseconds and a few ten kilobytes. An object
+that exceeds a limit is refused when it is written, with the number found and the limit. If it is
+stored all the same, it is handled as each limit's own text says.
 
 Sizes are bytes of UTF-8, as Kubernetes counts them.
 """
@@ -17,55 +17,55 @@ from . import vocabulary as v
 
 KIB: Final = 1024
 LONGEST_OBJECT_NAME: Final = 253
-"""Characters, all of ASCII: an RFC 1123 subdomain, which the names of all our objects are."""
+"""Characters, all ASCII: an RFC 1123 subdomain, as the names of all our objects are."""
 
 
 class Limit(NamedTuple):
-    """One bound. `what` is how the sentence calls it: `containers`, or of a text its name."""
+    """One bound. `what` is its name in sentences: `containers`, or the name of a text."""
 
     what: str
     most: int
     sized: bool = False
-    """Whether `most` is bytes, and not a number of things."""
+    """Whether `most` is bytes, not a number of things."""
 
 
 # --- pods: beyond one of these a pod waits, and nothing of its text is kept -------------------
 CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 16 * KIB, sized=True)
-"""As many names of 63 characters as it may have."""
+"""Room for as many names of 63 characters as it may have."""
 ALTERNATIVES: Final = Limit(f"alternatives in {v.CARD_NAME}", 256)
-"""Each is judged by itself, at every decision."""
+"""Each is judged separately, at every decision."""
 QUEUE_TEXT: Final = Limit(f"annotation {v.QUEUE_NAME}", LONGEST_OBJECT_NAME, sized=True)
 """No Queue can have a longer name."""
 GROUP_TEXT: Final = Limit(f"annotation {v.GROUP_NAME}", LONGEST_OBJECT_NAME, sized=True)
 """No PodGroup can have a longer name."""
 CONTAINERS: Final = Limit("containers", 256)
-"""Of all kinds together: each is gone through."""
+"""Of all kinds together. Each is read."""
 RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 2_048)
-"""Each is a quantity to be read, some two microseconds."""
+"""Each is a quantity that is parsed, in some two microseconds."""
 RESOURCES: Final = Limit("resource names", 64)
-"""Different ones, cpu and memory among them: a pod is indexed by each device that it asks for."""
+"""Different names, cpu and memory included. A pod is indexed by each device that it asks for."""
 RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
 """Kubernetes' own bound: a prefix of 253, a slash and 63."""
 TERMS: Final = Limit("node affinity terms", 128)
-"""Each is compared with the cards, and with the labels of nodes."""
+"""Each is matched against the cards and the labels of nodes."""
 EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
-"""Of all terms together, and the labels of the selector."""
+"""Of all terms together, and the labels of the node selector."""
 COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
-"""For each the numbers that nodes have under its label are gone through, in blocks."""
+"""Each searches the numbers that nodes have under its label, in blocks."""
 VALUES: Final = Limit("values in its node affinity", 4_096)
 """Of all terms together."""
 SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)
-"""It is kept for as long as the pod waits. Keys, operators and values together."""
+"""Keys, operators and values together. Kept as long as the pod waits."""
 TOLERATIONS: Final = Limit("tolerations", 256)
 """Each is compared with the taints of nodes."""
 TOLERATION_TEXT: Final = Limit("the text of its tolerations", 16 * KIB, sized=True)
-"""They are kept for as long as the pod waits."""
+"""Kept as long as the pod waits."""
 GATES: Final = Limit("scheduling gates", 64)
-"""They are kept for as long as the pod waits, and written again when ours is taken away."""
+"""Kept as long as the pod waits, and written again when our gate is removed."""
 GATE_TEXT: Final = Limit("the text of its scheduling gates", 16 * KIB, sized=True)
-"""The same."""
+"""Kept as long as the pod waits."""
 OWNERS: Final = Limit("owner references", 64)
-"""They are gone through in search of the controller."""
+"""They are searched for the controller."""
 OWNER_TEXT: Final = Limit("the kind and name of a controller", 2 * LONGEST_OBJECT_NAME, sized=True)
 """Both are kept."""
 
@@ -78,33 +78,32 @@ OF_PODS: Final = (
 
 # --- any object that is reviewed: beyond one of these nothing of it is decoded -----------------
 BODY: Final = Limit("the object", 1_536 * KIB, sized=True)
-"""What etcd takes of an object unless it is told otherwise. It keeps pods in a shorter form than
-JSON: one of which it would just take may be refused."""
+"""What etcd accepts of an object by default. etcd stores pods in a shorter form than JSON, so a pod
+that etcd would just accept may be refused."""
 ELEMENTS: Final = Limit("fields and list elements, by the commas of its JSON", 65_536)
-"""Of all objects that are decoded for a review, together. What it takes to decode them goes by
-their number, not by their length: `{},` has three bytes, and 1.5 MiB of it take 60 ms.
-Of a pod that is stored all the same only what it holds is decoded."""
+"""Of all objects together that are decoded for one review. Decoding time depends on their number,
+not on the length: `{},` has three bytes, and 1.5 MiB of it take 60 ms. Of a pod that is stored all
+the same, only what it holds is decoded."""
 
 OF_REVIEWS: Final = (BODY, ELEMENTS)
 
 # --- all pods that wait, together --------------------------------------------------------------
 LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
-"""What a waiting pod keeps for itself in any case: card.name, selector, affinity, tolerations,
-resource names."""
+"""What every waiting pod may keep: card.name, selector, affinity, tolerations, resource names."""
 LARGE_TEXTS: Final = Limit("the pods that wait", 64 * KIB * KIB, sized=True)
-"""What all those that keep more may keep together."""
+"""What all pods that keep more may keep together."""
 LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KIB * KIB, sized=True)
-"""What those of one namespace may keep of it: none can make the pods of all others wait."""
+"""The share of one namespace in it, so that no namespace makes the pods of all others wait."""
 
 OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE)
 
 # --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
-"""As much as a quota may have."""
+"""The same as for a quota."""
 NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
-"""Names are looked up; of those with wildcards, see below."""
+"""Names are looked up. For entries with wildcards, see `PATTERNS`."""
 NAMESPACE_TEXT: Final = Limit(f"an entry of annotation {v.NAMESPACES}", 128, sized=True)
-"""Twice what a namespace's name may have: no longer one stands for any, but with `*` or `[`."""
+"""Twice the length of a namespace's name. Only `*` or `[` could make a longer entry match one."""
 PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
 """Each is compared with a pod's namespace."""
 
@@ -114,17 +113,17 @@ OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, NAMESPACE_TEXT, PATTERNS)
 ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
 """One row for each device that a pod asks for: see `RESOURCES`."""
 RESERVATION_TEXT: Final = Limit(f"annotation {v.RESERVATION}", 256 * KIB, sized=True)
-"""What Kubernetes keeps of annotations in all, so that what we wrote is always read again."""
+"""What Kubernetes allows for all annotations of an object: we can always read what we wrote."""
 TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
-"""The name of a host and some letters."""
+"""The name of a host and some characters."""
 
 OF_OURS: Final = (ALLOCATED_TEXT, RESERVATION_TEXT, TERM_TEXT)
 
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)
-"""All are kept: pods pick nodes by any of them."""
+"""All are kept: pods may pick nodes by any of them."""
 NODE_TAINTS: Final = Limit("taints", 250)
-"""They are kept, and compared with tolerations."""
+"""Kept, and compared with tolerations."""
 NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 """Each may be a card."""
 
@@ -132,38 +131,38 @@ OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
 
 # --- gangs: beyond it none of the gang is let through, and it is told --------------------------
 GANG_KINDS: Final = Limit("different requests", 64)
-"""Of the members that start together: each is judged, and all of them in one go. Charts have a
-handful: a launcher, workers, a head."""
+"""Of the members that start together. Each is judged, and all of them without a pause. Charts have
+a handful: a launcher, workers, a head."""
 
 OF_GANGS: Final = (GANG_KINDS,)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
-"""Of a queue's pods that passed no gate of ours, have no node and may use several cards: they are
-assigned together whenever something is judged beside them. A queue in use has a handful."""
+"""Of a queue's pods that passed no gate of ours, have no node and may use several cards. They are
+assigned together whenever another pod is judged. A queue in use has a handful."""
 FLEXIBLE_CARDS: Final = Limit("alternatives of these requests", 2_048)
-"""Of all of them together."""
+"""Of all these requests together."""
 
 OF_FLEXIBLE: Final = (FLEXIBLE_KINDS, FLEXIBLE_CARDS)
 
 MOST_MEMBERS: Final = 2**31 - 1
-"""Of a pod group's `minMember`: what the API server takes. More is read as this."""
+"""The largest `minMember` that the API server accepts for a pod group. More is read as this."""
 
 _OBJECT_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""Nearly: two dots may follow each other, which the API server would not take."""
+"""Nearly: it allows two dots in a row, which the API server refuses."""
 _SHOWN: Final = 80
-"""Characters of a name that is too long to be one."""
+"""Characters that are kept of a name that is too long."""
 
 
 def size_of(text: str) -> int:
-    """Bytes of UTF-8. What is far too long is not encoded for it."""
+    """Bytes of UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 def elements_of(*encoded: bytes | msgspec.Raw) -> int:
-    """How many fields and list elements the JSON of these objects has at most, by its commas.
+    """At most how many fields and list elements the JSON of these objects has, by its commas.
 
-    0 where it is so short that they are not more than are read. Costs half a millisecond per MB.
+    0 if it is so short that it cannot exceed the limit. Costs half a millisecond per MB.
     """
     if sum(map(len, encoded)) <= ELEMENTS.most:
         return 0
@@ -171,10 +170,10 @@ def elements_of(*encoded: bytes | msgspec.Raw) -> int:
 
 
 def is_object_name(text: str) -> bool:
-    """Whether an object can have this name; some that none can have pass."""
+    """Whether an object can have this name. Some impossible names pass."""
     return len(text) <= LONGEST_OBJECT_NAME and _OBJECT_NAME.fullmatch(text) is not None
 
 
 def kept_name(text: str) -> str:
-    """A name as it is kept: one that is too long is cut, and ends as no object's name does."""
+    """A name as it is kept: one that is too long is cut, and its end marks it as no valid name."""
     return text if len(text) <= LONGEST_OBJECT_NAME else text[:_SHOWN] + "..."

@@ -1,7 +1,7 @@
 """Every sentence that people read, in one place (section 9, I4).
 
-Amounts are whole cards, cores and Gi. A refusal names the queue, the card, the amounts and what
-to do. Texts hold no number that changes from one try to the next but those of the sentence.
+Amounts are whole cards, cores and Gi. A refusal names the queue, the card, the amounts and what to
+do. Texts contain no number that changes from one try to the next, except those of the sentence.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from .verdict import Shortfall
 from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
 Asked = Sequence[tuple[str, int]]
-"""What a pod asks for and how much of it, as far as that can be read: cards or their resources."""
+"""What a pod asks for and how much, as far as that can be read: cards or their resources."""
 
 Grown = Sequence[tuple[str, int, int]]
-"""What of a pod grows in place: cpu, memory; from which amount to which."""
+"""What grows in place: cpu or memory, the amount before, the amount after."""
 
 _MOST_OF_SELECTOR: Final = 400
-"""Characters of what a pod's selector says: room for five terms of usual length."""
+"""Characters that are shown of a pod's selector: room for five terms of usual length."""
 
 
 def insufficient(queue: str, short: Shortfall) -> str:
@@ -45,9 +45,9 @@ def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str
 
 
 def advice_never(shorts: Sequence[Shortfall]) -> str:
-    """What to do about a request that is over the quota by itself: how much it may be.
+    """What to do about a request that alone is over the quota: the most that it may ask for.
 
-    Of alternatives the one with most quota counts. Where the most is none, only the owner helps.
+    Of alternatives, the one with most quota counts. If that is none, only the owner can help.
     """
     cards, others = _apart(shorts)
     most = [max(cards, key=lambda short: short.capability), *others] if cards else others
@@ -97,9 +97,9 @@ def no_card_left(resource: str, rows: Sequence[str]) -> str:
 
 
 def invalid_request(queue: str, asked: Asked, text: str) -> str:
-    """What is wrong with the asking itself, whatever room there is.
+    """What is wrong with the request itself, regardless of room.
 
-    `queue` is empty where it is not known.
+    `queue` is empty if it is not known.
     """
     amounts = _amounts(asked)
     if not queue:
@@ -112,12 +112,12 @@ def _amounts(asked: Asked) -> str:
 
 
 def _requested(asked: Asked) -> str:
-    """In brackets; nothing where a pod asks for no cards."""
+    """In brackets; empty if a pod asks for no cards."""
     return f" (the pod requests {_amounts(asked)})" if asked else ""
 
 
 def _choice(text: str) -> str:
-    """A card, or alternatives as they were written: each of them, at most five, then a count."""
+    """A card, or alternatives as written: at most five, then a count."""
     return listed(text.split("|"), "|")
 
 
@@ -127,9 +127,7 @@ def unreadable(problem: str) -> str:
 
 
 def beyond_limit(limit: Limit, found: int, of: str = "the pod") -> str:
-    """There is more of a pod, or of another object, than is read (P8). Short: also part of a
-    Warning.
-    """
+    """A pod or another object exceeds a limit (P8). Short: also part of a Warning."""
     if limit.sized:
         return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
     return f"{of} has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
@@ -182,7 +180,7 @@ def no_card_asked(card: str) -> str:
 
 
 def card_unknown(card: str, *, product_there: bool) -> str:
-    """The card is on no node and in no quota, or its product is there without it (P4)."""
+    """The card is on no node and in no quota, or its product is on nodes without it (P4)."""
     although = " although nodes have its product" if product_there else ""
     return (
         f"card <{show(card)}> is not known: no node offers it{although}; "
@@ -200,12 +198,12 @@ def card_impossible(card: str) -> str:
 
 
 def row_impossible(card: str) -> str:
-    """Warning on a queue that is written: the row can never be used. Short."""
+    """Warning when a queue is written: the row can never be used. Short."""
     return f"no node can have card <{show(card)}>: correct it (`kubectl cardquota cards` lists all)"
 
 
 def gate_refused(answer: str) -> str:
-    """The API server, or somebody's webhook, does not let a gate be opened."""
+    """The API server, or a webhook of others, refuses the opening of a gate."""
     return (
         f"the gate cannot be opened: {show(answer, most=300)}; it is tried again, ever less often: "
         "correct what is named there, or create the pod again"
@@ -213,7 +211,7 @@ def gate_refused(answer: str) -> str:
 
 
 def gate_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
-    """Nobody knows whether a gate opens yet, and the pod cannot be changed to settle it."""
+    """It is not known whether a gate will open, and the pod cannot be written to settle it."""
     return (
         f"the pod cannot be changed: {show(answer, most=300)}; an earlier try to open its gate was "
         f"not answered and may come yet, so Queue <{show(queue)}> holds for the pod: "
@@ -223,7 +221,7 @@ def gate_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> 
 
 
 def gang_refused(pod: str, answer: str) -> str:
-    """Of a gang that starts whole: somebody does not let the gate of one of its pods be opened."""
+    """A gang that starts whole: the opening of one of its pods' gates is refused."""
     return (
         f"the gate of pod <{show(pod)}> cannot be opened: {show(answer, most=300)}; so no pod of "
         "the group is started and nothing is held for it; it is tried again, ever less often: "
@@ -232,7 +230,7 @@ def gang_refused(pod: str, answer: str) -> str:
 
 
 def gang_held_back(namespace: str, failures: int) -> str:
-    """Of a gang for which there is room: gates of its namespace do not open, so it has to wait."""
+    """A gang with room: it has to wait because gates of its namespace do not open."""
     return (
         f"the last <{failures}> changes of pods of namespace <{show(namespace)}> were refused or "
         "not answered, so its groups start one at a time, with few changes at once; no pod of this "
@@ -242,7 +240,7 @@ def gang_held_back(namespace: str, failures: int) -> str:
 
 
 def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
-    """The same, found out when others of the gang had been let through."""
+    """The opening of a gate is refused after other pods of the gang were let through."""
     return (
         f"the gate of pod <{show(pod)}> was not opened, though nobody had objected just before. "
         f"<{opened}> of the <{minimum}> pods that start together are let through; what is reserved "
@@ -252,7 +250,7 @@ def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
 
 
 def gang_not_reserved(answer: str) -> str:
-    """Of a gang: somebody does not let what it needs be reserved on its PodGroup."""
+    """A gang: writing its reservation on the PodGroup is refused."""
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; so no pod of the group is "
         "started and nothing is held for it; it is tried again, ever less often: correct what is "
@@ -261,7 +259,7 @@ def gang_not_reserved(answer: str) -> str:
 
 
 def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
-    """Of a gang: nobody knows whether what is held for it was written, and it cannot be again."""
+    """A gang: it is not known whether its reservation was written, and writing it again fails."""
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; an earlier try was not "
         f"answered and may come yet, so Queue <{show(queue)}> holds for the group: {_held(held)}, "
@@ -288,7 +286,7 @@ def reservation_expired(
 
 
 def reservation_kept(queue: str, rest: Sequence[tuple[str, int]], answer: str) -> str:
-    """A reservation is over, and somebody does not let it be taken off the PodGroup."""
+    """A reservation is over, and removing it from the PodGroup is refused."""
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; so what is still reserved is "
         f"not given back, though the reservation is over: Queue <{show(queue)}> holds for the "
@@ -305,7 +303,7 @@ def other_resource(card: str, behind: str, asked: str) -> str:
 
 
 def other_form(card: str, asked: str) -> str:
-    """A slice or a share is asked for as a whole card, or the other way round (P4)."""
+    """A slice or a share is asked for as a whole card, or the reverse (P4)."""
     return (
         f"card <{show(card)}> is not what {show(asked)} counts: a slice or a share is not a whole "
         "card; ask for the resource of that very card"
@@ -315,7 +313,7 @@ def other_form(card: str, asked: str) -> str:
 def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     """The pod's own selector leaves none of the cards it names (P5).
 
-    `wants`: what it asks of the labels of cards; empty where it selects nothing whatever.
+    `wants`: its requirements on the labels of cards; empty if it selects nothing at all.
     """
     said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
@@ -333,7 +331,7 @@ def queue_not_found(queue: str, asked: Asked = ()) -> str:
 
 
 def queue_not_seen(queue: str) -> str:
-    """The queue is there, and what it allows has not been read yet. Also a Warning: short."""
+    """The queue exists, but its quota has not been read yet. Also a Warning: short."""
     return f"Queue <{show(queue)}> is new and not read yet: the pod waits at its gate until it is"
 
 
@@ -355,17 +353,17 @@ def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str
 
 
 def closed_to_growth(queue: str, state: str, grown: Grown) -> str:
-    """A pod that is there is to have more, in a queue that takes nothing new (Q6)."""
+    """An existing pod is to get more, in a queue that takes nothing new (Q6)."""
     return _no_growth(queue, f"is {state}", grown, "ask the queue's owner to open it")
 
 
 def gone_for_growth(queue: str, grown: Grown) -> str:
-    """The same, where the queue is gone: what runs stays charged to its name."""
+    """The same if the queue is gone: running pods stay charged to its name."""
     return _no_growth(queue, "does not exist", grown, "ask for the queue to be created again")
 
 
 def no_growth_admitted(queue: str, namespace: str, grown: Grown) -> str:
-    """The same, where the queue is not open to the namespace any more."""
+    """The same if the queue no longer admits the namespace."""
     return _no_growth(
         queue,
         f"is not open to namespace <{show(namespace)}>",
@@ -387,7 +385,7 @@ def _no_growth(queue: str, why: str, grown: Grown, ask: str) -> str:
 
 
 def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> str:
-    """Cards are asked for without a queue where one is demanded: by the namespace's label, or
+    """A pod asks for cards without a queue where one is required: by the namespace's label, or
     everywhere by the configuration.
     """
     who = "the configuration" if everywhere else f"namespace <{show(namespace)}>"
@@ -400,7 +398,7 @@ def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> 
 
 def queue_not_named(queue: str, asked: Asked) -> str:
     """A pod gets its queue from elsewhere, and asks for a card by a resource name of no vendor row:
-    where a policy sets the gate, it cannot see that this pod needs one.
+    a policy that sets the gate cannot see that this pod needs it.
     """
     text = (
         "no vendor row has this resource, so the policy that sets the gate knows such a pod by its "
@@ -434,7 +432,7 @@ def group_not_seen(group: str) -> str:
 def node_without_card(queue: str, card: str, amount: int) -> str:
     """The pod names its nodes, and none of them has a card for it. Also a Warning: short.
 
-    `card`: as the pod names it; the resource where it names none.
+    `card`: as the pod names it; else the resource.
     """
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{_choice(card)}>: its nodes have none: "
@@ -451,9 +449,9 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
 
 
 def gang_not_ready(group: str, queue: str, minimum: int, missing: int, ready: int) -> str:
-    """All members of the gang have been created, but not enough of them can be let through.
+    """All members of the gang exist, but not enough of them can be let through.
 
-    `missing`: how many are still to be let through; `ready`: how many can be in this queue.
+    `missing`: how many are still to be let through. `ready`: how many can be, in this queue.
     """
     return (
         f"pod group <{show(group)}> starts with <{minimum}> pods together, and they are there, but "
@@ -473,10 +471,10 @@ def gang_too_unlike(group: str, members: int, most: int) -> str:
 
 
 def behind(queue: str, card: str, before: int, first: str = "") -> str:
-    """Nobody passes in a queue with `dequeueStrategy: fifo`.
+    """No pod passes another in a queue with `dequeueStrategy: fifo`.
 
-    `before`: how many wait for the card before the pod, at the least. `first`: the first of them,
-    for those who may see it; pods of other namespaces are not named.
+    `before`: how many pods, at least, wait for the card before this one. `first`: the first of
+    them, if the reader may see it; pods of other namespaces are not named.
     """
     named = f", first of all <{show(first)}>" if first else ""
     return (
@@ -487,12 +485,12 @@ def behind(queue: str, card: str, before: int, first: str = "") -> str:
 
 
 def namespace_not_seen(namespace: str) -> str:
-    """Nobody can say yet which rules hold in a namespace of a moment ago; clients try again."""
+    """The rules of a namespace that was just created are not known yet; clients retry."""
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
 
 
 def not_read_lately() -> str:
-    """Nobody can say what is free: the view is missing or old, and the pod cannot wait."""
+    """It is not known what is free: the view is missing or old, and the pod cannot wait."""
     return "cardquota has not read the cluster in time to judge this; try again in a second"
 
 
@@ -536,7 +534,7 @@ def disagree(one: str, text: str, other: str, other_text: str) -> str:
 
 
 def group_elsewhere(group: str) -> str:
-    """The annotation names a group as if it were another namespace's."""
+    """The annotation names a group as if it were in another namespace."""
     return (
         f"annotation {v.GROUP_NAME} <{show(group)}> names no pod group: a pod's group is "
         "one of its own namespace, by its name alone"
@@ -554,7 +552,7 @@ def released(queue: str, cards: Asked) -> str:
 
 
 def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str:
-    """The gate is open, whatever room there is: nothing waits in such a namespace."""
+    """The gate is open whatever room there is: no pod waits in such a namespace."""
     charged = f", charged {_charged(cards)} to Queue <{show(queue)}>" if queue else ""
     where = f"namespace <{show(namespace)}> (mode {mode})"
     return f"gate opened without asking for room: nothing waits in {where}{charged}"
@@ -576,14 +574,14 @@ def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
 
 
 def partly_audited(name: str, asked: int, fits: int) -> str:
-    """The same in audit mode, where nothing waits and nothing is refused, to be `audited`."""
+    """The same in audit mode, which refuses and gates nothing. To be passed to `audited`."""
     return f"{show(name)}, {asked - fits} of {counted(asked, 'pod')}: {fits} fit the quota now"
 
 
 def update_cannot_begin(name: str, unavailable: int) -> str:
     """Warning on a Deployment whose template changes: none of the new pods can start. Short.
 
-    `unavailable`: the least `maxUnavailable` with which one could, pods.
+    `unavailable`: the least `maxUnavailable`, in pods, with which one could.
     """
     return (
         f"{show(name)}: the update cannot begin, a new pod has no room: "
@@ -661,7 +659,7 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
 def unadmitted(queue: str, pods: int, held: Sequence[tuple[str, int]]) -> str:
     """Pods are charged that we never let through (I3). `held`: what they hold, by dimension.
 
-    None of them is named: a queue's events are read by all who use it.
+    Names no pod: all users of a queue can read its events.
     """
     amounts = listed([f"{name} {amount_text(name, amount)}" for name, amount in held])
     return (

@@ -1,6 +1,6 @@
 """Kubernetes quantities as whole numbers: cards, milli-cores, bytes.
 
-Rounding is Kubernetes' own: up, away from zero, to the unit asked for. Nothing here is a float.
+Rounding is Kubernetes' own: up, away from zero, to the requested unit. Nothing here is a float.
 """
 
 import re
@@ -26,10 +26,10 @@ _DECIMAL: Final = {
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _LONGEST: Final = 64
 LARGEST: Final = 2**63 - 1
-"""What Kubernetes itself can hold; a larger amount is refused, never cut."""
+"""The largest amount of Kubernetes itself. A larger amount is refused, never cut."""
 
 Quantity = str | int | float
-"""A quantity as it stands in JSON or YAML."""
+"""A quantity as it appears in JSON or YAML."""
 
 
 class QuantityError(ValueError):
@@ -92,14 +92,14 @@ def whole(value: Quantity) -> int:
 
 
 def milli_bytes(value: Quantity) -> int:
-    """Memory in thousandths of a byte, rounded up: what the API server keeps of it, and what has to
-    be added up before it is rounded to bytes. Raises QuantityError.
+    """Memory in thousandths of a byte, rounded up: the precision of the API server. Amounts are
+    added up in this unit before they are rounded to bytes. Raises QuantityError.
     """
     return _parse(_text(value), 3, LARGEST * 1000)[0]
 
 
 def count(value: Quantity) -> int:
-    """A number of devices. A fraction is an error, not rounded (P4). Raises QuantityError."""
+    """A number of devices. A fraction is an error and is not rounded (P4). Raises QuantityError."""
     amount, exact = _parse(_text(value), 0)
     if not exact:
         raise QuantityError(f"<{_text(value)}> is not a whole number")

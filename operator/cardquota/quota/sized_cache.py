@@ -1,7 +1,7 @@
-"""A memory of answers with a bound in bytes: for what users write, as keys or as values (P8).
+"""A cache with a bound in bytes, for keys or values that users write (P8).
 
-`functools.lru_cache` bounds the number of entries alone: with arguments of any size that is no
-bound. It stays where arguments are short by themselves.
+`functools.lru_cache` bounds only the number of entries, which is no bound if arguments have any
+size. It is used where arguments are short by themselves.
 """
 
 from collections.abc import Hashable
@@ -13,14 +13,14 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 _ENTRY: Final = 200
-"""Bytes that an entry costs beside what it holds."""
+"""Bytes of an entry besides what it holds."""
 
 
 class SizedCache(Generic[K, V]):
-    """Two generations of entries; the older one goes as a whole when the younger is full.
+    """Two generations of entries. When the younger one is full, the older one is dropped whole.
 
-    Guarantee: the sizes told, and a fixed amount for each entry, are `most` bytes at most.
-    Not guaranteed: that anything is remembered. What was asked for lately is, as a rule.
+    Guarantee: the given sizes, and a fixed amount for each entry, are at most `most` bytes.
+    Not guaranteed: that anything is remembered. What was used recently usually is.
     """
 
     __slots__ = ("_half", "_old", "_size", "_young")

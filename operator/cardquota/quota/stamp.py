@@ -19,7 +19,7 @@ Charge = tuple[Amount, ...]
 
 
 class Stamp(NamedTuple):
-    """A pod's charge as written on it: the queue, the cards, and whose decision it was."""
+    """A pod's charge as written on it: the queue, the cards, and the term that decided it."""
 
     queue: str
     cards: Charge
@@ -43,7 +43,7 @@ def allocated_text(cards: Charge) -> str:
 
 
 def read_allocated(text: str) -> Charge | None:
-    """The cards of a `card.allocated`, or None if the text is none of ours."""
+    """The cards of a `card.allocated`, or None if we cannot have written the text."""
     known = _READ.get(text)
     if known is not None:
         return known
@@ -56,7 +56,7 @@ def read_allocated(text: str) -> Charge | None:
 
 
 def reservation_text(reservation: Reservation) -> str:
-    """The value of `card.reservation`; the policies look for the term in this very form."""
+    """The value of `card.reservation`. The policies search for the term in exactly this form."""
     amounts = dict(reservation.amounts)
     found = {
         "term": reservation.term,
@@ -69,7 +69,7 @@ def reservation_text(reservation: Reservation) -> str:
 
 
 def read_reservation(text: str) -> Reservation | None:
-    """The inverse of `reservation_text`, or None if the text is none of ours."""
+    """The inverse of `reservation_text`, or None if we cannot have written the text."""
     found = _object(text, RESERVATION_TEXT.most)
     if found is None:
         return None
@@ -103,5 +103,5 @@ def _object(text: str, longest: int) -> dict[str, Any] | None:
 
 
 def _is_amount(value: object) -> bool:
-    """Beyond what Kubernetes can hold it is none of ours, and metrics could not show it."""
+    """Larger numbers than Kubernetes' own are not ours, and metrics could not show them."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST

@@ -1,15 +1,15 @@
-"""Work in short steps, for whoever has others to let run in between."""
+"""Work in short steps, so that other work can run in between."""
 
 from collections.abc import Generator
 from typing import TypeVar
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
-"""To be iterated over to its end; what it returns is what comes of it."""
+"""Iterate over it to its end. Its return value is the result."""
 
 
 def to_its_end(steps: Steps[T]) -> T:
-    """What comes of it, in one go."""
+    """Run all steps without a pause, and return the result."""
     while True:
         try:
             next(steps)

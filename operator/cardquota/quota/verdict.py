@@ -1,4 +1,4 @@
-"""The answer of the ledger to one asking; its text is the message, everywhere."""
+"""The answer of the ledger to one question. Its text is the message, everywhere."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from .vocabulary import Reason
 
 
 class Outcome(StrEnum):
-    """What kind of answer it is; what follows from it is in `effect`."""
+    """The kind of answer. `effect` says what admission does with it."""
 
     FITS = "fits"
     WAITS = "waits"
@@ -17,9 +17,9 @@ class Outcome(StrEnum):
     NEVER = "never"
     """Cannot fit whatever is freed (E5)."""
     UNSEEN = "unseen"
-    """Something it names has not been seen yet: it waits at the gate."""
+    """An object that the pod names has not been seen yet: the pod waits at the gate."""
     UNMANAGED = "unmanaged"
-    """No queue: let by and counted outside."""
+    """No queue: let by, and counted outside every queue."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,8 +40,7 @@ class Shortfall:
 class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.
 
-    `cards` is the choice among alternatives that would be charged. `text` is empty where there is
-    nothing to say.
+    `cards`: the alternative that would be charged. `text` is empty if there is nothing to say.
     """
 
     outcome: Outcome

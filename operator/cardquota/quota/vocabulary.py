@@ -1,7 +1,7 @@
 """Every key, gate, reason and condition name that people and other programs can see.
 
-One place to read all of it; the sentences people read are in `messages`. Nothing here is
-computed: a name that changes here changes a public interface.
+`messages` has the sentences that people read. Nothing here is computed: changing a name here
+changes a public interface.
 """
 
 from enum import StrEnum
@@ -20,22 +20,22 @@ QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 
 ROOT_QUEUE: Final = "root"
-"""The only parent that a queue may have: Volcano gives it to all (Q5)."""
+"""The only parent that a queue may have. Volcano gives it to all queues (Q5)."""
 
-# --- the namespace label that says how strict we are there ---------------------------------
+# --- the namespace label that says how strict we are in it ---------------------------------
 NAMESPACE_MODE: Final = "volcano.sh/card-quota"
 
 # --- annotations that only the operator writes ----------------------------------------------
 ALLOCATED: Final = "volcano.sh/card.allocated"
 CHARGED_QUEUE: Final = "volcano.sh/card.queue"
 TERM: Final = "volcano.sh/card.term"
-"""Whose decision it was. Alone, without the other two: that audit mode let the pod by (I3)."""
+"""The term that decided. Without the other two keys: audit mode let the pod by (I3)."""
 SETTLE: Final = "volcano.sh/card.settle"
 RESERVATION: Final = "volcano.sh/card.reservation"
 STATUS: Final = "volcano.sh/card.status"
 
 OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
-"""Pod annotations that nobody else may write, at create or later."""
+"""Pod annotations that only the operator may write, at create or later."""
 
 FIXED_ONCE_OPEN: Final = (
     CARD_NAME,
@@ -52,7 +52,7 @@ GATE: Final = "volcano.sh/card-quota"
 FIELD_MANAGER: Final = "cardquota"
 LEASE: Final = "cardquota"
 HANDOVER: Final = "volcano.sh/card.handover"
-"""On the Lease, between two leaders: what the one that left had seen."""
+"""On the Lease, between two leaders: what the former leader had seen."""
 OPERATOR_NAMESPACE: Final = "cardquota-system"
 SERVICE_ACCOUNT: Final = "cardquota"
 

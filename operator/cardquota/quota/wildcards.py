@@ -1,29 +1,29 @@
-"""Names by patterns with wildcards, by the rules of `fnmatch` with case.
+"""Matching names against patterns with wildcards, by the case-sensitive rules of `fnmatch`.
 
-Not by a regular expression: to compile one takes a hundred times as long as to compare, and what
-is compared here is written by users.
+Not by a regular expression: compiling one takes a hundred times as long as matching, and users
+write these patterns.
 """
 
 from collections.abc import Mapping
 
 
 def is_pattern(text: str) -> bool:
-    """Whether it stands for other names than itself."""
+    """Whether it may match other names than itself."""
     return any(wildcard in text for wildcard in "*?[")
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a name is one that a pattern stands for: `*`, `?`, `[a-c]` and `[!a-c]`.
+    """Whether a pattern matches a name: `*`, `?`, `[a-c]` and `[!a-c]`.
 
-    Costs one step for each character of the pattern, and of a set `[a-c]` one for each of the
-    name: nothing is tried twice.
+    Costs one step for each character of the pattern; a set `[a-c]` costs one for each character of
+    the name. It never backtracks.
     """
     places: dict[str, int] = {}
-    """By character: a bit for each place in the name where it stands."""
+    """By character: a bit for each place in the name that has it."""
     for place, char in enumerate(name):
         places[char] = places.get(char, 0) | 1 << place
     everywhere = (1 << len(name)) - 1
-    # How much of the name the pattern may have taken so far: a bit for each length.
+    # The possible lengths of the part of the name that is matched so far, one bit for each.
     taken, at = 1, 0
     while at < len(pattern) and taken:
         char = pattern[at]
@@ -44,9 +44,9 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def _end_of_set(pattern: str, at: int) -> int:
-    """Where the bracket stands that closes a set; -1: nowhere, so that it is none."""
+    """The place of the bracket that closes a set; -1 if there is none, so it is no set."""
     at += pattern.startswith("!", at)
-    # Right behind the opening bracket it stands for itself.
+    # A closing bracket directly after the opening one is an ordinary character.
     return pattern.find("]", at + 1)
 
 

@@ -1,4 +1,4 @@
-"""The parts of a sentence: amounts in the units people use, and what users wrote, made fit to show.
+"""The parts of sentences: amounts in the units people use, and user text made safe to show.
 
 Cards are whole numbers, cpu is in cores, memory in Gi (section 9). The sentences are in `messages`.
 """
@@ -9,20 +9,20 @@ from typing import Final
 from .vocabulary import CPU, MEMORY
 
 MOST_LISTED: Final = 5
-"""Alternatives that a message lists; the rest are counted."""
+"""Alternatives that a message lists. The rest are counted."""
 
 _GI: Final = 2**30
 
 
 def amount_text(dimension: str, amount: int) -> str:
-    """An amount of cards, milli-cores or bytes, in the unit people use for it."""
+    """An amount of cards, milli-cores or bytes, in the unit that people use."""
     if dimension == CPU:
         return cores_text(amount)
     return memory_text(amount) if dimension == MEMORY else str(amount)
 
 
 def amount_texts(dimension: str, *amounts: int) -> list[str]:
-    """Amounts that are compared with each other: exact where, rounded, two of them look alike."""
+    """Amounts to be compared with each other. All are exact if two of them would look equal."""
     texts = [amount_text(dimension, amount) for amount in amounts]
     if len(set(texts)) < len(set(amounts)):
         return [str(amount) for amount in amounts]
@@ -59,23 +59,23 @@ _LONGEST_KEY: Final = 2 * 253 + 1
 
 
 def show(text: str, *, most: int = 80) -> str:
-    """User text fit for a message: printable, and at most so many characters."""
+    """User text made safe for a message: printable, and at most `most` characters."""
     short = text if len(text) <= most else text[: most - 3] + "..."
     return "".join(c if c.isprintable() else "?" for c in short)
 
 
 def logged(*names: str) -> str:
-    """Names of an object and its namespace for a line of the log, which has a bound."""
+    """The names of an object and its namespace for a log line, with a bound."""
     return show("/".join(names), most=_LONGEST_KEY)
 
 
 def listed(names: Sequence[str], between: str = ", ", *, most: int = MOST_LISTED) -> str:
-    """The first names that users wrote, then how many more; `none` where there are none."""
+    """The first names that users wrote, then the number of the rest; `none` if there are none."""
     return first_of([show(name) for name in names], between, most=most) or "none"
 
 
 def first_of(texts: Sequence[str], between: str, *, most: int = MOST_LISTED) -> str:
-    """The first of texts that are fit to show, then how many more."""
+    """The first of the texts, which must be safe to show, then the number of the rest."""
     shown, more = between.join(texts[:most]), len(texts) - most
     return f"{shown} and {more} more" if more > 0 else shown
 
