@@ -1,4 +1,4 @@
-"""Calls that come after a while, in the loop; a test has its own time."""
+"""Delayed calls in the event loop. Tests pass their own time."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """Something that will be called, if it is not cancelled before."""
+    """A call that is still to come, unless it is cancelled."""
 
     def cancel(self) -> None:
-        """Do not call it."""
+        """Cancel the call."""
 
 
 Later = Callable[[float, Callable[[], None]], Timer]
-"""Calls something after a number of seconds."""
+"""Calls a function after a number of seconds."""
 
 
 def in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:

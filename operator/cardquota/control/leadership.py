@@ -1,7 +1,7 @@
 """One term of the leader, from winning the Lease to the last settled patch.
 
 Win the Lease, settle, catch up, then decide: open gates, update PodGroups, write Queue status. When
-the term ends, everything of it ends; the next term begins anew.
+the term ends, all of this ends; the next term begins anew.
 """
 
 import asyncio
@@ -34,27 +34,27 @@ from .reports.unadmitted import UnadmittedReports
 
 _LOG = logging.getLogger(__name__)
 _OWN_WRITES: Final = 0.5
-"""Seconds in which the watches should tell what we wrote last."""
+"""Seconds within which the watches should report our last writes."""
 _STATUS_EVERY: Final = 0.1
-"""Seconds between two looks at what changed."""
+"""Seconds between two reports of what changed."""
 
 
 class StopResult(NamedTuple):
     """How a leader stopped."""
 
     settled: bool
-    """Whether nothing of ours can land any more, so that the Lease may be given up. If not, it
-    must run out: the successor then waits long enough."""
+    """Whether no write of ours can land any more, so that the Lease may be given up. If not, it
+    must expire: the successor then waits long enough."""
     handover: Revisions | None
-    """What the successor needs to have seen, if that is known: then it need not wait."""
+    """What the successor must have seen, if that is known. Then it need not wait."""
 
 
 class Leadership:
     """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks.
 
-    `failed` is called with an error that nobody has thought of, and where the deciding ended by
-    itself while the Lease is still ours: nothing is decided any more, and the process had better
-    end, for nobody else may decide either.
+    `failed` is called with an unexpected error, and if the deciding ended by itself while the Lease
+    is still ours. Then nothing is decided any more and no other replica may decide, so the process
+    should end.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class Leadership:
         self._term.add_done_callback(lambda task: self._ended(term, task))
 
     def lost(self, term: str) -> None:
-        """The term is over: decide nothing any more."""
+        """The term is over: decide nothing more."""
         _LOG.info("term %s: deciding no more", term)
         if self._term is not None:
             self._term.cancel()
 
     async def stop(self, timeout: float) -> StopResult:
-        """Orderly exit: stop deciding, settle what is in flight, at most `timeout` seconds."""
+        """Orderly exit: stop deciding, settle what is in flight, in at most `timeout` seconds."""
         releaser, self._releaser = self._releaser, None
         handover: Revisions | None = None
         if releaser is not None:
@@ -116,7 +116,7 @@ class Leadership:
         return StopResult(settled=not self._unsettled, handover=handover)
 
     async def _seen_by_now(self) -> Revisions | None:
-        """What a successor has to have seen, once that holds all that we wrote."""
+        """What a successor must have seen, once we have seen all our own writes; else None."""
         if not await self._notifier.wait_for(self._ledger.decisions.all_seen(), _OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
@@ -195,7 +195,7 @@ class Leadership:
         )
 
     def _ledger_changed(self) -> None:
-        """Wake the releaser, or forget what only a leader needs."""
+        """Wake the releaser; if we do not lead, drop what only a leader needs."""
         if self._releaser is None:
             self._ledger.decisions.rest()
             return
@@ -208,7 +208,7 @@ class Leadership:
             self._flush = asyncio.get_running_loop().call_later(delay, self._flush_now)
 
     def _flush_now(self) -> None:
-        """See who has other numbers; report who came by in audit."""
+        """Report changed numbers, nodes and namespaces, and ungated pods in audit mode."""
         self._flush, self._flushed_at = None, self._clock()
         if self._reports is None:
             return

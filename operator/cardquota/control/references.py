@@ -1,4 +1,4 @@
-"""The objects that our events are about, as events name them."""
+"""References to the objects that our events are about."""
 
 from ..cluster.events.event import ObjectReference
 from ..quota import vocabulary as v
@@ -9,27 +9,27 @@ from ..quota.pods.pod_facts import PodFacts
 
 
 def pod_reference(facts: PodFacts) -> ObjectReference:
-    """The pod an event is about."""
+    """The pod that an event is about."""
     return ObjectReference("Pod", "v1", facts.namespace, facts.name, facts.uid, str(facts.revision))
 
 
 def group_reference(facts: GroupFacts) -> ObjectReference:
-    """The pod group an event is about."""
+    """The pod group that an event is about."""
     return ObjectReference(
         "PodGroup", f"{v.API_GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
     )
 
 
 def queue_reference(facts: QueueFacts) -> ObjectReference:
-    """The queue an event is about."""
+    """The queue that an event is about."""
     return ObjectReference("Queue", f"{v.API_GROUP}/{v.VERSION}", "", facts.name, facts.uid)
 
 
 def namespace_reference(facts: NamespaceFacts) -> ObjectReference:
-    """The namespace an event is about."""
+    """The namespace that an event is about."""
     return ObjectReference("Namespace", "v1", "", facts.name, facts.uid)
 
 
 def node_reference(facts: NodeFacts) -> ObjectReference:
-    """The node an event is about."""
+    """The node that an event is about."""
     return ObjectReference("Node", "v1", "", facts.name, facts.uid)

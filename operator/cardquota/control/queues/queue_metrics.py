@@ -1,4 +1,4 @@
-"""The ledger's numbers as metrics, brought up to date when somebody scrapes."""
+"""The ledger's numbers as metrics, updated at each scrape."""
 
 from collections import defaultdict
 from typing import Final
@@ -16,17 +16,17 @@ from ...quota.vocabulary import CPU, MEMORY
 
 _ROUNDS: Final = 3
 _Rows = defaultdict[str, defaultdict[tuple[str, ...], float]]
-"""By gauge and labels. What falls under one label adds up."""
+"""By gauge and labels. Values with the same labels add up."""
 
 UNKNOWN: Final = "<unknown>"
 """The label of all queues that do not exist, and of all cards that no node has shown and no quota
-has: users name what they like, and each name would be a series of its own for ever (P8). No object
-and no card can be called so."""
+has. Users choose such names freely, and each would be a series of its own for ever (P8). No object
+and no card can have this name."""
 
 
 async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
-    """Show all numbers of queues and cards. Costs O(rows), a few us each, in slices: those of one
-    queue are of one moment.
+    """Update all numbers of queues and cards. Costs O(rows), a few us each, in slices. The numbers
+    of one queue are of one moment.
     """
     slice_ = TimeSlice()
     rows: _Rows = defaultdict(lambda: defaultdict(float))
@@ -75,7 +75,7 @@ def _card(rows: _Rows, labels: tuple[str, str], row: Row, quota: int, share: int
 
 
 def _resources(account: AccountReader, rows: _Rows) -> None:
-    """Cpu and memory; no row of a limit, guarantee or share where the queue has none."""
+    """Cpu and memory. No row for a limit, guarantee or share that the queue does not have."""
     facts = account.facts
     for resource, unit in ((CPU, 1000), (MEMORY, 1)):
         row = account.row(resource)
@@ -113,10 +113,10 @@ async def _cluster(ledger: LedgerReader, rows: _Rows) -> None:
 
 
 async def measure_drift(ledger: LedgerReader, metrics: Metrics) -> None:
-    """Compare the ledger with a recount. Costs O(pods), in slices: to be called now and then.
+    """Compare the ledger with a recount. Costs O(pods), in slices: call it now and then.
 
-    Queues that move all the time are compared three times at most; what is found of the others
-    counts, and those that were moving come next time.
+    Queues that change all the time are compared at most three times. The results of all other
+    queues count; the changing ones are compared at the next call.
     """
     differing: Drift = {}
     moving: frozenset[str] | None = None

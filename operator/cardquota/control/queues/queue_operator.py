@@ -1,7 +1,7 @@
 """Kopf on the leader: reconciles the Queues in a thread and loop of its own.
 
-Few objects and rich handling is what Kopf is good at. It never touches the ledger: reports come in
-by message (`post`), and what Kopf sees of a queue is compared with them by the status writer.
+Kopf is good at few objects with rich handling. It never touches the ledger: reports arrive as
+messages (`post`), and the status writer compares them with what Kopf sees of a queue.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class QueueOperator:
     """Start it when a term begins, stop it when the term ends."""
 
     def __init__(self, *, standalone: bool, ask_all: Callable[[], None]) -> None:
-        """`ask_all` is called, in the Kopf thread, when the reports of all queues are wanted."""
+        """`ask_all` is called in the Kopf thread when the reports of all queues are needed."""
         self._standalone = standalone
         self._ask_all = ask_all
         self._thread: threading.Thread | None = None
@@ -37,24 +37,24 @@ class QueueOperator:
         self._writer: StatusWriter | None = None
         self._stop = threading.Event()
         self._end: asyncio.Event | None = None
-        """Ends Kopf; of the Kopf loop."""
+        """Ends Kopf. Belongs to the Kopf loop."""
         self._lock = threading.Lock()
-        """Of what both threads use: the two below, and whether `_loop` is there."""
+        """Guards what both threads use: the next two fields, and whether `_loop` is set."""
         self._posted: dict[str, QueueReport | None] = {}
-        """By queue the latest numbers, None if it is gone."""
+        """By queue: the latest numbers, None if it is gone."""
         self._called = False
-        """Whether the Kopf loop has been told to take them."""
+        """Whether the Kopf loop was called to take them."""
 
     def start(self) -> None:
-        """Begin to reconcile."""
+        """Begin reconciling."""
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
     def post(self, queue: str, report: QueueReport | None) -> None:
-        """Hand over new numbers of a queue, or that it is gone; from any thread.
+        """Hand over new numbers of a queue, or that it is gone (None). Call it from any thread.
 
-        However slow Kopf is, one report of a queue waits for it, the latest, and one call. Dropped
-        while Kopf is not up: it asks for all.
+        However slow Kopf is, only the latest report of each queue and one call wait for it. Reports
+        are dropped while Kopf is not up: it asks for all of them when it starts.
         """
         with self._lock:
             if self._loop is None:
@@ -65,7 +65,7 @@ class QueueOperator:
                 self._loop.call_soon_threadsafe(self._take)
 
     async def stop(self, timeout: float = 5.0) -> None:
-        """End it; returns when the thread is gone or `timeout` seconds have passed."""
+        """End it. Returns when the thread has ended or after `timeout` seconds."""
         self._stop.set()
         loop, end = self._loop, self._end
         if loop is not None and end is not None:
@@ -98,9 +98,9 @@ class QueueOperator:
             self._stop.wait(_RESTART)
 
     async def _reconcile(self) -> None:
-        # Of this loop, and not `_stop` itself: Kopf waits for an event of threads in the loop's
-        # executor, the end of the loop waits for the executor, and so an error that ends Kopf
-        # would be followed by nothing until the term is over.
+        # An event of this loop, and not `_stop` itself: Kopf waits for a threading event in the
+        # loop's executor, and the end of the loop waits for the executor. After an error that ends
+        # Kopf, nothing would then happen until the term is over.
         end = self._end = asyncio.Event()
         with self._lock:
             self._loop = asyncio.get_running_loop()
@@ -111,7 +111,7 @@ class QueueOperator:
                 self._loop, self._posted, self._called = None, {}, False
 
     async def _serve(self, end: asyncio.Event) -> None:
-        if self._stop.is_set():  # before there was anything to set
+        if self._stop.is_set():  # `stop` came before there was a loop to end
             return
         access = await find_access()
         client, session = Client(access), open_session(access)

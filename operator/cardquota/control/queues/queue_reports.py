@@ -1,7 +1,7 @@
-"""Numbers of queues that changed, on their way to the status writer.
+"""Changed numbers of queues, on their way to the status writer.
 
-Work is spread: a queue is reported at most once per second, as it is written at most so often, and
-where very many changed at once they are reported slice by slice.
+The work is spread: a queue is reported at most once per second, as often as it may be written. If
+very many change at once, they are reported slice by slice.
 """
 
 from collections import OrderedDict, deque
@@ -14,15 +14,15 @@ from ...quota.reports.queue_report import QueueReport, report
 from ..later import Later, Timer, in_loop_later
 
 _EVERY: Final = 0.1
-"""Seconds in which changes are gathered."""
+"""Seconds for which changes are gathered."""
 _REST: Final = 1.0
 """Seconds between two reports of one queue."""
 
 
 class QueueReports:
-    """Of one term; belongs to the ledger's loop.
+    """The reports of one term. Belongs to the ledger's loop.
 
-    Guarantees: whatever changed of a queue is handed over within little more than a second; no call
+    Guarantees: every change of a queue is handed over within little more than a second; no call
     takes longer than a time slice and one report; memory is bounded by the queues.
     """
 
@@ -34,25 +34,25 @@ class QueueReports:
         clock: Callable[[], float],
         later: Later = in_loop_later,
     ) -> None:
-        """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic;
-        `later` calls something after a number of seconds.
+        """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic.
+        `later` calls a function after a number of seconds.
         """
         self._ledger = ledger
         self._post = post
         self._clock = clock
         self._later = later
         self._due = OrderedDict[str, None]()
-        """Queues that are to be reported, as soon as there is time; who came first goes first."""
+        """Queues to be reported as soon as there is time, first come first."""
         self._resting: dict[str, bool] = {}
-        """Queues that were reported in the last second, and whether they changed since."""
+        """Queues that were reported in the last second, and whether they have changed since."""
         self._rested_at: deque[tuple[float, str]] = deque()
-        """When they may be reported again."""
+        """When each of them may be reported again."""
         self._timer: Timer | None = None
         self._timer_at = 0.0
         self._flushed_at = float("-inf")
 
     def changed(self, queues: Iterable[str]) -> None:
-        """These queues have other numbers now."""
+        """The numbers of these queues have changed."""
         for queue in queues:
             if queue in self._resting:
                 self._resting[queue] = True
@@ -61,7 +61,7 @@ class QueueReports:
         self._call_later()
 
     def all(self) -> None:
-        """All that was handed over may be lost: report every queue."""
+        """Report every queue: earlier reports may be lost."""
         self._resting.clear()
         self._rested_at.clear()
         self.changed([account.name for account in self._ledger.accounts()])

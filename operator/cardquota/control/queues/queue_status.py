@@ -17,9 +17,9 @@ def queue_status(
 ) -> dict[str, Any]:
     """The status to apply, in wire form.
 
-    `stored` is the status as it stands, for the times of conditions that did not change; `now` is
-    RFC 3339. `standalone`: whether state and `allocated` are ours to write; a Closed that somebody
-    else wrote is left alone (Q6).
+    `stored`: the present status, for the times of unchanged conditions. `now`: RFC 3339.
+    `standalone`: whether we write state and `allocated`; a Closed that others wrote is left alone
+    (Q6).
     """
     status = QueueStatusSchema(
         state=report.state if standalone and report.state_is_ours else None,
@@ -34,7 +34,7 @@ def queue_status(
 
 
 def _allocated(report: QueueReport) -> dict[str, int | str]:
-    """Volcano's field: what is bound, by resource name."""
+    """Volcano's field: what is allocated, by resource name."""
     by_resource: dict[str, int] = {}
     for row in report.cards:
         if row.resource:
@@ -50,8 +50,8 @@ def _fields(row: Any) -> dict[str, Any]:
 
 
 def _bounded(row: dict[str, Any]) -> dict[str, Any]:
-    """At most what the API server takes: it would refuse all numbers for one beyond. No quota is
-    beyond it, so what is over its quota is shown so.
+    """Numbers capped at what the API server accepts: for one above, it would refuse the whole
+    status. No quota is above the cap, so an amount over its quota still shows as such.
     """
     return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
 

@@ -1,15 +1,16 @@
 """Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
 
-What is to be written is worked out when a write is due, so that is the work of a queue, however
-often its numbers change.
+The status is computed when a write is due, so the work for a queue does not depend on how often its
+numbers change.
 
-What a queue deserves, and whether its cards are oversold, changes with everybody's quota. Where
-that alone is news, writes take turns: one queue that is created must not bring a write to each of a
-thousand others at once, and so keep the API server from everything else.
+What a queue deserves, and whether its cards are oversold, depends on the quotas of all queues. If
+nothing else has changed, writes take turns: one new queue must not cause a thousand writes at once,
+which would keep the API server from all other work.
 
-Lives in the loop of the Kopf thread. What is wanted comes from the ledger's loop, what is stored
-from Kopf's watch; a difference is written, so an edit by hand does not last. The two do not hear of
-a queue's end and of a namesake's beginning in the same order: each takes back only what it said.
+Lives in the loop of the Kopf thread. The wanted status comes from the ledger's loop, the stored one
+from Kopf's watch. A difference is written, so an edit by hand does not last. The two sources report
+the end of a queue and the start of another with its name in any order: each takes back only what it
+reported itself.
 """
 
 import asyncio
@@ -28,14 +29,14 @@ _LOG = logging.getLogger(__name__)
 _INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
 _LONGEST: Final = 60.0
-"""Seconds between two tries of a write that fails again and again."""
+"""Seconds between two tries of a write that keeps failing."""
 _TURN: Final = 0.05
-"""Seconds between two writes that tell of other queues' quotas alone."""
+"""Seconds between two writes that only other queues' quotas caused."""
 _PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 
 
 class Applier(Protocol):
-    """What is needed of a client."""
+    """The part of a client that is needed here."""
 
     async def apply(self, path: str, body: object) -> None:
         """Server-side apply as our field manager. Raises ApiError or OutcomeUnknown."""
@@ -45,25 +46,25 @@ class Applier(Protocol):
 class _Entry:
     report: QueueReport | None = None
     stored: dict[str, Any] | None = None
-    """The status as last seen or written; None: nothing has been seen yet."""
+    """The status as last seen or written. None: not seen yet."""
     uid: str = ""
-    """Of the queue whose status is in `stored`; empty: not known."""
+    """The uid of the queue whose status is `stored`; empty if not known."""
     next_write: float = 0.0
-    """On the loop's clock. Nor is it looked before then whether there is anything to write."""
+    """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
-    """Whether something has changed since that was looked at last."""
+    """Whether something has changed since the status was last computed."""
     writing: bool = field(default=False)
     backoff: Backoff = field(default_factory=lambda: Backoff(_INTERVAL, _LONGEST))
-    """Of writes that failed."""
+    """For writes that failed."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is news that need not take turns."""
 
 
 class StatusWriter:
-    """One entry per queue that exists; `drop` forgets it."""
+    """One entry per existing queue. `drop` forgets it."""
 
     def __init__(self, applier: Applier, now: Callable[[], str], *, standalone: bool) -> None:
-        """`now`: the time of day, RFC 3339."""
+        """`now` returns the time of day, RFC 3339."""
         self._applier = applier
         self._now = now
         self._standalone = standalone
@@ -76,11 +77,11 @@ class StatusWriter:
 
     @property
     def turns_ahead(self) -> float:
-        """Seconds until the last turn that was taken or is waited for; 0 if it is over."""
+        """Seconds until the last turn that is taken or awaited; 0 if it has passed."""
         return max(0.0, self._next_turn - asyncio.get_running_loop().time())
 
     def want(self, report: QueueReport) -> None:
-        """The ledger's numbers of a queue."""
+        """Take the ledger's numbers of a queue."""
         entry = self._entries.setdefault(report.name, _Entry())
         before, entry.report = entry.report, report
         if before is None or _own_numbers(before) != _own_numbers(report):
@@ -88,7 +89,7 @@ class StatusWriter:
         self._start(report.name, entry)
 
     def see(self, name: str, status: dict[str, Any], uid: str = "") -> None:
-        """The status as the API server has it."""
+        """Take the status that the API server has."""
         entry = self._entries.setdefault(name, _Entry())
         if entry.stored != status or entry.uid != uid:
             entry.woken.set()
@@ -96,9 +97,9 @@ class StatusWriter:
         self._start(name, entry)
 
     def drop(self, name: str, uid: str = "") -> None:
-        """The queue with this uid is gone; without it, the one that was reported last.
+        """The queue with this uid is gone; without a uid, the one that was last reported.
 
-        What is known of another of the same name stays.
+        What is known of another queue of the same name stays.
         """
         entry = self._entries.get(name)
         if entry is None:
@@ -130,25 +131,25 @@ class StatusWriter:
         task.add_done_callback(self._tasks.discard)
 
     def _difference(self, entry: _Entry) -> dict[str, Any] | None:
-        """The status to write, or None while there is nothing to write or nothing was seen."""
+        """The status to write. None if nothing differs, or nothing was seen yet."""
         if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
             return None
         wanted = queue_status(
             entry.report, entry.stored, now=self._now(), standalone=self._standalone
         )
-        # Server-side apply leaves an empty list out: absent and empty are the same.
+        # Server-side apply omits an empty list: absent and empty are the same.
         same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
         return None if same else wanted
 
     def _takes_turns(self, entry: _Entry, wanted: dict[str, Any] | None) -> bool:
-        """Whether what is to be written follows from other queues' quotas alone."""
+        """Whether only other queues' quotas caused the difference to be written."""
         if wanted is None or entry.stored is None:
             return False
         stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
         return all((stored.get(key) or None) == (own[key] or None) for key in own)
 
     async def _turn(self, entry: _Entry) -> None:
-        """Wait for one, or until there is other news."""
+        """Wait for a turn, or until there is other news."""
         loop = asyncio.get_running_loop()
         self._next_turn = max(loop.time(), self._next_turn) + _TURN
         try:
@@ -159,7 +160,7 @@ class StatusWriter:
         self._next_turn -= _TURN  # it was not taken
 
     async def _write(self, name: str, entry: _Entry) -> None:
-        """Until nothing has changed since it was looked at last."""
+        """Write until nothing has changed since the last look."""
         loop = asyncio.get_running_loop()
         try:
             while entry.stale and self._entries.get(name) is entry:
@@ -194,13 +195,13 @@ class StatusWriter:
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
             entry.backoff.reset()
-            # What was seen meanwhile may be an edit made after our write, or another queue of the
-            # same name: it stands, and if it is older than the write, one more changes nothing.
+            # A status seen meanwhile may be an edit after our write, or of another queue with this
+            # name, so it stays. If it is older than our write, one more write changes nothing.
             if before is not None and entry.stored is before:
                 entry.stored = {**before, **wanted}
 
     def _failed(self, entry: _Entry, retry_after: float | None) -> None:
-        """Try it again later each time, and not before the API server wants to be asked again."""
+        """Retry after ever longer pauses, and not before the API server's Retry-After."""
         entry.stale = True
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
@@ -211,7 +212,7 @@ def _same(uid: str, other: str) -> bool:
 
 
 def _own_numbers(report: QueueReport) -> tuple[object, ...]:
-    """All of a report but what other queues' quotas have a part in."""
+    """The parts of a report that do not depend on other queues' quotas."""
     rows = [
         (row.name, row.resource, row.quota, row.allocated, row.inqueue, row.requested, row.elastic)
         for row in report.cards
@@ -222,7 +223,7 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
-    """A status without what other queues' quotas have a part in."""
+    """A status without the parts that depend on other queues' quotas."""
     rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
     conditions = _mappings(status.get("conditions"))
     own = [condition for condition in conditions if condition.get("type") != v.Condition.OVERSOLD]
@@ -230,5 +231,5 @@ def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mappings(stored: object) -> list[dict[str, Any]]:
-    """Of a list that anybody may have written."""
+    """The mappings in a list of any origin."""
     return [one for one in stored if isinstance(one, dict)] if isinstance(stored, list) else []

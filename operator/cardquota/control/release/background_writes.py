@@ -1,5 +1,5 @@
-"""What the leader writes and nobody waits for: groups that are not up to date, stamps that are not
-right. A few at a time, however many there are when a term begins.
+"""Writes of the leader that nothing waits for: outdated groups, and stamps that are wrong. A few at
+a time, however many there are when a term begins.
 """
 
 from collections import OrderedDict
@@ -13,8 +13,8 @@ from .stamp_writer import StampWriter
 
 
 class BackgroundWrites:
-    """Of one term. One write at a time for each group and each pod; what failed is tried again,
-    later each time. Memory: the groups, and the pods on which something is to be written.
+    """The background writes of one term. One write at a time for each group and pod. Failed writes
+    are retried after ever longer pauses. Memory: the groups, and the pods to be written.
     """
 
     def __init__(
@@ -29,11 +29,11 @@ class BackgroundWrites:
         first: float,
         cap: float,
     ) -> None:
-        """`update_group` brings a group up to date, and says whether there is nothing left to do.
+        """`update_group` brings a group up to date, and returns whether nothing is left to do.
 
-        `at_a_time`: writes of each of the two kinds. `start`: have something done beside this;
-        `wake`: have `go_on` called, also to be called when something started has ended. `first` and
-        `cap`: seconds before the first and between later tries.
+        `at_a_time`: writes of each of the two kinds. `start`: run a task beside this one. `wake`:
+        have `go_on` called; the caller must also call it when such a task has ended. `first` and
+        `cap`: seconds before the first retry and, at most, between later ones.
         """
         self._ledger = ledger
         self._update_group = update_group
@@ -42,22 +42,22 @@ class BackgroundWrites:
         self._start = start
         self._wake = wake
         self._groups_due: OrderedDict[str, None] = OrderedDict()
-        """Groups that are to be brought up to date."""
+        """Groups to be brought up to date."""
         self._groups_in_flight: dict[str, bool] = {}
-        """Groups that are being brought up to date, and whether they changed since that began."""
+        """Groups that are being written, and whether they have changed since that began."""
         self._stamps_due: OrderedDict[str, None] = OrderedDict()
-        """Uids of pods on which something is to be written, most urgent first."""
+        """Uids of pods to be written, most urgent first."""
         self._stamps_in_flight: set[str] = set()
-        """Uids of pods whose stamp is being written, or was so lately that it may not be seen."""
+        """Uids of pods whose stamp is being written, or was written and may not be seen yet."""
         self._writing = 0
-        """Stamps that are being written."""
+        """Number of stamps that are being written."""
         self._group_retries = Retries[str](self.look_again, first=first, cap=cap)
-        """Groups by key."""
+        """By key of the group."""
         self._stamp_retries = Retries[str](self._see_stamp, first=first, cap=cap)
-        """Pods by uid."""
+        """By uid of the pod."""
 
     def go_on(self) -> None:
-        """Begin with some of what is to be done. Costs by those, and by what is new."""
+        """Start some of the writes. Costs by these, and by what is new."""
         for key in self._ledger.dirty.take_groups():
             if key in self._groups_in_flight:
                 self._groups_in_flight[key] = True
@@ -70,7 +70,7 @@ class BackgroundWrites:
         for uid in self._ledger.dirty.take_incorrect():
             self._stamps_due[uid] = None
             if uid in self._ledger.misplaced:
-                self._stamps_due.move_to_end(uid, last=False)  # of audit mode it may be all pods
+                self._stamps_due.move_to_end(uid, last=False)  # audit mode may note all pods
         while self._stamps_due and self._writing < self._at_a_time:
             uid, _ = self._stamps_due.popitem(last=False)
             if self._is_wrong(uid) and uid not in self._stamps_in_flight:
@@ -79,8 +79,8 @@ class BackgroundWrites:
                 self._start(self._write_stamp(uid))
 
     def stop(self) -> Iterator[None]:
-        """The term is over: nothing is tried again any more, from now on. What is returned is to be
-        iterated over: what is remembered is forgotten step by step.
+        """The term is over: no more retries. Iterate over the result, which forgets what is
+        remembered step by step.
         """
         return chain(self._group_retries.stop(), self._stamp_retries.stop())
 
@@ -96,7 +96,7 @@ class BackgroundWrites:
             self._group_retries.failed(key)
 
     def look_again(self, key: str) -> None:
-        """Have a group brought up to date, though nothing was heard of it."""
+        """Have a group brought up to date although nothing new was seen of it."""
         self._ledger.dirty.mark_group(key)
         self._wake()
 
@@ -105,8 +105,8 @@ class BackgroundWrites:
             await self._writer.correct(uid)
         finally:
             self._writing -= 1
-        # Looked at again in any case, later each time: what was lost is written again, and so is
-        # what somebody else took back.
+        # Checked again in any case, after ever longer pauses: a lost write is repeated, and so is
+        # one that another client reverted.
         self._stamp_retries.failed(uid)
 
     def _is_wrong(self, uid: str) -> bool:

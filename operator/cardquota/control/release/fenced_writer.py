@@ -1,4 +1,4 @@
-"""Writes of one term: few at a time, and none whose answer could come after the term's end."""
+"""Writes of one term: few at a time, and none that could be answered after the term's end."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from ...settings import ANSWER_MARGIN
 
 
 class Writer(Protocol):
-    """What is needed of a client."""
+    """The part of a client that is needed here."""
 
     async def patch(
         self,
@@ -33,9 +33,9 @@ class TooLateError(Exception):
 class FencedWriter:
     """Sends patches under the current term, and reads what became of them.
 
-    Guarantees: at most `at_a_time` requests at once, so that what is slow or stuck holds up nothing
-    of another writer; no patch is sent, however long credentials or a connection take, after
-    `timeout` plus the margin for the answer have passed since the check of the renew deadline.
+    Guarantees: at most `at_a_time` requests at once, so slow or stuck requests hold up no other
+    writer. No patch is sent, however long credentials or a connection take, once `timeout` plus the
+    margin for the answer have passed since the check of the renew deadline.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class FencedWriter:
     ) -> None:
         """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch.
 
-        `client` keeps the time-out it is given for a patch, all in all.
+        `client` must keep the time-out of a patch in total.
         """
         self._client = client
         self._time_left = time_left
@@ -60,9 +60,9 @@ class FencedWriter:
         return self._time_left() >= self._timeout + ANSWER_MARGIN
 
     async def patch(self, path: str, body: object, *, dry_run: bool = False) -> bytes:
-        """A merge patch, when its turn has come; the object's metadata.
+        """Send a merge patch when a slot is free. Returns the object's metadata.
 
-        `dry_run`: everybody who may refuse it is asked, and nothing is written. Raises ApiError,
+        `dry_run`: webhooks and policies are asked, and nothing is written. Raises ApiError,
         OutcomeUnknown, TooLateError.
         """
         params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
@@ -80,6 +80,6 @@ class FencedWriter:
             )
 
     async def get(self, path: str) -> bytes:
-        """A quorum read, when its turn has come. Raises ApiError or OutcomeUnknown."""
+        """A quorum read, when a slot is free. Raises ApiError or OutcomeUnknown."""
         async with self._slots:
             return await self._client.get(path)

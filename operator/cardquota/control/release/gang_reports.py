@@ -1,5 +1,5 @@
-"""What is told of a gang as a whole, by events on its PodGroup: that it does not start, that it
-runs in part, that its time is over.
+"""Events on a PodGroup about its gang as a whole: it does not start, it runs in part, or its time
+is over.
 """
 
 import logging
@@ -18,7 +18,7 @@ from ..references import group_reference
 
 _LOG: Final = logging.getLogger(__name__)
 _UNDECIDED: Final = "is undecided"
-"""What such an event is about: something is held for the group. No pod is called like this."""
+"""The topic of such an event: something is held for the group. No pod can have this name."""
 _KEPT: Final = "is kept"
 
 
@@ -32,25 +32,25 @@ class GangReports:
         self._timeout = timeout
 
     def not_started(self, gang: PodGroupState, pod: PodFacts, answer: str) -> None:
-        """Somebody does not let the gate of one of its pods be opened: none of them is."""
+        """The opening of one pod's gate is refused, so no pod of the gang is started."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
 
     def not_reserved(self, gang: PodGroupState, answer: str) -> None:
-        """Somebody does not let the group's reservation be written: no pod of it is started."""
+        """Writing the group's reservation is refused, so no pod of it is started."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer))
 
     def unsure(self, gang: PodGroupState, reservation: Reservation, answer: str) -> None:
-        """Nobody knows whether its reservation was written, and it cannot be written again."""
+        """It is not known whether its reservation was written, and writing it again fails."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
         self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
     def held_back(self, gang: PodGroupState, namespace: str, failures: int) -> None:
-        """There is room for it, but gates of its namespace do not open, and others are tried."""
+        """There is room, but gates of its namespace do not open; other gangs are tried."""
         text = messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace)
 
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
-        """The same, found out when others had been let through."""
+        """A gate is refused after other pods of the gang were let through."""
         text = messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
         self._tell(gang, v.GATE_REFUSED, text, pod.name)
 
@@ -64,11 +64,11 @@ class GangReports:
         running = gang.bound + len(gang.succeeded)
         text = messages.reservation_expired(queue, running, gang.minimum, self._timeout, rest)
         if gang.facts is not None:
-            self._events.forget(gang.facts.uid)  # each time is news
+            self._events.forget(gang.facts.uid)  # each expiry is news
         self._tell(gang, v.RESERVATION_EXPIRED, text)
 
     def not_given_back(self, key: str, answer: str) -> None:
-        """Somebody does not let a reservation that is over be taken away."""
+        """Removing a reservation that is over is refused."""
         gang = self._ledger.groups.get(key)
         if gang is None or gang.reservation is None:
             return

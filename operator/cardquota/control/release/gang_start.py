@@ -1,9 +1,8 @@
-"""A gang starts whole or not at all: all are charged, everybody is asked whether all gates may be
-opened, what they need is written ahead (T2), and then the gates open.
+"""A gang starts whole or not at all. All members are charged, the API server is asked by dry run
+whether all gates may open, what they need is written ahead (T2), and then the gates open.
 
-A gang may have thousands of members. So what is done for each of them is done for some at a time:
-the reservation holds the room of those who are not charged yet, and patches are sent as slots
-become free.
+A gang may have thousands of members, so each step handles some at a time: the reservation holds the
+room of members that are not charged yet, and patches are sent as slots become free.
 """
 
 import asyncio
@@ -28,51 +27,51 @@ from .slots import Slot, SlotClaim, Slots
 T = TypeVar("T")
 
 AT_A_TIME: Final = 100
-"""Members that are charged, or whose charge is taken back, before others have a turn."""
+"""Members that are charged, or whose charge is taken back, before other work has a turn."""
 
 Chosen = tuple[PodFacts, Stamp, str]
-"""A pod as it was judged, what it is charged, and the resource name behind its cards."""
+"""A pod as it was judged, its charge, and the resource name behind its cards."""
 
 
 class Members(NamedTuple):
-    """Those of a gang that start, as they were judged."""
+    """The members of a gang that start, as they were judged."""
 
     charged: list[Chosen]
-    """The first of them; it grows."""
+    """The first members; the list grows."""
     others: Iterator[Chosen]
-    """Those who are not charged yet: each is made when it is asked for."""
+    """Members that are not charged yet. Each is built when it is taken."""
     number: int
-    """Of all."""
+    """The number of all."""
 
 
 class Sending(NamedTuple):
-    """A gate whose first patch is not answered yet."""
+    """A gate whose first patch has not been answered yet."""
 
     facts: PodFacts
     stamp: Stamp
     resource: str
     slot: Slot
     then: Callable[[], None] | None = None
-    """To be called once the slot is given back."""
+    """Called once the slot is given back."""
 
 
 class Sender(NamedTuple):
-    """How the releaser opens one gate."""
+    """The releaser's functions for opening one gate."""
 
     send: Callable[[Chosen, Slot], Sending]
-    """A patch of it is going to be sent now."""
+    """Call it before a patch of the pod is sent."""
     answered: Callable[[Sending, Opened | None], None]
-    """Gives back the slot; None: that says nothing about the namespace."""
+    """Gives back the slot. None: the answer says nothing about the namespace."""
     open_one: Callable[[Sending, float], Coroutine[Any, Any, Opened]]
-    """Opens the gate, and gives back the slot; seconds, monotonic, since when there was room."""
+    """Opens the gate and gives back the slot. The number: when there was room, monotonic s."""
     failed: Callable[[PodFacts], None]
-    """Has a pod that is held back tried again later."""
+    """Has a pod that is held back retried later."""
     start: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
-    """Has something done beside this; it ends with the term."""
+    """Runs a task beside this one. It ends with the term."""
 
 
 class GangStart:
-    """One start after the other, or many at once. Belongs to the ledger's loop."""
+    """Runs starts of gangs, also many at once. Belongs to the ledger's loop."""
 
     def __init__(
         self,
@@ -103,18 +102,18 @@ class GangStart:
         since: float,
         start: Start,
     ) -> Coroutine[Any, Any, None]:
-        """Start a gang whose reservation the ledger has charged, and the first of its members.
+        """Start a gang after the ledger has charged its reservation and the first of its members.
 
-        `facts`: the group as it was judged. If it is another one by the time at which the
-        reservation is to be written, in another queue perhaps, that is refused.
+        `facts`: the group as it was judged. If the group has changed by the time its reservation is
+        to be written, for example to another queue, that write is refused.
 
-        Who asks everybody first: what somebody's webhook refuses for one pod must not leave the
-        others running without it for ever. Cancelled, all charges are left to whoever ends the
-        term. Slots are claimed at once.
+        All gates are asked about first: if a webhook refuses one pod, the others must not run
+        without it for ever. If this is cancelled, whatever ends the term handles all charges. Slots
+        are claimed at once.
 
-        `start` is ended when the first patches of all are answered, or when nobody knows whether
-        the reservation is written: what became of a gate that nobody answered for may never be
-        known, and other gangs of its namespace do not wait for that.
+        `start` ends when the first patches of all are answered, or when it is not known whether the
+        reservation is written. The fate of an unanswered gate may never be known, and other gangs
+        of its namespace do not wait for it.
         """
         claim = self._claim(reservation, members.charged, members.number, asks=True)
         return self._run(gang, facts, reservation, members, since, claim, start)
@@ -161,8 +160,8 @@ class GangStart:
     async def _charge_the_others(
         self, key: str, reservation: Reservation, members: Members
     ) -> bool:
-        """Whether all are as they were judged, and the reservation holds their room: one that is
-        not may ask for something else, and of a group that is gone others may have the room.
+        """Whether all members are as they were judged and the reservation still holds their room.
+        A changed member may ask for something else, and the room of a deleted group may be taken.
         """
         while len(members.charged) < members.number:
             await asyncio.sleep(0)
@@ -186,9 +185,9 @@ class GangStart:
         return self._slots.claim(reservation.queue, pods[0][0].namespace, number, asks=asks)
 
     async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
-        """By dry run: what each says, in the order of the pods. After a no nobody else is asked.
+        """The answers to dry runs, in the order of the pods. After a no, no more are sent.
 
-        Nothing, if we drain meanwhile: what is not written ahead by then does not start.
+        Empty if we drain meanwhile: a gang that is not written ahead by then does not start.
         """
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
@@ -241,7 +240,7 @@ class GangStart:
         finally:
             claim.close()
         opened = await _results(tasks)
-        # Somebody may have refused a gate after all.
+        # A gate may be refused although its dry run was accepted.
         number = opened.count(Opened.YES)
         shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
         if shut and number:
@@ -256,7 +255,7 @@ class GangStart:
         pods: Sequence[Chosen],
         answers: Sequence[tuple[Opened, str]],
     ) -> None:
-        """Nothing of it starts. Who is to blame is tried later; if nobody is, all are."""
+        """Start nothing of the gang. The pods at fault are retried later; if none is, all are."""
         all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
         for number, (facts, stamp, _) in enumerate(pods):
             if number and number % AT_A_TIME == 0:
@@ -274,7 +273,7 @@ class GangStart:
 
 
 async def _results(tasks: Sequence[asyncio.Task[T]]) -> list[T]:
-    """Of all, in order. Most are done by then: to gather thousands would be one long step."""
+    """The results in order. Most tasks are done by then: gathering thousands is one long step."""
     results: list[T] = []
     for number, task in enumerate(tasks, 1):
         results.append(await task)

@@ -1,7 +1,7 @@
-"""Opening one gate: one patch, fenced, and settled when nobody knows whether it landed.
+"""Opening one gate: one patch, fenced, and settled if it is not known whether it landed.
 
-The pod is charged before this begins. Its charge is taken back only when the gate certainly was
-not opened and no patch of ours can open it any more.
+The pod is charged before this begins. Its charge is taken back only if the gate was certainly not
+opened and no patch of ours can open it any more.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ class Opened(StrEnum):
 
     YES = "yes"
     NO = "no"
-    """It is shut, and nothing of ours can open it any more: the pod changed, or is gone."""
+    """It is shut, and no patch of ours can open it any more: the pod changed, or is gone."""
     REFUSED = "refused"
-    """As NO, but the pod is as it was: somebody does not let it be opened."""
+    """As NO, but the pod is unchanged: the API server, a webhook or a policy refuses it."""
     TOO_LATE = "too late"
-    """It was not tried: the term would have ended before the answer."""
+    """Not tried: the term could have ended before the answer."""
     UNKNOWN = "unknown"
-    """Nobody knows: the charge stays until it is settled."""
+    """Not known: the charge stays until it is settled."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -56,7 +56,7 @@ class _Spec(msgspec.Struct, rename="camel"):
 
 
 class _Patched(msgspec.Struct):
-    """What a patch is answered with."""
+    """The answer to a patch."""
 
     metadata: _Meta
 
@@ -82,9 +82,9 @@ class GateOpener:
         unsure: Callable[[PodFacts, Stamp, str], None] = lambda _, __, ___: None,
         fresh: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
-        """`settler` sends what settles, beside `writer`. `refused` is told of a gate that somebody
-        does not let be opened, and why; `unsure` of one of which nobody knows, and why it cannot be
-        settled. `fresh`: a value never used before.
+        """`settler` sends the settling writes, beside `writer`. `refused` is called with a gate
+        whose opening is refused, and why; `unsure` with one whose state is not known, and why it
+        cannot be settled. `fresh`: returns a value never used before.
         """
         self._ledger = ledger
         self._writer = writer
@@ -94,14 +94,15 @@ class GateOpener:
         self._fresh = fresh
 
     def in_time(self) -> bool:
-        """Whether it is worth asking for a gate to be opened now."""
+        """Whether a gate could be opened in time now."""
         return self._writer.in_time()
 
     async def would_open(self, facts: PodFacts, stamp: Stamp, resource: str) -> tuple[Opened, str]:
-        """Whether everybody who is asked would let this gate be opened now; if not, their words.
+        """Whether the API server, with all webhooks and policies, would let this gate open now; if
+        not, its words.
 
-        Nothing is written, and the ledger's charge stays as it is. Not guaranteed: that they say
-        the same a moment later.
+        Nothing is written, and the ledger's charge stays as it is. Not guaranteed: the same answer
+        a moment later.
         """
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
@@ -120,10 +121,10 @@ class GateOpener:
         return Opened.YES, ""
 
     async def open(self, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:
-        """Open the gate of a pod that the ledger has charged, and tell the ledger how it went.
+        """Open the gate of a pod that the ledger has charged, and tell the ledger the result.
 
-        What is UNKNOWN stays charged and is to be settled. Cancelled, the charge is left to
-        whoever ends the term.
+        After UNKNOWN the pod stays charged and must be settled. If this is cancelled, whatever ends
+        the term handles the charge.
         """
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
@@ -141,11 +142,11 @@ class GateOpener:
         return Opened.YES
 
     async def settle(self, facts: PodFacts, stamp: Stamp) -> Opened:
-        """Write something else under the same resourceVersion until one of the two has won.
+        """Write something else under the same resourceVersion until one of the two writes has won.
 
-        Reading alone proves nothing: a patch may land long after its time-out. Never UNKNOWN. Any
-        change of the pod ends it. While it cannot be written, and not just for a moment, `unsure`
-        is told why.
+        Reading alone proves nothing: a patch may land long after its time-out. Never returns
+        UNKNOWN. Any change of the pod ends it. If it cannot be written for more than a moment,
+        `unsure` is called with the reason.
         """
         backoff = Backoff(cap=2.0)
         lost, said = False, ""
@@ -170,7 +171,7 @@ class GateOpener:
                 self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
                 return Opened.NO
             if read:
-                # Somebody else may refuse it before it is seen that the pod moved on.
+                # A webhook may refuse the write before the API server sees that the pod changed.
                 found = await self._read(facts, stamp)
                 if found is not None:
                     return found
@@ -181,9 +182,9 @@ class GateOpener:
             await asyncio.sleep(backoff.next(wait))
 
     async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
-        """Once the pod moved on, nothing under the old version lands any more: did ours?
+        """After the pod has changed, no write under the old version can land: did ours before?
 
-        None: nobody knows, or it has not moved on, and somebody else refused what should settle it.
+        None: not known, or the pod has not changed and the settling write was refused.
         """
         try:
             pod = _POD.decode(await self._settler.get(pod_path(facts)))
@@ -203,7 +204,7 @@ class GateOpener:
         return Opened.NO
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
-        """The API server refused: a conflict is tried again when the pod's news arrive."""
+        """The API server refused. After a conflict, the pod's watch event causes the next try."""
         level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)

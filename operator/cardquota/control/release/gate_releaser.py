@@ -1,8 +1,8 @@
-"""The release of gates: whose gate opens next. It alone charges, and only while we lead.
+"""The release of gates: whose gate opens next. Only this charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
-opens. Whoever waits on is told why, once per reason. Of a pod that somebody bound to other cards
-than it was let through for, the stamp is put right.
+opens. Pods that wait are told why, once per reason. If a pod was bound to other cards than it was
+let through for, its stamp is corrected.
 """
 
 import asyncio
@@ -37,17 +37,17 @@ from .stamp_writer import StampWriter
 from .wait_reports import WaitReports
 
 _TRY_AGAIN: Final = 1.0
-"""Seconds after which what failed is tried again for the first time, if no news of it came."""
+"""Seconds before the first retry of what failed, if no news of it comes earlier."""
 _AT_MOST: Final = 60.0
-"""Seconds between two tries of what fails again and again."""
+"""Seconds between two tries, at most."""
 _PUTTING_BACK: Final = 0.25
-"""Part of a time slice in which what failed is put back, so that it may be tried again."""
+"""Part of a time slice in which failed pods are put back, so that they may be tried again."""
 _DECIDING: Final = 0.75
-"""Part of a time slice after which no more is decided, if somebody is to be told why he waits."""
+"""Part of a time slice after which nothing more is decided: the rest is for wait reports."""
 
 
 class GateReleaser:
-    """Opens gates under one term. Made anew for every term; `wake` may be called at any time."""
+    """Opens gates under one term; each term has a new one. `wake` may be called at any time."""
 
     def __init__(
         self,
@@ -77,25 +77,25 @@ class GateReleaser:
             ledger, events, clock=clock, later=lambda seconds: loop.call_later(seconds, self.wake)
         )
         self._order = QueueOrder(ledger)
-        """Queues that are to be looked at."""
+        """Queues to be looked at."""
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
-        """Wakes us while it is not worth deciding anything."""
+        """Wakes us again while nothing can be decided in time."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure: BaseException | None = None
         self._draining = False
         self._breaker = NamespaceCircuitBreaker(in_flight, lambda name: name in ledger.namespaces)
         self._slots = Slots(in_flight, self._breaker, self.wake)
-        """Of gates whose first patch is not answered yet."""
+        """For gates whose first patch has not been answered yet."""
         self._put_off: dict[str, tuple[str, float]] = {}
-        """Queues whose next gang waits until those that start have most of their slots: its key,
-        and when it is judged again though they have not; it need not fit any more.
+        """Queues whose next gang waits until starting gangs have most of their slots: its key, and
+        when it is judged again in any case. It may no longer fit then.
         """
         self._pod_retries = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
-        """Pods by namespace and uid."""
+        """By namespace and uid of the pod."""
         self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """Pods that are to be put back."""
+        """Pods to be put back, by namespace and uid."""
         self._gang_retries = Retries[tuple[str, str]](
             self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
         )
@@ -128,9 +128,9 @@ class GateReleaser:
             self._wake.set()
 
     async def run(self) -> None:
-        """Open gates until cancelled; then what is in flight is abandoned to the settle time.
+        """Open gates until cancelled. What is then in flight is left to the settle time.
 
-        An error nobody has thought of ends it: a leader that decides nothing is worse than none.
+        An unexpected error ends it: a leader that decides nothing is worse than none.
         """
         self._ledger.decisions.begin_term()
         self.wake()
@@ -143,7 +143,7 @@ class GateReleaser:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
-            self._timeouts.stop()  # first: what is cancelled below has not ended in time, or at all
+            self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -156,10 +156,10 @@ class GateReleaser:
             await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
 
     async def drain(self, timeout: float) -> bool:
-        """Decide no more; wait until nothing is in flight, at most `timeout` seconds. A gang that
-        has written nothing yet does not start.
+        """Decide nothing more; wait until nothing is in flight, at most `timeout` seconds. A gang
+        that has written nothing yet does not start.
 
-        Whether all that was sent is settled: if not, some of it may land yet.
+        Returns whether all that was sent is settled. If not, some of it may still land.
         """
         self._draining = True
         self._slots.drain()
@@ -176,9 +176,9 @@ class GateReleaser:
                 slice_ = TimeSlice(LEADER_SLICE, self._clock)
 
     def _pass(self, since: float) -> None:
-        """Decide and tell for one time slice; what is left comes in the next."""
+        """Decide and report for one time slice. The rest follows in the next."""
         if self._draining or not self._gate.in_time():
-            # What has begun goes on: each patch looks for itself whether it is in time.
+            # Begun work goes on: each patch checks for itself whether it is in time.
             more = self._slots.hand_out(others_wait=False)
             if more:
                 self._wake.set()
@@ -225,12 +225,14 @@ class GateReleaser:
                 self._order.add((queue,))
 
     def _decide_in(self, queue: str, slice_: TimeSlice, since: float) -> bool:
-        """Whether all was looked at. Nothing is awaited between what is judged and its charge."""
+        """Decide in one queue. Returns whether all of it was looked at. There is no await between a
+        judgement and its charge.
+        """
         account = self._ledger.account(queue)
         if account is None:
             return True
         self._wait_reports.look(queue)
-        # To judge a gang of thousands takes long, and news of its queue come all the time.
+        # Judging a gang of thousands takes long, and its queue has news all the time.
         put_off, _ = self._put_off.get(queue, ("", 0.0))
         for found in ReleasePass(self._ledger, account, before=put_off):
             if found is None:
@@ -249,22 +251,22 @@ class GateReleaser:
         return True
 
     def _may_open(self, opening: Opening) -> bool:
-        """Whether the circuit breaker gives its namespace more slots."""
+        """Whether the circuit breaker gives the opening's namespace more slots."""
         namespace = opening.pods[0][0].facts.namespace
         if opening.gang is not None:
             return self._breaker.allows_gang(namespace)
         return self._breaker.allows_patch(namespace)
 
     def _open(self, opening: Opening, since: float) -> None:
-        """Charge, then send. Everything that is awaited happens after the charge."""
+        """Charge, then send. Every await comes after the charge."""
         if not self._ledger.read_first(record.facts.uid for record, _ in opening.pods):
-            # What they were judged by has changed since they were read: in another pass.
+            # What they were judged by has changed since they were read: judge them in another pass.
             self._ledger.dirty.mark_pending(opening.queue)
             self.wake()
             return
         reservation = None
         if opening.gang is not None:
-            # It may have none now, and then an equal one: that is another, with its own time.
+            # It may have none now and then get an equal one, which has a time of its own.
             self._timeouts.look(opening.gang.key, opening.gang)
             reservation = self._ledger.decisions.reserve(
                 opening.gang.key, opening.queue, self._term, opening.asked
@@ -286,7 +288,7 @@ class GateReleaser:
             self._start_opening(key, work, start)
 
     def _chosen(self, opening: Opening) -> Iterator[Chosen]:
-        """What is to be charged, each made when it is asked for, of what was judged just now."""
+        """The pods to be charged, as just judged. Each is built when it is taken."""
         judged = [record.facts for record, _ in opening.pods]
         requests = [record.request for record, _ in opening.pods]
         return (
@@ -295,12 +297,12 @@ class GateReleaser:
         )
 
     def _send(self, pod: Chosen, slot: Slot) -> Sending:
-        """A patch of it is going to be sent now."""
+        """Note that a patch of this pod is about to be sent."""
         self._events.give_way()
         return Sending(*pod, slot)
 
     def _answered(self, sending: Sending, opened: Opened | None) -> None:
-        """Give back a slot. None: nobody answered."""
+        """Give back a slot. `opened` None: there was no answer."""
         worked = None
         if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
             worked = opened is Opened.YES
@@ -333,7 +335,7 @@ class GateReleaser:
         return opened
 
     def _was_told(self, uid: str) -> bool:
-        """Whether a pod heard that it waits, or that its gate was not opened."""
+        """Whether an event said that the pod waits, or that its gate was not opened."""
         record = self._ledger.pods.get(uid)
         told = record is not None and record.told is not None
         return told or self._events.last_reason(uid) is not None
@@ -364,7 +366,7 @@ class GateReleaser:
         self.wake()
 
     def _put_back(self, slice_: TimeSlice) -> bool:
-        """Some of those who are due; whether there are more. A large gang may fail as a whole."""
+        """Put back some due pods. Returns whether there are more: a large gang may fail whole."""
         while self._due:
             if slice_.beyond(_PUTTING_BACK):
                 return True
@@ -384,7 +386,7 @@ class GateReleaser:
         self.wake()
 
     async def _update_group(self, key: str) -> bool:
-        """Bring a PodGroup up to date; whether there is nothing left to do."""
+        """Bring a PodGroup up to date. Returns whether nothing is left to do."""
         self._timeouts.look(key, self._ledger.groups.get(key))
         over, opening = self._timeouts.over(key), self._timeouts.opening(key)
         objected = partial(self._reports.not_given_back, key)
@@ -399,7 +401,7 @@ class GateReleaser:
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
     ) -> None:
-        """`group`: of which gates are opened, by key; empty: of none. `start`: that of a whole."""
+        """`group`: the key of the group whose gates open; empty: none. `start`: of a whole gang."""
         task = self._start(work)
         if group:
             begun = self._timeouts.begin(group, start=start is not None)
@@ -411,7 +413,7 @@ class GateReleaser:
             start.end()
         state = self._ledger.groups.get(group)
         if state is not None and state.reservation is not None:
-            self._background.look_again(group)  # what was put off meanwhile
+            self._background.look_again(group)  # for what was postponed meanwhile
 
     def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
@@ -427,5 +429,5 @@ class GateReleaser:
 
 
 def _namespace(group: str) -> str:
-    """Of a group's key."""
+    """The namespace in a group's key."""
     return group.partition("/")[0]

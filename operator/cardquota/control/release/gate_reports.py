@@ -1,4 +1,4 @@
-"""What is told of one gate: that somebody does not let it be opened, and that nobody knows."""
+"""Events about one gate: its opening is refused, or its state is not known."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from ...quota.stamp import Stamp
 from ..references import pod_reference
 
 _UNDECIDED: Final = "is undecided"
-"""What such an event is about: the pod is charged, while one that was refused is not."""
+"""The topic of such an event: the pod is charged, unlike one that was refused."""
 
 
 class GateReports:
@@ -22,11 +22,11 @@ class GateReports:
         self._events = events
 
     def refused(self, facts: PodFacts, answer: str) -> None:
-        """Somebody does not let its gate be opened: it waits on, and is charged for nothing."""
+        """The opening of its gate is refused: it waits, and is charged nothing."""
         self._tell(facts, messages.gate_refused(answer))
 
     def unsure(self, facts: PodFacts, stamp: Stamp, answer: str) -> None:
-        """Nobody knows whether its gate will be opened yet: until then it stays charged."""
+        """It is not known whether its gate will still open: until then it stays charged."""
         record = self._ledger.pods.get(facts.uid)
         if record is not None:
             text = messages.gate_undecided(stamp.queue, record.charge, answer)

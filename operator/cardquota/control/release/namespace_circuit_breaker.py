@@ -1,6 +1,6 @@
 """A circuit breaker per namespace: where gates do not open, few slots are spent on them.
 
-Somebody's webhook may refuse, or not answer, every patch of a pod in one namespace.
+A webhook may refuse, or not answer, every patch of a pod in one namespace.
 """
 
 from collections import Counter
@@ -10,9 +10,9 @@ from typing import Final
 _ENOUGH: Final = 3
 """Failures in a row after which the breaker of a namespace trips."""
 _SHARE: Final = 4
-"""All tripped namespaces together may have one in so many of the slots."""
+"""All tripped namespaces together may have one in this many slots."""
 _PRUNE_EVERY: Final = 64
-"""Namespaces after which those that are gone are forgotten."""
+"""Deleted namespaces are forgotten each time this many more have failures."""
 
 
 class Start:
@@ -25,7 +25,7 @@ class Start:
         starts[namespace] += 1
 
     def end(self) -> None:
-        """It needs no more slots now, or does not start; what is said twice counts once."""
+        """It needs no more slots now, or does not start. Only the first call counts."""
         if self._ended:
             return
         self._ended = True
@@ -42,7 +42,7 @@ class NamespaceCircuitBreaker:
 
     def __init__(self, slots: int, exists: Callable[[str], bool]) -> None:
         """`slots`: patches that may be under way at the same time. `exists`: whether a namespace
-        is still there.
+        still exists.
         """
         self._exists = exists
         self._slots = slots
@@ -53,11 +53,11 @@ class NamespaceCircuitBreaker:
         """Gangs that are being started, by namespace."""
 
     def tripped(self, namespace: str) -> bool:
-        """Whether its gates do not open: the last tries have all failed."""
+        """Whether the last tries to open its gates have all failed."""
         return self._failures.get(namespace, 0) >= _ENOUGH
 
     def failures(self, namespace: str) -> int:
-        """How many of its gates in a row were not opened."""
+        """How many of its gates in a row did not open."""
         return self._failures.get(namespace, 0)
 
     def slots_left(self, namespace: str) -> int:
@@ -69,23 +69,23 @@ class NamespaceCircuitBreaker:
         return self.slots_left(namespace) > 0
 
     def allows_gang(self, namespace: str) -> bool:
-        """Whether a gang of this namespace may start now; of a tripped one, one at a time."""
+        """Whether a gang of this namespace may start now. A tripped one starts one at a time."""
         if not self.tripped(namespace):
             return True
         return self.allows_patch(namespace) and namespace not in self._starts
 
     def start(self, namespace: str) -> Start:
-        """A gang starts; what is returned is to be ended, at the latest when that has ended."""
+        """A gang starts. End the result, at the latest when the start has ended."""
         return Start(self._starts, namespace)
 
     def begin(self, namespace: str) -> bool:
-        """A patch is sent; what is returned is to be given to `end`."""
+        """A patch is sent. Pass the result to `end`."""
         tripped = self.tripped(namespace)
         self._sending += tripped
         return tripped
 
     def end(self, namespace: str, *, begun: bool, worked: bool | None) -> None:
-        """It was answered; `worked` None: that says nothing about the namespace."""
+        """The patch was answered. `worked` None: that says nothing about the namespace."""
         self._sending -= begun
         if worked:
             self._failures.pop(namespace, None)

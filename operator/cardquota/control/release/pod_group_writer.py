@@ -1,7 +1,7 @@
 """The write-ahead mark of a gang, and the phase that people see (T2).
 
-The annotation `card.reservation` is the truth; the phase shows it. Where Volcano runs, the phase is
-Volcano's and is left alone.
+The annotation `card.reservation` is authoritative; the phase only shows it. Where Volcano runs, the
+phase is Volcano's and is left alone.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class PodGroupWriter:
     def __init__(
         self, ledger: Ledger, writer: FencedWriter, later: FencedWriter, *, phases: bool
     ) -> None:
-        """`later` sends what nobody waits for. `phases`: whether phase and counts are ours."""
+        """`later` sends writes that nothing waits for. `phases`: whether we write phase, counts."""
         self._ledger = ledger
         self._writer = writer
         self._later = later
@@ -57,14 +57,14 @@ class PodGroupWriter:
         unsure: Callable[[str], None] = lambda _: None,
         objected: Callable[[str], None] = lambda _: None,
     ) -> bool:
-        """Write the reservation that the ledger has charged; whether it stands.
+        """Write the reservation that the ledger has charged. Returns whether it is stored.
 
-        If not, it certainly does not, and no write of ours can bring it any more: then the charge
-        is to be taken back, after those of the members that were to start with it. `objected` is
-        told why, if the group is as it was and somebody does not let it be written.
+        If not, no write of ours can store it any more. Then the charge is to be taken back, after
+        the charges of the members that were to start with it. `objected` is called with the reason
+        if the group is unchanged and the write is refused.
 
-        While one that was not answered may land yet, it goes on trying, and the charge stays:
-        `unsure` is told why it could not be written again. Any change of the group ends it.
+        While an unanswered write may still land, it keeps trying and the charge stays. `unsure` is
+        called with the reason why it could not be written again. Any change of the group ends it.
         """
         backoff = Backoff(cap=10.0)
         body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
@@ -72,14 +72,14 @@ class PodGroupWriter:
         while True:
             wait = None
             try:
-                # After a lost one the same write again, under the same version: one of them wins.
+                # After a lost answer, the same write under the same version: one of them wins.
                 answer = await self._writer.patch(_path(facts), body)
                 revision = int(_DECODER.decode(answer).metadata.resource_version)
             except (ApiError, OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
                 level = logging.INFO if isinstance(error, ApiError) else logging.WARNING
                 _LOG.log(level, "reservation of %s: %s", logged(facts.key), error)
                 if on_its_way:
-                    # Somebody else may refuse it before it is seen that the group moved on.
+                    # A webhook may refuse the write before the API server sees that it changed.
                     stands = await self._stands(facts, reservation)
                     if stands is not None:
                         return stands
@@ -107,12 +107,12 @@ class PodGroupWriter:
         opening: bool = False,
         objected: Callable[[str], None] = lambda _: None,
     ) -> bool:
-        """End a reservation that is over and bring the phase up to date, if that is needed.
+        """Remove a reservation that is over and bring the phase up to date, if that is needed.
 
-        `expired`: whether its time is over, too (E8). `opening`: whether gates are being opened
-        that were judged with it before its group moved: then it stays though that has. Returns
-        whether there is nothing left to do until the group or its members change, or that has
-        ended. `objected` is told why, if somebody does not let a reservation be taken away.
+        `expired`: whether its time is over, too (E8). `opening`: whether gates that were judged
+        with it, before its group moved, are still being opened: then a move does not end it.
+        Returns whether nothing is left to do until the group or its members change, or that opening
+        has ended. `objected` is called with the reason if removing a reservation is refused.
         """
         group = self._ledger.groups.get(key)
         if group is None or group.facts is None or group.assumed is not None:
@@ -131,7 +131,7 @@ class PodGroupWriter:
             await self._later.patch(_path(facts), body)
         except ApiError as error:
             if error.moved:
-                return True  # its news are on the way
+                return True  # its watch event is on the way
             _LOG.warning("pod group %s: %s", logged(key), error)
             if over and not error.busy:
                 objected(error.message)
@@ -161,7 +161,7 @@ class PodGroupWriter:
         return body
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
-        """Whether the group has not changed since it was judged: then somebody else refuses."""
+        """Whether the group is unchanged since it was judged, so that the refusal is not ours."""
         if error.busy or (error.moved and error.status == 404):
             return False
         try:
@@ -170,10 +170,10 @@ class PodGroupWriter:
             return False
 
     async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
-        """Whether an earlier try of ours landed after all.
+        """Whether an earlier write of ours is stored after all.
 
-        None: it could not be read, or the group has not moved on, and somebody else refuses. That
-        it is gone is believed if reading it says so: a webhook may refuse a write with 404.
+        None: it could not be read, or the group has not changed and the write was refused. Only a
+        read proves that the group is gone: a webhook may refuse a write with 404.
         """
         try:
             meta = await self._read(facts)
@@ -191,12 +191,12 @@ class PodGroupWriter:
         return True
 
     async def _read(self, facts: GroupFacts) -> _Meta:
-        """The group of that name as it is stored. Raises what reading may raise."""
+        """The stored group of that name. Raises the errors of reading."""
         return _DECODER.decode(await self._writer.get(_path(facts))).metadata
 
 
 def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
-    """Why a group could not be written. A conflict is no reason, unless somebody made it up."""
+    """Pass on why a group could not be written. A conflict counts only if a webhook says so."""
     if not isinstance(error, ApiError):
         unsure(str(error))
     elif error.status != 409 or error.denied:
@@ -205,8 +205,8 @@ def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
 
 def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
     """A reservation ends when the minimum is bound, when no member is left, and when the group has
-    another queue: there it serves nobody (T2). Then it stays while gates are `opening` that were
-    judged with it.
+    another queue, where it is of no use (T2). In the last case it stays while gates that were
+    judged with it are `opening`.
     """
     if group.facts is None or group.facts.reservation is None:
         return False
@@ -215,7 +215,7 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
 
 
 def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
-    """The phase that people see. `reserved`: whether its reservation goes on."""
+    """The phase that people see. `reserved`: whether its reservation continues."""
     done = len(group.succeeded)
     if group.bound + done >= max(1, group.minimum):
         return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED

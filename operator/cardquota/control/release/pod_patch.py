@@ -1,4 +1,4 @@
-"""Where a pod is patched, and what makes sure that it is the pod that was decided about."""
+"""The path of a pod's patch, and the precondition that it is the pod that was decided about."""
 
 from typing import Any
 

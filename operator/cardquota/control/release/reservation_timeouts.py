@@ -1,10 +1,10 @@
 """Reservations whose gang does not complete in time are given back (E8).
 
-Time counts from the end of the gang's start, when its gates are open; of a reservation that this
-leader did not start, from when it first saw it: no clocks of two machines are compared, so a new
-leader begins anew. What was on its way when the time was over, or when the group got another queue,
-was decided on the reservation, and is awaited before that is given back. What begins later is not:
-there may always be something, and it is charged for itself by then.
+Time counts from the end of the gang's start, when its gates are open. For a reservation that this
+leader did not start, it counts from when this leader first saw it: clocks of two machines are never
+compared. Openings under way when the time was over, or when the group got another queue, were
+decided on the reservation; it is given back only after them. Later openings are not awaited: there
+may always be one, and by then each is charged by itself.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ class _Running:
     moved: bool = False
     """Whether the group has another queue than the reservation."""
     waits_for: set[int] = field(default_factory=set)
-    """Openings that had begun when it was over, or when the group moved before that."""
+    """Openings that had begun when it was over, or earlier, when the group moved."""
 
 
 class ReservationTimeouts:
@@ -39,24 +39,24 @@ class ReservationTimeouts:
     ) -> None:
         """`timeout`: seconds. `expired` is called with the group's key, once per reservation.
 
-        `later`: calls something after a number of seconds.
+        `later` calls a function after a number of seconds.
         """
         self._timeout = timeout
         self._expired = expired
         self._later = later
         self._running: dict[str, _Running] = {}
         self._opening: dict[str, set[int]] = {}
-        """Groups of which gates are being opened: the numbers of the tasks that do that."""
+        """By group whose gates are being opened: the numbers of the tasks that do it."""
         self._begun = 0
         self._starting: Counter[str] = Counter()
-        """Groups whose gang is being started: how many of these tasks do that."""
+        """By group whose gang is being started: how many of these tasks start it."""
         self._stopped = False
 
     def __len__(self) -> int:
         return len(self._running)
 
     def look(self, key: str, group: PodGroupState | None) -> None:
-        """A group was made, changed or deleted, or is about to be started."""
+        """A group was created, changed or deleted, or is about to be started."""
         if self._stopped:
             return
         facts = group.facts if group is not None else None
@@ -75,21 +75,21 @@ class ReservationTimeouts:
             self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
 
     def over(self, key: str) -> bool:
-        """Whether the time of a group's present reservation is over: it is to be taken away."""
+        """Whether the time of a group's present reservation is over, so that it must be removed."""
         running = self._running.get(key)
         return running is not None and running.over and not running.waits_for
 
     def opening(self, key: str) -> bool:
-        """Whether gates of a group are being opened, or it is not known yet what became of them,
-        that were judged with its present reservation, which is over or stands in another queue.
+        """Whether gates of a group are still being opened, or are not settled, that were judged
+        with its present reservation, which is over or in another queue.
         """
         running = self._running.get(key)
         return running is not None and bool(running.waits_for)
 
     def begin(self, key: str, *, start: bool = False) -> int:
-        """Gates of a group are going to be opened; `end` is to be called with what is returned.
+        """Gates of a group are about to be opened. Pass the result to `end`.
 
-        `start`: those of a gang that starts. The time of its reservation begins when that ends.
+        `start`: a gang starts. The time of its reservation begins when that ends.
         """
         self._begun += 1
         self._opening.setdefault(key, set()).add(self._begun)
@@ -98,9 +98,9 @@ class ReservationTimeouts:
         return self._begun
 
     def end(self, key: str, begun: int, *, start: bool = False) -> None:
-        """What became of them is known. What was over meanwhile expires now.
+        """The opening has ended. A reservation whose time ended meanwhile expires now.
 
-        `start`: as `begin` was told. Does nothing after `stop`.
+        `start`: as passed to `begin`. Does nothing after `stop`.
         """
         if self._stopped:
             return
@@ -119,7 +119,7 @@ class ReservationTimeouts:
         self._expire(key)
 
     def give_up(self, key: str, group: PodGroupState) -> None:
-        """Nothing of the gang could be started: do not wait for the end of its time."""
+        """Nothing of the gang could be started: do not wait until its time is over."""
         self.look(key, group)
         running = self._running.get(key)
         if running is not None:
@@ -135,7 +135,7 @@ class ReservationTimeouts:
         self._running.clear()
 
     def _begin_anew(self, key: str) -> None:
-        """The time of a group's reservation, if it is not over and nobody starts the gang."""
+        """Restart the time of a group's reservation, unless it is over or the gang is starting."""
         running = self._running.get(key)
         if running is None or running.over or key in self._starting:
             return
@@ -156,7 +156,7 @@ class ReservationTimeouts:
             running.waits_for = set(self._opening.get(key, ()))
 
     def _look_where(self, key: str, running: _Running, *, moved: bool) -> None:
-        """A group that comes and goes does not prolong what is over."""
+        """A group that moves to and fro does not extend a time that is over."""
         if moved == running.moved:
             return
         running.moved = moved

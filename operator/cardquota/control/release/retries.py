@@ -1,4 +1,4 @@
-"""When something that failed is tried again: later each time, and never twice for one failure."""
+"""When failed work is retried: after ever longer pauses, and once for each failure."""
 
 import asyncio
 import heapq
@@ -12,32 +12,32 @@ from ...cluster.api.backoff import Backoff
 K = TypeVar("K", bound=Hashable)
 
 _AT_A_TIME: Final = 100
-"""Things that are tried again, or forgotten, before others in the loop have a turn: all of a large
-gang may have failed at once."""
+"""Keys that are retried, or forgotten, before other work in the loop has a turn: a large gang may
+fail as a whole."""
 
 
 class Retries(Generic[K]):
     """Calls `again` for what failed, after a while.
 
-    A thing is remembered from its first failure until it `worked`, or until it has not failed for
-    twice the longest delay. However many there are, there is one timer, and what is due is tried
-    some at a time. Belongs to the loop it is used in.
+    A key is remembered from its first failure until it `worked`, or until it has not failed for
+    twice the longest delay. There is one timer for all keys, and due keys are tried some at a time.
+    Belongs to the loop it is used in.
     """
 
     def __init__(self, again: Callable[[K], None], *, first: float, cap: float) -> None:
-        """`first` and `cap`: seconds before the first and between later tries.
+        """`first` and `cap`: seconds before the first retry and, at most, between later ones.
 
-        `again` is called once per failure, and should take no longer than to note what is due.
+        `again` is called once per failure. It should do no more than note that the key is due.
         """
         self._again = again
         self._first, self._cap = first, cap
         self._backoffs: dict[K, Backoff] = {}
         self._waiting: dict[K, int] = {}
-        """Those that are to be tried again, and by which entry of the line."""
+        """Keys to be tried again, and the number of their entry in `_line`."""
         self._line: list[tuple[float, int, K]] = []
-        """A heap: when which is tried. What has worked since stays in it until then."""
+        """A heap: when each key is tried. A key that has worked since stays until then."""
         self._tried: OrderedDict[K, float] = OrderedDict()
-        """All others, and when they are forgotten, which is last put in."""
+        """All other keys, and when they are forgotten. The latest is put last."""
         self._numbers = count()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -45,7 +45,7 @@ class Retries(Generic[K]):
         return len(self._backoffs)
 
     def failed(self, key: K) -> None:
-        """Have it tried again after a while, unless that is so already."""
+        """Have a key tried again after a while, unless it is already waiting for that."""
         if key in self._waiting:
             return
         backoff = self._backoffs.get(key)
@@ -58,16 +58,16 @@ class Retries(Generic[K]):
         self._set_timer()
 
     def worked(self, key: K) -> None:
-        """Or is gone: nothing is to be tried again."""
+        """The key worked or is gone: it is not tried again."""
         self._backoffs.pop(key, None)
         self._waiting.pop(key, None)
         self._tried.pop(key, None)
 
     def stop(self) -> Iterator[None]:
-        """Nothing is tried again any more, from now on.
+        """Try nothing again from now on.
 
-        What is returned is to be iterated over: each step of it forgets one thing, for to forget
-        all of very many in one go would hold up the loop.
+        Iterate over the result: each step forgets one key. Forgetting very many in one go would
+        hold up the loop.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -104,7 +104,7 @@ class Retries(Generic[K]):
             self._again(key)
 
     def _set_timer(self) -> None:
-        """For what is due first; to be called when that may be something else."""
+        """For the key that is due first. Call this when that may have changed."""
         times = [self._line[0][0]] if self._line else []
         if self._tried:
             times.append(next(iter(self._tried.values())))

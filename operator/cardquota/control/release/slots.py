@@ -1,7 +1,7 @@
-"""Gates that may be on their way at the same time, and whose turn it is to send the next.
+"""Slots for gates that are opened at the same time, and whose turn it is to send the next patch.
 
-Pods of their own are sent one by one, where there is a free slot. A gang claims as many slots as it
-has members, and gets some of them at a time.
+Single pods are sent one by one, whenever a slot is free. A gang claims as many slots as it has
+members, and gets some of them at a time.
 """
 
 import asyncio
@@ -12,39 +12,39 @@ from typing import Final, NamedTuple
 from .namespace_circuit_breaker import NamespaceCircuitBreaker
 
 _PIECE: Final = 8
-"""Slots that a gang gets at once: for each a patch is made in the same turn of the loop."""
+"""Slots that a gang gets at once: each makes a patch in the same turn of the loop."""
 _AT_ONCE: Final = 16
-"""Slots that all gangs get at once."""
+"""Slots that all gangs together get at once."""
 
 
 class Slot(NamedTuple):
-    """One that is taken."""
+    """A slot that is taken."""
 
     namespace: str
     tripped: bool
-    """What `NamespaceCircuitBreaker.begin` said."""
+    """The result of `NamespaceCircuitBreaker.begin`."""
     gang: bool
 
 
 class SlotClaim:
-    """The slots that a gang needs for one patch of each of its members. To be closed."""
+    """The slots that a gang needs for one patch of each of its members. Close it after use."""
 
     def __init__(
         self, slots: "Slots", queue: str, namespace: str, number: int, *, asks: bool
     ) -> None:
         self.asks = asks
-        """Whether nothing is written with these: then they are refused once we drain."""
+        """Whether these are for dry runs, which write nothing: they are refused once we drain."""
         self.queue = queue
-        """Empty: one that holds up nobody of its queue."""
+        """Empty: the claim holds up no other gang of its queue."""
         self.namespace = namespace
         self.left = number
-        """How many it did not get yet."""
+        """How many slots it has not got yet."""
         self.found: asyncio.Future[list[Slot]] | None = None
-        """What it waits for; None: it does not ask for any now."""
+        """What it waits for. None: it does not ask for any now."""
         self._slots = slots
 
     async def some(self) -> list[Slot]:
-        """Wait for a turn; at least one, and never more than are left. None: there will be none."""
+        """Wait for a turn. At least one slot, never more than `left`. Empty: there will be none."""
         if self.asks and self._slots.draining:
             return []
         self.found = asyncio.get_running_loop().create_future()
@@ -52,17 +52,17 @@ class SlotClaim:
         return await self.found
 
     def close(self) -> None:
-        """No more are needed."""
+        """No more slots are needed."""
         self._slots.close(self)
 
 
 class Slots:
     """Belongs to the ledger's loop.
 
-    Guarantees: never more are taken than there are, as long as `take` is called only while some are
-    `free`; tripped namespaces together have no more than their share; gangs take turns, some slots
-    each; while others wait gangs together take no more than half, and nobody else takes that half
-    from them. Where nobody else wants them a gang has all.
+    Guarantees: no more slots are taken than there are, as long as `take` is called only while some
+    are `free`. Tripped namespaces together have no more than their share. Gangs take turns, some
+    slots each. While single pods wait, gangs together take at most half, and single pods do not
+    take that half from them. If nothing else waits, gangs may have all slots.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Slots:
         self._by_gangs = 0
         self._gang_was_last = False
         self._claims: dict[SlotClaim, None] = {}
-        """Those that want more, in the order of their turns."""
+        """Claims that want more, in the order of their turns."""
         self._claimed: Counter[str] = Counter()
         """Slots that gangs want, by queue."""
         self.draining = False
-        """Whether who would only ask gets no more."""
+        """Whether dry runs get no more slots."""
 
     def drain(self) -> None:
-        """From now on only those get slots whose gangs have been written ahead."""
+        """From now on only gangs with a written reservation get slots."""
         self.draining = True
         for claim in self._claims:
             if claim.asks and claim.found is not None and not claim.found.done():
@@ -92,23 +92,23 @@ class Slots:
 
     @property
     def free(self) -> int:
-        """How many may be taken now."""
+        """How many slots may be taken now."""
         return self._number - self._taken
 
     @property
     def taken(self) -> int:
-        """How many gates are on their way."""
+        """How many slots are taken."""
         return self._taken
 
     def take(self, namespace: str, *, gang: bool = False) -> Slot:
-        """To be given back."""
+        """Take a slot. Give it back later."""
         self._taken += 1
         self._by_gangs += gang
         self._gang_was_last = gang
         return Slot(namespace, self._breaker.begin(namespace), gang)
 
     def give_back(self, slot: Slot, *, worked: bool | None) -> None:
-        """`worked` None: that says nothing about the namespace."""
+        """Give back a slot. `worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
         before = self._breaker.tripped(slot.namespace)
@@ -118,12 +118,12 @@ class Slots:
         self.wake()
 
     def may_start(self, queue: str) -> bool:
-        """Whether one more gang of a queue may begin: not while others of it want all slots."""
+        """Whether one more gang of a queue may start: not while others of it want all slots."""
         claimed = self._claimed[queue]
         return not claimed or claimed < self.free
 
     def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
-        """For a gang that starts. `asks`: for dry runs."""
+        """Claim slots for a gang that starts. `asks`: for dry runs."""
         # As in `_let_others_by`.
         queue = "" if self._breaker.tripped(namespace) else queue
         claim = SlotClaim(self, queue, namespace, number, asks=asks)
@@ -132,14 +132,14 @@ class Slots:
         return claim
 
     def close(self, claim: SlotClaim) -> None:
-        """It wants no more."""
+        """The claim wants no more slots."""
         self._give(claim, claim.left)
         self._claims.pop(claim, None)
 
     def hand_out(self, *, others_wait: bool) -> bool:
-        """Let gangs have their turns; whether more can be handed out at once, in another call.
+        """Give slots to gangs in turn. Returns whether another call can hand out more at once.
 
-        `others_wait`: whether pods of their own may want a slot, too.
+        `others_wait`: whether single pods may want a slot, too.
         """
         most = self._share if others_wait else self._number
         left = _AT_ONCE
@@ -160,7 +160,7 @@ class Slots:
 
     @property
     def _share(self) -> int:
-        """Of gangs, while others wait. Of a single slot they have every other turn."""
+        """The slots for gangs while others wait. A single slot goes to them every other time."""
         return self._number // 2 or int(not self._gang_was_last)
 
     def _let_have(self, claim: SlotClaim, number: int) -> None:
@@ -173,7 +173,7 @@ class Slots:
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
 
     def _let_others_by(self, namespace: str) -> None:
-        """Gangs of a tripped one may wait for long; others of their queue do not wait for them."""
+        """Gangs of a tripped namespace may wait for long: others of their queue need not wait."""
         for claim in self._claims:
             if claim.namespace == namespace and claim.queue:
                 left = claim.left

@@ -1,10 +1,10 @@
-"""Writes on a pod that runs what those who start later could not know.
+"""Writes on a running pod what a later leader could not know.
 
-- Which cards it holds, where somebody bound it to other ones than it was let through for (E3). Its
-  charge has moved already, with the ledger; of a pod that runs when it is first seen the stamp
-  alone says what its node was (D8).
-- That audit mode let it by (I3): the term stands on it, and no cards. Whether its namespace was
-  audited when it came, nobody can tell once that is enforced.
+- Which cards it holds, if it was bound to other cards than it was let through for (E3). The ledger
+  has already moved its charge. For a pod that runs when first seen, only the stamp says what its
+  node was (D8).
+- That audit mode let it by (I3): it gets the term, and no cards. Once its namespace is enforced, it
+  cannot be seen that the namespace was audited before.
 """
 
 import logging
@@ -21,10 +21,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class StampWriter:
-    """Corrects and adds to what stands on pods, under one term. One call per pod at a time.
+    """Corrects or completes the stamps of pods, under one term. One call per pod at a time.
 
-    Not guaranteed: that a write lands. One that is lost may land later, for as long as nothing else
-    is written on the pod, and does no harm then: it says what has been charged since.
+    Not guaranteed: that a write lands. A lost write may land later, as long as nothing else is
+    written on the pod. That does no harm: it states what has been charged since.
     """
 
     def __init__(self, ledger: LedgerReader, writer: FencedWriter, *, term: str) -> None:
@@ -33,7 +33,7 @@ class StampWriter:
         self._term = term
 
     async def correct(self, uid: str) -> None:
-        """Write what is missing on a pod, or is wrong. Whether it worked is seen by the watch."""
+        """Write what is missing or wrong on a pod. The watch shows whether it worked."""
         if uid in self._ledger.misplaced:
             cards = canonical(self._ledger.pods[uid].on_node)
             note = {v.ALLOCATED: allocated_text(cards)}

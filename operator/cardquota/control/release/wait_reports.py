@@ -1,4 +1,4 @@
-"""Those who wait at the gate are told why: an event per pod, and one per gang (section 9)."""
+"""Tells waiting pods why they wait: an event per pod, and one per gang (section 9)."""
 
 import logging
 from collections import OrderedDict
@@ -24,19 +24,19 @@ _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
 """Characters."""
 _DELAY: Final = 10.0
-"""Seconds after which a pod is told that its group, or members of it, do not come."""
+"""Seconds after which a pod is told that its group, or members of it, are missing."""
 _LOOK_AGAIN: Final = 0.5
-"""Seconds after which it is looked whether more events can be taken."""
+"""Seconds between two checks whether events can be taken again."""
 _AT_A_TIME: Final = 16
-"""Pods that are told once more in one step, at most."""
+"""Delayed pods that one step tells, at most."""
 
 
 class WaitReports:
-    """Tells those who wait, in slices: `look` says in which queue somebody may not know, `go_on`
-    tells some of them. Belongs to the ledger's loop; awaits nothing.
+    """Tells waiting pods why they wait, in slices. `look` names a queue that may have pods to tell;
+    `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
-    Guarantees: who waits hears why, once per change of the reason, as soon as events can be taken;
-    queues take turns; what is remembered is bounded by the queues and the pods that wait.
+    Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
+    taken. Queues take turns. Memory is bounded by the queues and the waiting pods.
     Not guaranteed: that a reason is still the latest when it is told.
     """
 
@@ -55,17 +55,17 @@ class WaitReports:
         self._later = later
         self._timer: Timer | None = None
         self._queues: OrderedDict[str, None] = OrderedDict()
-        """In which somebody may have to be told."""
+        """Queues in which pods may have to be told."""
         self._delayed: OrderedDict[str, float] = OrderedDict()
-        """Pods by uid that are told only if they still wait at this time, which is last put in."""
+        """By uid: pods that are told only if they still wait at this time. The latest is last."""
 
     def look(self, queue: str) -> None:
-        """Somebody who waits in this queue may not have been told why."""
+        """A pod that waits in this queue may not have been told why."""
         self._queues[queue] = None
 
     def go_on(self, slice_: TimeSlice) -> bool:
-        """Tell some; whether more can be told at once. What has to wait for a time is called for
-        by then.
+        """Tell some pods. Returns whether more can be told at once. If the rest has to wait for a
+        time, `later` is used.
         """
         while not slice_.over:
             if not self._events.has_room:
@@ -77,7 +77,7 @@ class WaitReports:
         if self._queues:
             return True
         if self._delayed:
-            # The first of them may be due: the slice is over.
+            # The slice is over, so the first of them may be due.
             self._at(max(0.0, next(iter(self._delayed.values())) - self._clock()))
         return False
 
@@ -95,7 +95,7 @@ class WaitReports:
         self._timer = self._later(seconds)
 
     def _tell_next(self) -> bool:
-        """Some of the queue whose turn it is; whether there is such a queue."""
+        """Tell some pods of the queue whose turn it is. Returns whether there is such a queue."""
         if not self._queues:
             return False
         queue, _ = self._queues.popitem(last=False)
@@ -110,7 +110,7 @@ class WaitReports:
 
     def _tell(self, refusal: Refusal) -> None:
         if refusal.verdict.outcome is Outcome.UNSEEN:
-            # Groups and members arrive one after the other: worth a word only if they do not.
+            # Groups and members arrive one after the other: tell only if they do not arrive.
             due = self._clock() + _DELAY
             for record in refusal.pods:
                 self._delayed.setdefault(record.facts.uid, due)
@@ -120,8 +120,8 @@ class WaitReports:
         self._record_gang(refusal.verdict, refusal.gang)
 
     def _tell_delayed(self, slice_: TimeSlice) -> bool:
-        """Some time has passed: who still waits is told how it stands now, one at least. Whether
-        any is due.
+        """Tell pods that still wait after their delay why they wait now, at least one. Returns
+        whether any was due.
         """
         now = self._clock()
         due = [uid for uid, at in islice(self._delayed.items(), _AT_A_TIME) if at <= now]
@@ -133,7 +133,7 @@ class WaitReports:
             record = self._ledger.pods.get(uid)
             if record is None or not record.releasable:
                 continue
-            # Pods of a class are alike in all that is judged.
+            # Pods of a class are equal in all that is judged.
             pod_class = record.queue, record.class_key
             verdict = verdicts.get(pod_class)
             if verdict is None:
@@ -173,9 +173,9 @@ class WaitReports:
 
 
 def _topic(verdict: Verdict, record: PodRecord) -> str:
-    """What is asked: who asks another queue, or for another card, has to hear another answer.
+    """What is asked for: a pod that asks another queue, or for another card, gets a new answer.
 
-    It is remembered for every pod that was told, so a long one is told apart by its digest (P8).
+    It is remembered for every pod that was told, so a long topic is replaced by its digest (P8).
     """
     request = record.request
     named = request.cards[:MOST_LISTED] if request and record.facts.card_text is not None else ()

@@ -1,4 +1,4 @@
-"""What is told of other things than queues: nodes, namespaces, unadmitted pods, policies.
+"""What is reported of objects other than queues: nodes, namespaces, unadmitted pods, policies.
 
-In: the ledger, and what is installed. Out: events, some at a time, and lines in the log.
+In: the ledger, and what is installed. Out: events, some at a time, and log lines.
 """

@@ -1,4 +1,4 @@
-"""Audit mode: nothing is refused or gated; what would not have been let through is reported."""
+"""Audit mode refuses and gates nothing, and reports what would not have been let through."""
 
 from typing import Final
 
@@ -12,13 +12,13 @@ from ...quota.vocabulary import CPU, MEMORY, Mode, Reason
 from ..references import pod_reference
 
 _AT_A_TIME: Final = 1_000
-"""Pods that are looked at in one call."""
+"""Pods that one call looks at."""
 
 
 def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
-    """An event on each pod that came ungated, in audit mode, while its queue is over quota.
+    """Record an event on each pod that came ungated, in audit mode, while its queue is over quota.
 
-    Of many at once some; whether there are more, for another call.
+    At most a bounded number in one call. Returns whether there are more.
     """
     for uid in ledger.dirty.take_unadmitted(_AT_A_TIME):
         record = ledger.pods.get(uid)
@@ -39,7 +39,7 @@ def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
 
 
 def shortfalls(ledger: LedgerReader, record: PodRecord) -> list[Shortfall]:
-    """The dimensions of a charged pod in which its queue stands over its quota."""
+    """The dimensions of a charged pod in which its queue is over its quota."""
     account = ledger.account(record.queue)
     if account is None or account.facts is None:
         return []

@@ -1,8 +1,8 @@
-"""Whether webhooks and policies in the cluster are those that were rendered: told, not fought.
+"""Whether webhooks and policies in the cluster are as rendered: differences are only reported.
 
-Without them quotas do not hold: a namespace selector that was weakened, a failure policy, a binding
-that is gone. But they are the administrator's, who may have a reason; so a difference is shown
-wherever one looks (metric, log, event, `/readyz`) and nothing is written.
+Quotas do not hold without them: think of a weakened namespace selector or failure policy, or a
+missing binding. But they belong to the administrator, who may have a reason. So a difference is
+shown everywhere (metric, log, event, `/readyz`) and nothing is written.
 """
 
 import asyncio
@@ -25,20 +25,21 @@ from ...settings import Settings
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = 15.0
-"""Seconds between two checks. Each reads some fifteen small objects, one after the other: of that
-an API server notices nothing, and people look at what is reported within minutes at best."""
+"""Seconds between two checks. Each reads some fifteen small objects, one after the other, which is
+no load for an API server. People look at reports within minutes at best."""
 
 Identity = tuple[str, str]
 """Kind and name."""
 
 
 class InstallationCheck:
-    """Compares again and again, and tells what changed.
+    """Compares again and again, and reports what changed.
 
-    Guarantees: an installation that is as rendered is never reported, whatever the API server
-    fills in or others write on labels and annotations; what cannot be read for the moment stays
-    as it was known. Every replica has metric, log and `/readyz`; `leads` says who writes events,
-    one per change of an object, on the operator's Namespace (the object itself may be gone).
+    Guarantees: an installation that is as rendered is never reported, whatever the API server fills
+    in or others write to labels and annotations. An object that cannot be read for the moment keeps
+    its last known state. Every replica has metric, log and `/readyz`. Events are written only while
+    `leads` is true, one per change of an object, on the operator's Namespace (the object itself may
+    be gone).
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class InstallationCheck:
 
     @property
     def faults(self) -> list[str]:
-        """What is to be put right, an object each; for people."""
+        """The objects that are to be put right, in words for people."""
         return list(self._found.values())
 
     async def run(self) -> None:
@@ -76,7 +77,7 @@ class InstallationCheck:
             await asyncio.sleep(self._every)
 
     async def check(self) -> None:
-        """Compare every object once, and tell what changed since the last time."""
+        """Compare every object once, and report what has changed since the last time."""
         for wanted in self._wanted:
             kind, name = identity = _identity(wanted)
             try:
@@ -107,7 +108,7 @@ class InstallationCheck:
             _LOG.info("%s", messages.installation_restored(*identity))
 
     async def _tell(self) -> None:
-        """An event for each object whose report changed since this replica's last one."""
+        """An event for each object whose report has changed since this replica's last one."""
         if self._told == self._found:
             return
         try:
@@ -119,7 +120,7 @@ class InstallationCheck:
             fault = self._found.get(identity)
             if fault == self._told.get(identity):
                 continue
-            self._events.forget(namespace.uid)  # each object is news of its own
+            self._events.forget(namespace.uid)  # each object is separate news
             if fault:
                 self._events.record(
                     namespace, type="Warning", reason=v.INSTALLATION_DIFFERS, message=fault

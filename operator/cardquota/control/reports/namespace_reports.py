@@ -1,7 +1,7 @@
-"""Namespaces whose label says nothing that we know: an event on each, once per value, and the log.
+"""Namespaces with an unknown value in our label: an event on each, once per value, and a log line.
 
-Such a label is refused at write. It is there all the same where it was written before the
-installation, in audit mode, or while the policy was missing.
+Such a label is refused at write. It exists if it was written before the installation, in audit
+mode, or while the policy was missing.
 """
 
 import logging
@@ -15,7 +15,7 @@ from ..references import namespace_reference
 
 _LOG = logging.getLogger(__name__)
 _AT_A_TIME: Final = 100
-"""Namespaces that are told in one go: where all have such a label, that would hold up the loop."""
+"""Namespaces reported in one call. If all had such a label, reporting all would block the loop."""
 
 
 class NamespaceReports:
@@ -25,11 +25,11 @@ class NamespaceReports:
         self._ledger = ledger
         self._events = events
         self._told: dict[str, str] = {}
-        """By namespace the value that was told; those without are left out."""
+        """By namespace with such a label: the value that was reported."""
 
     def look(self) -> bool:
-        """Tell what is new, of some namespaces; whether of all. Costs in proportion to such
-        namespaces, of which there is none.
+        """Report what is new, of some namespaces. Returns whether all are reported. Costs in
+        proportion to such namespaces, of which there are normally none.
         """
         left = _AT_A_TIME
         found = self._ledger.unknown_modes
@@ -51,5 +51,5 @@ class NamespaceReports:
         return True
 
     def stop(self) -> None:
-        """The term is over: remember nothing of it."""
+        """The term is over: forget what was reported."""
         self._told.clear()

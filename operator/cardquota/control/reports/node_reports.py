@@ -1,4 +1,4 @@
-"""Nodes whose cards are not counted are said so, once per change: in the log and by an event."""
+"""Nodes whose cards are not counted are reported, once per change: in the log and by an event."""
 
 import logging
 from typing import Final
@@ -11,11 +11,11 @@ from ..references import node_reference
 
 _LOG = logging.getLogger(__name__)
 _AT_A_TIME: Final = 100
-"""Nodes that are reported in one go: a whole cluster of them would hold up the loop."""
+"""Nodes reported in one call. Reporting a whole cluster would block the loop."""
 
 
 def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
-    """Report what changed since the last call (D7, D9), of some nodes; whether of all."""
+    """Report changes since the last call (D7, D9), of some nodes. Returns whether of all."""
     for _ in range(_AT_A_TIME):
         found = ledger.nodes.take_report()
         if found is None:

@@ -1,8 +1,8 @@
-"""Pods that got past admission: webhooks or policies were away, or the pods were there before us.
+"""Pods that got past admission: webhooks or policies were missing, or the pods were there first.
 
-They are counted like all others (I3). People are told by a metric, and by an event on the queue:
-one per change, not one per pod. The event names no pod, since all who use the queue may read it,
-from whatever namespace; the log names the first.
+They are counted like all others (I3). A metric reports them, and an event on the queue: one per
+change, not one per pod. The event names no pod, since all users of the queue may read it, from any
+namespace; the log names the first.
 """
 
 import logging
@@ -21,29 +21,29 @@ from ..references import queue_reference
 
 _LOG = logging.getLogger(__name__)
 _GATHER: Final = 2.0
-"""Seconds for which pods that got past are gathered into one event."""
+"""Seconds for which such pods are gathered into one event."""
 
 
 class UnadmittedReports:
     """Events about pods that got past admission, while we lead. Belongs to the ledger's loop.
 
-    A queue is reported when it has more of them than before; a new leader reports what it finds.
+    A queue is reported when it has more of them than before. A new leader reports what it finds.
     """
 
     def __init__(
         self, ledger: LedgerReader, events: EventRecorder, *, later: Later = in_loop_later
     ) -> None:
-        """`later`: calls something after a number of seconds."""
+        """`later` calls a function after a number of seconds."""
         self._ledger = ledger
         self._events = events
         self._later = later
         self._known: dict[str, int] = {}
-        """How many there were, by queue; queues without are left out."""
+        """By queue: how many there were. Queues without any are left out."""
         self._timers: dict[str, Timer] = {}
         """Queues that are about to be reported."""
 
     def look(self, queues: Iterable[str]) -> None:
-        """What is charged to these queues changed. Costs O(queues)."""
+        """The charges of these queues have changed. Costs O(queues)."""
         for queue in queues:
             account = self._ledger.account(queue)
             if queue == OUTSIDE or account is None or account.facts is None:
@@ -56,7 +56,7 @@ class UnadmittedReports:
                     self._note(queue, count)
 
     def stop(self) -> None:
-        """The term is over: report nothing, and remember nothing of it."""
+        """The term is over: report nothing, and forget what was reported."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -78,7 +78,7 @@ class UnadmittedReports:
         self._note(queue, len(unadmitted))
         if not more:
             return
-        # The reason is the same as the last time; that there are more is news.
+        # The reason is the same as last time; the larger number is news.
         self._events.forget(account.facts.uid)
         text = messages.unadmitted(queue, len(unadmitted), _amounts(unadmitted.held))
         first = self._ledger.pods[next(iter(unadmitted))].facts
@@ -88,5 +88,5 @@ class UnadmittedReports:
 
 
 def _amounts(held: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Cards first: they are what quotas are about."""
+    """Cards come first: quotas are about them."""
     return sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))
