@@ -1,6 +1,6 @@
-"""How to reach the API server: address, TLS, and who we say we are.
+"""How to reach the API server: address, TLS, and our identity.
 
-Which of the ways is taken is decided in `find_access`.
+`find_access` decides which way is taken.
 """
 
 import ssl
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Authorization = Callable[[], Awaitable[str | None]]
-"""Asked before every request: the value of the header `Authorization`, or None."""
+"""Called before every request. Returns the value of the header `Authorization`, or None."""
 
 
 class AccessError(Exception):
-    """There is no usable way to an API server; the text says what is missing."""
+    """There is no usable way to an API server. The text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One API server and our credentials. The text form of this object holds no secret."""
+    """One API server and our credentials. Its text form contains no secret."""
 
     server: str
-    """Scheme, host, port and perhaps a path, without a slash at the end."""
+    """Scheme, host, port and maybe a path, without a slash at the end."""
     tls: ssl.SSLContext | None
     """None for plain http."""
     authorization: Authorization
@@ -32,10 +32,10 @@ class Access:
 
 
 class TokenFile:
-    """A bearer token in a file that somebody replaces from time to time.
+    """A bearer token in a file that is replaced from time to time.
 
-    Guarantees: a new token is used from the first request after the file was replaced; while the
-    file is unreadable or empty the last token goes on being used.
+    Guarantees: the first request after the file was replaced uses the new token. While the file is
+    unreadable or empty, the last token stays in use.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,7 +52,7 @@ class TokenFile:
         return f"Bearer {self._token}"
 
     def _refresh(self) -> None:
-        # One stat() per request is microseconds; a period of trust would be a period of 401s.
+        # One stat() per request costs microseconds; caching the token for a while would cause 401s.
         try:
             stat = self._path.stat()
             seen = (stat.st_mtime_ns, stat.st_ino, stat.st_size)

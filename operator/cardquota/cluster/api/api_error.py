@@ -1,4 +1,4 @@
-"""What an answer that is not 2xx means: refused for certain, or nobody knows."""
+"""The meaning of an answer that is not 2xx: refused for certain, or outcome unknown."""
 
 import re
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ _REFUSED_TEXTS: Final = (
     "admission webhook",
     "admission plugin",
 )
-"""An admission failure comes as 500 InternalError, but before anything is stored."""
+"""An admission failure arrives as 500 InternalError, but nothing has been stored."""
 _DENIAL: Final = re.compile(
     r'admission webhook "[^"]*" denied the request'
     r'|(?:[^ ]+ "[^"]*" is forbidden: )?(?:ValidatingAdmissionP|p)olicy '
     r"""(?:'[^']*'|"[^"]*") (?:with binding '[^']*' )?denied request"""
 )
-"""How the API server begins what a webhook or a policy says. Status and reason are theirs, and may
-be any: a webhook that fails in itself denies with 500, without a reason.
+"""How the API server introduces what a webhook or a policy says. The webhook chooses status and
+reason freely: one with an internal failure denies with 500, without a reason.
 """
 
 
@@ -49,28 +49,28 @@ class ApiError(Exception):
 
     @property
     def denied(self) -> bool:
-        """Whether somebody's webhook or policy said this, before anything was stored: then the
-        status says nothing about the object, not even 404 or 409.
+        """Whether a webhook or a policy said this, before anything was stored. Then the status says
+        nothing about the object, not even 404 or 409.
         """
         return _is_denial(self.message)
 
     @property
     def moved(self) -> bool:
-        """Of a write on an object as it was seen: it changed or is gone, and its news are on the
-        way. Not if a webhook says so.
+        """For a write on an object as it was seen: the object has changed or is gone, and its watch
+        event is on the way. Not if a webhook says so.
         """
         return self.status in (404, 409) and not self.denied
 
     @property
     def busy(self) -> bool:
-        """The API server has too much to do now: nobody objects. Not if a webhook says so."""
+        """The API server is overloaded and objects to nothing. Not if a webhook says so."""
         return self.status == 429 and not self.denied
 
 
 class OutcomeUnknown(Exception):  # noqa: N818 - a state of knowledge, perhaps no error at all
-    """No definite answer: a write may have happened, may happen yet, or never will.
+    """No definite answer: a write may have happened, may still happen, or never will.
 
-    A time-out, a lost connection, and a 408 or 5xx that does not say the write was refused.
+    Causes: a time-out, a lost connection, or a 408 or 5xx that does not say the write was refused.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -94,7 +94,7 @@ _decoder = msgspec.json.Decoder(_Status)
 
 
 def read_status(body: bytes | msgspec.Raw) -> _Status:
-    """The `Status` object in `body`, or an empty one that quotes the beginning of the text."""
+    """The `Status` object in `body`, or an empty one that quotes the start of the text."""
     try:
         return _decoder.decode(body)
     except msgspec.MsgspecError:
@@ -121,7 +121,7 @@ def _is_definite(status: int, told: _Status) -> bool:
         return status != _UNKNOWN_4XX
     if status in _REFUSED_5XX:
         return True
-    # ServerTimeout is a 500 too, and means that etcd did not answer in time.
+    # ServerTimeout is also a 500, and means that etcd did not answer in time.
     return (
         status == 500
         and told.reason == "InternalError"

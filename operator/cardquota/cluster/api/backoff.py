@@ -7,8 +7,8 @@ from collections.abc import Callable
 class Backoff:
     """Doubling delays with jitter.
 
-    Guarantees: a delay is at least half of what doubling gives and at most all of it, never above
-    `cap`, and never below what the API server asked for (which is honoured up to 60 s).
+    Guarantees: a delay is between half and all of the doubled value, never above `cap`, and never
+    below what the API server asked for (which is honoured up to 60 s).
     """
 
     def __init__(
@@ -18,7 +18,7 @@ class Backoff:
         *,
         random: Callable[[], float] = _random.random,
     ) -> None:
-        """`first` and `cap` in seconds; `random` gives numbers from 0 to 1."""
+        """`first` and `cap`: seconds. `random` returns numbers from 0 to 1."""
         if not 0 < first <= cap:
             raise ValueError("0 < first <= cap must hold")
         self._first = first
@@ -27,7 +27,7 @@ class Backoff:
         self._next = first
 
     def next(self, retry_after: float | None = None) -> float:
-        """Seconds to wait now; the next answer will be up to twice as long."""
+        """Seconds to wait now. The next answer is up to twice as long."""
         delay = self._next * (0.5 + self._random() / 2)
         self._next = min(self._next * 2, self._cap)
         return max(delay, min(retry_after or 0.0, 60.0))

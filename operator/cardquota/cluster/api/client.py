@@ -1,12 +1,12 @@
 """Requests to the API server, and what their failure means.
 
-The one distinction that everything else rests on: `ApiError` says that a write did *not* happen,
-`OutcomeUnknown` says that it may have happened or may happen yet (writes were seen to land 12 s
-after their 504). Nothing is ever sent twice behind the caller's back.
+Everything else relies on one distinction: `ApiError` says that a write did *not* happen,
+`OutcomeUnknown` says that it may have happened or may still happen (writes were seen to land 12 s
+after their 504). No request is ever repeated behind the caller's back.
 
 Why not the library's client: `kubernetes_asyncio` reports a refusal and a lost answer by one
-exception, hands out its own models where we decode partial structs, and costs 0.4 s and 37 MB to
-import. It runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
+exception, returns its own models where we decode partial structs, and costs 0.4 s and 37 MB to
+import. It only runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
 """
 
 import asyncio
@@ -30,21 +30,22 @@ APPLY_PATCH: Final = "application/apply-patch+yaml"
 _JSON: Final = "application/json"
 _METADATA: Final = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _CONNECTIONS: Final = 1_100
-"""Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and
-the events. Whoever must not wait for those in any case (the Lease) has a client of its own."""
+"""Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and the
+events. The Lease, which must never wait for these, has its own client."""
 _KEEP_ALIVE: Final = 30.0
-"""Seconds; less than the API server keeps an idle connection (a lost race would turn a write's
-outcome into an unknown one)."""
+"""Seconds; less than the API server keeps an idle connection. If the server closed it first, the
+outcome of a write would be unknown."""
 
 
 class Client:
-    """A connection pool to one API server. Belongs to the event loop it was made in.
+    """A connection pool to one API server. Belongs to the event loop it was created in.
 
-    Guarantees: every call ends within its timeout (seconds, all in all: credentials, connection
-    and answer) with the body of a 2xx answer, `ApiError` or `OutcomeUnknown`; a request is sent at
-    most once, and never after its timeout; no redirects; no error's text holds a header we sent.
-    Not guaranteed: that a cancelled call did not happen. The clock of the timeouts stands still
-    while the machine sleeps.
+    Guarantees: every call ends within its timeout (seconds, in total: credentials, connection and
+    answer) with the body of a 2xx answer, `ApiError` or `OutcomeUnknown`. A request is sent at most
+    once, and never after its timeout. Redirects are not followed. No error text contains a header
+    that we sent.
+    Not guaranteed: that a cancelled call did not take effect. The clock of the timeouts stops while
+    the machine sleeps.
     """
 
     def __init__(self, access: Access) -> None:
@@ -53,15 +54,15 @@ class Client:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Compressing costs the API server more than the wire costs anybody.
+            # Compression costs the API server more than it saves on the network.
             headers={
                 "User-Agent": "cardquota",
                 "Accept": _JSON,
                 "Accept-Encoding": "identity",
             },
         )
-        # aiohttp sends a PUT or DELETE again when a kept connection turns out to be closed. A
-        # first PUT that did land would then be reported as 409, a definite "did not happen".
+        # aiohttp repeats a PUT or DELETE if a kept connection turns out to be closed. If the first
+        # PUT did land, the answer would be 409, a definite "did not happen".
         self._session._retry_connection = False
 
     @classmethod
@@ -86,7 +87,7 @@ class Client:
         params: Mapping[str, str] | None = None,
         timeout: float = 10.0,
     ) -> bytes:
-        """Create. `body` is sent as it is if it is bytes, else encoded as JSON; so below."""
+        """Create. `body` is sent unchanged if it is bytes, else encoded as JSON; so below."""
         return await self._send("POST", path, body, _JSON, params, timeout)
 
     async def put(
@@ -177,11 +178,11 @@ class Client:
     async def watch(
         self, path: str, *, params: Mapping[str, str], read_timeout: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Open a stream; iterate `response.content.iter_any()` for its bytes.
+        """Open a stream. Iterate over `response.content.iter_any()` for its bytes.
 
-        `watch=true` is added to `params`. Errors: ApiError and OutcomeUnknown on opening; while
-        iterating `aiohttp.ClientError`, and TimeoutError once nothing came for `read_timeout`
-        seconds. Lines are cut anywhere. Leaving the context closes the connection.
+        `watch=true` is added to `params`. Errors: ApiError and OutcomeUnknown on opening. While
+        iterating: `aiohttp.ClientError`, and TimeoutError after `read_timeout` seconds of silence.
+        Chunks may split lines anywhere. Leaving the context closes the connection.
         """
         headers = await self._headers(f"watch {path}", read_timeout)
         try:
@@ -223,14 +224,14 @@ class Client:
         return {} if authorization is None else {"Authorization": authorization}
 
     async def close(self) -> None:
-        """Close all connections; running calls end with OutcomeUnknown."""
+        """Close all connections. Running calls end with OutcomeUnknown."""
         await self._session.close()
 
 
 def drop(response: aiohttp.ClientResponse) -> None:
-    """End a stream now; whoever iterates it gets `aiohttp.ClientError`.
+    """End a stream now. An iteration over it raises `aiohttp.ClientError`.
 
-    Without TLS's farewell, for which a peer that stands still would be waited for 30 s.
+    Without TLS's closing handshake, which would wait 30 s for a stalled peer.
     """
     connection = response.connection
     if connection is not None and connection.transport is not None:

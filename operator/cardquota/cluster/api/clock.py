@@ -1,4 +1,4 @@
-"""The clock of everything that must not be fooled: leases, stalls, deadlines."""
+"""The clock for leases, stalls and deadlines."""
 
 import sys
 import time
@@ -7,9 +7,9 @@ import time
 def boottime() -> float:
     """Seconds since boot, suspended time included.
 
-    Guarantees: never goes back, is not moved by anybody who sets the time of day, and goes on
-    while the machine sleeps (a leader that slept through its deadline must know it).
-    Not guaranteed: comparable between machines; outside Linux, counting a suspension.
+    Guarantees: never goes back, does not follow changes of the time of day, and continues while the
+    machine sleeps (a leader that slept through its deadline must know it).
+    Not guaranteed: comparable between machines; outside Linux, including suspended time.
     """
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,4 +1,4 @@
-"""What went wrong with a connection, in words that tell no secret."""
+"""What went wrong with a connection, in words without secrets."""
 
 import re
 from typing import Final
@@ -6,22 +6,22 @@ from typing import Final
 import aiohttp
 
 _TLS: Final = re.compile(r" ssl:(<[^>]*>|\w+)")
-"""What aiohttp tells of its TLS settings where it cannot connect: an address in our memory."""
+"""aiohttp's text for its TLS settings in a failed connection: a memory address."""
 
 
 def in_words(error: Exception) -> str:
-    """What happened to a connection, for logs and messages: type and text, and never a header.
+    """What happened to a connection, for logs and messages: type and text, never a header.
 
-    Never print these errors by `repr`: aiohttp's hold the whole request, our token with it, and
-    the key of the connection, a proxy's password with it.
+    Never print these errors by `repr`: aiohttp's contain the whole request with our token, and the
+    key of the connection with a proxy's password.
     """
     name = type(error).__name__
     if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
-        # Their text quotes the answer, in which anything may stand; the cause's type says enough.
+        # Their text quotes the answer, which may contain anything. The cause's type says enough.
         cause = error.__cause__
         return f"{name}: unusable answer" + (f" ({type(cause).__name__})" if cause else "")
     if isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str):
-        return f"{name}: in the middle of an answer"  # its text is the headers of that answer
+        return f"{name}: in the middle of an answer"  # its text has the headers of that answer
     text = str(error)
     if isinstance(error, aiohttp.ClientConnectorError):
         text = _TLS.sub("", text, count=1)

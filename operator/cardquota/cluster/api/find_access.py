@@ -1,7 +1,7 @@
-"""Which API server is meant.
+"""Which API server to use.
 
 What the caller names comes first, then `KUBECONFIG`, then the files that Kubernetes mounts into a
-pod, then `~/.kube/config`: a pod never uses a kubeconfig that its image happens to hold.
+pod, then `~/.kube/config`. So a pod never uses a kubeconfig that happens to be in its image.
 """
 
 import os
@@ -15,10 +15,10 @@ _MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 async def find_access(kubeconfig: Path | None = None, context: str = "") -> Access:
-    """Find the API server as the module says.
+    """Find the API server in the order above.
 
-    `context`: that one of the kubeconfig instead of its current one. A pod's own account has none,
-    so whoever names one means a kubeconfig.
+    `context`: use this context of the kubeconfig instead of its current one. A pod's own account
+    has no contexts, so naming one selects a kubeconfig.
     Errors: AccessError.
     """
     if kubeconfig is not None:
@@ -34,7 +34,7 @@ async def find_access(kubeconfig: Path | None = None, context: str = "") -> Acce
 def in_cluster(mount: Path, environ: "os._Environ[str] | dict[str, str]") -> Access:
     """The access of a pod's service account, from its mounted files and the environment.
 
-    Not guaranteed: a new cluster CA is noticed; that takes a restart.
+    Not guaranteed: that a new cluster CA is noticed; that takes a restart.
     Errors: AccessError.
     """
     host = environ.get("KUBERNETES_SERVICE_HOST", "")

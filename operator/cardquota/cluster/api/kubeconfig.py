@@ -1,10 +1,10 @@
 """Access by kubeconfig, read here; credential plugins are run by `kubernetes_asyncio`.
 
-Why not its loader for all: it sends a token file with its line break and never reads it again,
-prefers the `token` beside it, leaves private keys in files until the process ends, takes the last
-current context where kubectl takes the first, looks for a user's files beside the cluster's, and
-fails for a context without a user. `test_kubeconfig_library` says so as soon as it does better.
-And it costs 0.4 s and 37 MB to import, so that is done for `exec` and `auth-provider` alone.
+Why its loader is not used for all: it sends a token file with its line break and never reads it
+again, prefers the `token` beside it, leaves private keys in files until the process ends, takes the
+last current context where kubectl takes the first, looks for a user's files beside the cluster's,
+and fails for a context without a user. `test_kubeconfig_library` fails as soon as it does better.
+It also costs 0.4 s and 37 MB to import, so it is imported only for `exec` and `auth-provider`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ import msgspec
 from .access import Access, AccessError, Authorization, TokenFile
 
 _PLUGIN_TIMEOUT: Final = 60.0
-"""Seconds after which a plugin that says nothing is given up."""
+"""Seconds after which a silent plugin is given up."""
 
 
 class _Cluster(msgspec.Struct, rename="kebab"):
@@ -52,14 +52,14 @@ class _Context(msgspec.Struct):
 
 
 class _Entry(msgspec.Struct):
-    """Of any of the three lists: a name, and what has it."""
+    """An entry of any of the three lists: a name, and its content."""
 
     name: str = ""
     cluster: _Cluster = msgspec.field(default_factory=_Cluster)
     user: _User = msgspec.field(default_factory=_User)
     context: _Context = msgspec.field(default_factory=_Context)
     base: Path = Path()
-    """Folder of the file it was read from: relative paths begin there."""
+    """Folder of the file that it was read from: relative paths start there."""
 
 
 class _File(msgspec.Struct, rename="kebab"):
@@ -70,9 +70,9 @@ class _File(msgspec.Struct, rename="kebab"):
 
 
 async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
-    """The access of a context, of the current one where none is named.
+    """The access of a context; of the current one if none is named.
 
-    Of several files, the first to say something wins; one that does not exist says nothing.
+    If there are several files, the first that sets a value wins. Missing files are skipped.
     Errors: AccessError.
     """
     where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
@@ -127,7 +127,7 @@ def _tls(entry: _Entry, entry_of_user: _Entry) -> ssl.SSLContext:
     certificate = _pem(base, user.client_certificate, user.client_certificate_data)
     key = _pem(base, user.client_key, user.client_key_data)
     if certificate and key:
-        # The ssl module reads keys from files only: one that nobody else may read, for a moment.
+        # The ssl module reads keys only from files: use a private temporary file for a moment.
         with tempfile.NamedTemporaryFile() as file:
             file.write(certificate + b"\n" + key)
             file.flush()
@@ -158,18 +158,18 @@ def _authorization(entry: _Entry) -> Authorization:
 
 
 async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Shared":
-    """Let `kubernetes_asyncio` run the plugin, now and whenever its token is about to end.
+    """Have `kubernetes_asyncio` run the plugin, now and whenever its token is about to expire.
 
-    Guarantees: one run at a time, whoever asks, and one that is slow goes on when who asked for it
-    gave up: its token is there for the next who asks.
-    Not guaranteed: client certificates of a plugin are renewed; that takes a restart. Nor that a
-    plugin which hangs is ended: after 60 s it is left alone, and the next request runs another.
+    Guarantees: one run at a time for all callers. A slow run continues after its caller gave up,
+    and the next caller gets its token.
+    Not guaranteed: that client certificates of a plugin are renewed; that takes a restart. Nor that
+    a hanging plugin is ended: after 60 s it is left alone, and the next request runs another.
     """
     from kubernetes_asyncio.client.configuration import Configuration
     from kubernetes_asyncio.config import load_kube_config_from_dict
 
     entries = {"exec": user.exec, "auth-provider": user.auth_provider}
-    # No more than the library needs to run it: the rest is read here.
+    # No more than the library needs to run it: the rest is read above.
     config = {
         "current-context": "it",
         "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
@@ -179,7 +179,7 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
     found = Configuration()
     try:
         loader = await load_kube_config_from_dict(config, client_configuration=found)
-        # The library looks for a certificate only where there is a server by https: not here.
+        # The library loads a certificate only for a server by https, which is not given here.
         if tls is not None and found.cert_file:
             tls.load_cert_chain(found.cert_file, found.key_file)
     except Exception as error:
@@ -200,9 +200,9 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
 
 
 class Shared:
-    """An authorization that is worked out once for all who ask at the same time.
+    """An authorization that is computed once for all concurrent callers.
 
-    Guarantees: whoever is cancelled while waiting cancels nobody else's answer. Errors are those
+    Guarantees: cancelling one waiting caller does not cancel the others' answer. Errors are those
     of the call. Belongs to one event loop.
     """
 
@@ -220,4 +220,4 @@ class Shared:
     def _over(self, task: "asyncio.Task[str | None]") -> None:
         self._running = None
         if not task.cancelled():
-            task.exception()  # Nobody may be waiting any more; that is no error.
+            task.exception()  # Retrieved, as there may be no caller left; that is no error.

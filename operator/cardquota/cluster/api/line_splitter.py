@@ -1,11 +1,11 @@
-"""Lines out of a stream of bytes that is cut anywhere."""
+"""Lines from a stream of bytes that is split anywhere."""
 
 
 class LineSplitter:
-    """Collects chunks and hands out whole lines, without their ends.
+    """Collects chunks and returns whole lines, without their ends.
 
-    Guarantees: empty lines are left out; a line of any length costs time linear in it. What comes
-    after the last line end is never handed out: half an object is none.
+    Guarantees: empty lines are left out; a line of any length costs time linear in it. What follows
+    the last line end is never returned: it may be half an object.
     """
 
     def __init__(self) -> None:

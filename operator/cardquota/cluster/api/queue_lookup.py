@@ -1,6 +1,6 @@
-"""Whether a queue is there, asked of the API server itself: for one that the watch has not told of.
+"""Whether a queue exists, by a read from the API server: for a queue that the watch has not shown.
 
-A watch may be late by as long as the API server is busy; a read is not.
+A watch may lag as long as the API server is busy; a read does not.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from .client import Client
 _LOG = logging.getLogger(__name__)
 _QUEUES: Final = "/apis/scheduling.volcano.sh/v1beta1/queues"
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""No other name can a Queue have, and with no other one is anything asked for."""
+"""A Queue can have no other name, so no request is sent for others."""
 _TIMEOUT: Final = 1.0
-"""Seconds. Whoever asks is being waited for."""
+"""Seconds. A review waits for the answer."""
 _AT_A_TIME: Final = 32
-"""A controller that tries hard to create pods in a queue that is not there keeps nobody waiting."""
+"""Requests at once. A controller that keeps creating pods in a missing queue delays no others."""
 
 
 class QueueLookup:
-    """Asks for one queue at a time. Belongs to the event loop of its client."""
+    """Looks up single queues. Belongs to the event loop of its client."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._turns = asyncio.Semaphore(_AT_A_TIME)
 
     async def exists(self, name: str) -> bool | None:
-        """Whether there is a queue of this name now; None if nobody can say within a second."""
+        """Whether there is a queue of this name now; None if that is not known within a second."""
         if not _NAME.fullmatch(name):
             return False
         try:

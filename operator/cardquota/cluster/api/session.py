@@ -1,4 +1,4 @@
-"""The access of our own client for a library that sends its own requests."""
+"""The access of our client for a library that sends its own requests."""
 
 import aiohttp
 from yarl import URL
@@ -7,11 +7,11 @@ from .access import Access, AccessError
 
 
 def open_session(access: Access) -> aiohttp.ClientSession:
-    """A session whose requests to the API server carry our credentials; whoever asks closes it.
+    """A session whose requests to the API server carry our credentials. The caller closes it.
 
-    Guarantees: credentials are asked for before each request, so one that was replaced is used at
-    once; none is sent to anybody else, wherever a redirect leads. Errors while they are asked for
-    are `aiohttp.ClientConnectionError`, which libraries take for one that passes.
+    Guarantees: credentials are read before each request, so new ones are used at once. They are
+    sent to no other server, wherever a redirect leads. Errors while reading them are raised as
+    `aiohttp.ClientConnectionError`, which libraries treat as temporary.
     """
     origin = URL(access.server).origin()
 
@@ -29,7 +29,7 @@ def open_session(access: Access) -> aiohttp.ClientSession:
         return await send(request)
 
     return aiohttp.ClientSession(
-        # No bound: whoever asks for the session bounds what it has in flight.
+        # No bound: the caller bounds what it has in flight.
         connector=aiohttp.TCPConnector(limit=0, ssl=access.tls or True),
         cookie_jar=aiohttp.DummyCookieJar(),
         middlewares=(as_us,),

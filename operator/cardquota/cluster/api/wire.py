@@ -1,4 +1,4 @@
-"""Lists and watch events, decoded only as far as needed: objects stay raw until somebody asks."""
+"""Lists and watch events, decoded only as far as needed: objects stay raw until they are used."""
 
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar, cast
@@ -13,7 +13,7 @@ ERROR: Final = "ERROR"
 
 
 class WatchedMeta(Protocol):
-    """What every object's metadata has."""
+    """The metadata that every object has."""
 
     @property
     def namespace(self) -> str:
@@ -21,7 +21,7 @@ class WatchedMeta(Protocol):
 
     @property
     def name(self) -> str:
-        """Unique in the namespace, at one time."""
+        """Unique in the namespace at any time."""
 
     @property
     def uid(self) -> str:
@@ -33,7 +33,7 @@ class WatchedMeta(Protocol):
 
 
 class WatchedObject(Protocol):
-    """What a reflector can decode: a msgspec struct with metadata."""
+    """An object that a reflector can decode: a msgspec struct with metadata."""
 
     @property
     def metadata(self) -> WatchedMeta:
@@ -44,7 +44,7 @@ T = TypeVar("T", bound=WatchedObject)
 
 
 def decoder_of(kind: type[T]) -> Callable[[msgspec.Raw], T]:
-    """What reads objects of a kind: its own `decode`, where it has one for those that are large."""
+    """The decoder for objects of a kind: its own `decode`, if it has one for large objects."""
     own = getattr(kind, "decode", None)
     if own is not None:
         return cast("Callable[[msgspec.Raw], T]", own)
@@ -52,7 +52,7 @@ def decoder_of(kind: type[T]) -> Callable[[msgspec.Raw], T]:
 
 
 class IdentityMeta(msgspec.Struct, rename="camel", frozen=True):
-    """Metadata that tells which object it is, at which revision."""
+    """Metadata that identifies an object and its revision."""
 
     namespace: str = ""
     name: str = ""
@@ -67,21 +67,21 @@ class PartialObjectMetadata(msgspec.Struct, frozen=True):
 
 
 class WatchEvent(msgspec.Struct):
-    """One line of a watch. The raw object is a view into the line: never keep it."""
+    """One line of a watch. The raw object is a view into the line: do not keep it."""
 
     type: str
     object: msgspec.Raw
 
 
 class ListMeta(msgspec.Struct, rename="camel"):
-    """Where a list stands."""
+    """The revision of a list, and where its next page continues."""
 
     resource_version: str = "0"
     continue_: str = msgspec.field(default="", name="continue")
 
 
 class Page(msgspec.Struct):
-    """One page of a list; null items mean none."""
+    """One page of a list. `items` may be null: no items."""
 
     metadata: ListMeta
     items: list[msgspec.Raw] | None = None
@@ -93,5 +93,5 @@ decode_identity = msgspec.json.Decoder(PartialObjectMetadata).decode
 
 
 def revision_of(text: str) -> int:
-    """A resourceVersion as a whole number; 0 where it is none. They are comparable as such."""
+    """A resourceVersion as a whole number, for comparison; 0 if it is none."""
     return int(text) if text.isdecimal() and text.isascii() else 0

@@ -1,4 +1,4 @@
-"""Our CAs in the webhook configurations: the one field of them that is ours to write."""
+"""Our CAs in the webhook configurations: the one field of them that we write."""
 
 import base64
 import binascii
@@ -19,12 +19,12 @@ log = logging.getLogger(__name__)
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 _TRIES: Final = 5
 _MOVED: Final = frozenset({409, 422})
-"""Answers to a JSON patch whose `test` does not hold any more."""
+"""Answers to a JSON patch whose `test` no longer holds."""
 _INJECTED: Final = "cert-manager.io/inject-"
-"""Annotations that begin so tell cert-manager's ca-injector to write the field."""
+"""Annotations with this prefix tell cert-manager's ca-injector to write the field."""
 LINGER: Final = 600.0
-"""Seconds for which a CA stays in caBundle after it was last wanted: replicas that serve under it
-look at the Secret every few seconds, and at the end of a bad minute all of them have."""
+"""Seconds for which a CA stays in caBundle after it was last wanted. Replicas that serve under it
+read the Secret every few seconds; even after a bad minute all of them have."""
 
 
 class _ClientConfig(msgspec.Struct, rename="camel"):
@@ -49,13 +49,13 @@ _decode = msgspec.json.Decoder(_Configuration).decode
 
 
 class CaBundles:
-    """What the API server trusts when it calls us, in the named configurations.
+    """The CAs that the API server trusts when it calls us, in the named configurations.
 
-    Guarantees: nothing but `clientConfig.caBundle` is written, and nothing at all where it is
-    right already, or left to cert-manager by an annotation; a webhook that is renamed or moved
-    meanwhile does not get it by mistake; a CA that is not wanted any more, and is valid, stays
-    until it was seen unwanted for `linger` seconds. So replicas that know different CAs for a
-    moment, or one that has just started, take nothing away from each other.
+    Guarantees: only `clientConfig.caBundle` is written, and only if it is not right already and no
+    annotation leaves it to cert-manager. A webhook that is renamed or moved meanwhile does not get
+    it by mistake. A valid CA that is no longer wanted stays until it was seen unwanted for `linger`
+    seconds. So replicas that know different CAs for a moment, or one that has just started, remove
+    nothing that others need.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CaBundles:
         clock: Callable[[], float] = boottime,
         linger: float = LINGER,
     ) -> None:
-        """Names of the configurations; `clock` and `linger` in seconds."""
+        """Names of the configurations. `clock` and `linger`: seconds."""
         self._client = client
         self._named = (
             *(f"mutatingwebhookconfigurations/{name}" for name in mutating),
@@ -78,14 +78,14 @@ class CaBundles:
         self._trusted: dict[bytes, tuple[x509.Certificate, float]] = {}
         self._unwanted: dict[bytes, float] = {}
         self.missing: list[str] = []
-        """Configurations that were not there at the last look, as `KINDS/NAME`."""
+        """Configurations that were missing at the last look, as `KINDS/NAME`."""
         self.empty = True
         """Whether no webhook has a bundle."""
 
     async def look(self, wanted: bytes | None, retired: Collection[x509.Certificate] = ()) -> None:
-        """Bring every webhook's bundle to hold `wanted`, PEM; with None only look.
+        """Make every webhook's bundle contain `wanted`, PEM. With None, only look.
 
-        What is `retired` does not linger.
+        `retired` CAs do not linger.
 
         Errors: ApiError, OutcomeUnknown (call it again).
         """
@@ -105,13 +105,13 @@ class CaBundles:
         self._note(bundles, ours)
 
     def trusted(self, seconds: float) -> list[x509.Certificate]:
-        """The CAs that all webhooks were seen to trust for so long."""
+        """The CAs that all webhooks have been seen to trust for so long."""
         since = self._clock() - seconds
         return [one for one, at in self._trusted.values() if at <= since]
 
     @property
     def others(self) -> bool:
-        """Whether a CA that is not wanted is trusted: then others may be serving under it."""
+        """Whether an unwanted CA is trusted: then other replicas may serve under it."""
         return bool(self._unwanted)
 
     def _note(
@@ -135,7 +135,7 @@ class CaBundles:
         ours: Sequence[x509.Certificate] | None,
         retired: Collection[x509.Certificate],
     ) -> list[list[x509.Certificate]] | None:
-        """What each webhook trusts when this returns; None if the configuration is missing."""
+        """What each webhook trusts at the end. None if the configuration is missing."""
         path = f"{_GROUP}/{name}"
         for attempt in range(1, _TRIES + 1):
             try:
@@ -167,7 +167,7 @@ class CaBundles:
         ours: Sequence[x509.Certificate],
         retired: Collection[x509.Certificate],
     ) -> list[x509.Certificate]:
-        """Ours, and of the others those that have not lingered long enough."""
+        """Our CAs, and the other CAs that have not lingered long enough."""
         now = self._clock()
 
         def lingers(one: x509.Certificate) -> bool:

@@ -1,13 +1,13 @@
-"""Which certificate this replica serves, and when it takes up another one.
+"""Which certificate this replica serves, and when it switches to another one.
 
 The one rule: *a certificate is served once every API server has had the time to learn of its CA.*
-It holds whoever made the certificate and in whatever order Secret and caBundle changed: our own
-rotation (`rotation`), cert-manager's, which changes CA and certificate in one write, a Secret that
-was deleted or edited by hand. Until then the one before goes on being served, while it is valid.
+It holds whoever made the certificate, and in whatever order Secret and caBundle changed: by our own
+rotation (`rotation`), by cert-manager, which changes CA and certificate in one write, or after a
+Secret was deleted or edited by hand. Until then the former certificate is served, if still valid.
 
-Why not a library: `cryptography` makes them (`certificates`), but none knows three replicas and one
-caBundle. Kopf's webhook server makes a certificate of its own in each process, and serves it before
-any API server, which takes up to `KNOWN_AFTER`, has learnt of its CA.
+Why not a library: `cryptography` makes certificates (`certificates`), but no library knows three
+replicas and one caBundle. Kopf's webhook server makes its own certificate in each process, and
+serves it before any API server has learnt of its CA, which takes up to `KNOWN_AFTER`.
 """
 
 import logging
@@ -28,20 +28,20 @@ from .rotation import Holding
 log = logging.getLogger(__name__)
 
 KNOWN_AFTER: Final = 10.0
-"""Seconds after which API servers know of a CA in caBundle. They watch the webhook configurations,
-and follow a change within tens of milliseconds (measured); ten seconds are for one whose watch
-has to be opened again. Waiting costs nothing: what is served meanwhile is valid."""
+"""Seconds after which API servers know a CA in caBundle. They watch the webhook configurations and
+follow a change within tens of milliseconds (measured). Ten seconds allow for a watch that must be
+reopened. Waiting costs nothing: the certificate that is served meanwhile is valid."""
 
 _RETIRED: Final = 16
-"""Of so many CAs is remembered that they were dropped on purpose; the others linger."""
+"""Number of CAs that are remembered as dropped on purpose. Further ones linger."""
 
 
 class CertificateManager:
-    """Looks at Secret and caBundle, and says what is to be served.
+    """Reads Secret and caBundle, and decides what to serve.
 
-    Guarantees: `look` never raises for anything that the API server answers or that stands in the
-    Secret, and gives what was served before where there is nothing better; what is wrong is
-    `problem`, and logged once per change.
+    Guarantees: `look` never raises, whatever the API server answers or the Secret contains. It
+    returns what was served before if there is nothing better. What is wrong is in `problem`, and
+    logged once per change.
     Not guaranteed: that a certificate is trusted if the webhook configurations cannot be written.
     """
 
@@ -61,12 +61,12 @@ class CertificateManager:
         self._wanted: list[x509.Certificate] = []
         self._retired: list[x509.Certificate] = []
         self.problem = ""
-        """For people: why certificates are not in order; empty if they are."""
+        """In words for people: why certificates are not in order; empty if they are."""
         self.settled = False
-        """Whether the last look found everything in order and nothing on its way."""
+        """Whether the last look found everything in order and no change under way."""
 
     async def look(self) -> KeyPair | None:
-        """What to serve from now on; None while there is nothing that could be."""
+        """What to serve from now on. None while there is nothing to serve."""
         before = self._served
         self.settled = False
         try:
@@ -93,7 +93,7 @@ class CertificateManager:
         try:
             await self._bundles.look(holding.bundle or None, self._retired)
         except ApiError as error:
-            # No reason to serve nothing: an administrator may have published the CA.
+            # Serve all the same: an administrator may have published the CA.
             problem = problem or f"caBundle of the webhook configurations: {error}; trying again"
         if found.holding is None:
             return problem
@@ -110,8 +110,8 @@ class CertificateManager:
         return problem
 
     def _retire(self, wanted: list[x509.Certificate]) -> None:
-        """A CA that leaves the Secret while one that stood beside it stays was dropped on purpose,
-        in the last phase of a rotation or by hand. Where all are others, nobody may have known.
+        """If a CA leaves the Secret while one beside it stays, it was dropped on purpose: in the
+        last phase of a rotation, or by hand. If all CAs are new, the others may still be in use.
         """
         gone = [one for one in self._wanted if one not in wanted]
         orderly = len(gone) < len(self._wanted)
@@ -131,10 +131,10 @@ class CertificateManager:
         if trusted_through(chain, self._bundles.trusted(self._known_after)):
             return True
         if not holding.bundle and self._bundles.empty:
-            return True  # the API server goes by the CAs of its machine, and always did
+            return True  # the API server trusts the CAs of its machine, as before
         if served is not None:
             return read_certificates(served.serving.cert_pem)[0].not_valid_after_utc <= self._now()
-        # We begin. Others may be at work under a CA that we know nothing of, and be trusted.
+        # At the start, other replicas may serve under a trusted CA that we do not know.
         return not self._bundles.others
 
 

@@ -1,7 +1,7 @@
 """The Secret with CA and serving certificate, which all replicas share.
 
-Two kinds: our own, which is made, rotated and mended here (`OwnSecret`), and one that cert-manager
-or a person keeps, which is never written (`GivenSecret`).
+Two kinds: our own, which is made, rotated and repaired here (`OwnSecret`), and one that
+cert-manager or a person maintains, which is never written (`GivenSecret`).
 """
 
 import base64
@@ -49,12 +49,12 @@ def utc_now() -> datetime:
 
 
 class Found(NamedTuple):
-    """What one look at the Secret gave."""
+    """The result of one look at the Secret."""
 
     holding: Holding | None
     """None if it cannot be served."""
     problem: str = ""
-    """For people: what is wrong with the Secret, and what to do."""
+    """In words for people: what is wrong with the Secret, and what to do."""
 
 
 class CertificateSource(Protocol):
@@ -63,14 +63,14 @@ class CertificateSource(Protocol):
     async def look(
         self, served: Holding | None, is_trusted: Callable[[x509.Certificate], bool]
     ) -> Found:
-        """Read it, and take a step if it is ours. Errors: ApiError, OutcomeUnknown."""
+        """Read it, and take a step if we maintain it. Errors: ApiError, OutcomeUnknown."""
 
 
 class OwnSecret:
-    """The Secret `namespace`/`name`, made by whichever replica comes first.
+    """The Secret `namespace`/`name`, created by whichever replica comes first.
 
-    Guarantees: every write names the revision that it was decided on, so of replicas that look at
-    the same time one writes and the others find what it wrote; keys that are not ours are kept.
+    Guarantees: every write names the revision that it was decided on. If replicas look at the same
+    time, one writes and the others find its result. Keys that are not ours are kept.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class OwnSecret:
         now: Callable[[], datetime] = utc_now,
         lifetimes: Lifetimes | None = None,
     ) -> None:
-        """`names`: what the API server may call us by."""
+        """`names`: the names by which the API server may call us."""
         self._client = client
         self._where = f"{namespace}/{name}"
         self._name = name
@@ -97,8 +97,8 @@ class OwnSecret:
     ) -> Found:
         """Read it, and take at most one step. Errors: ApiError, OutcomeUnknown.
 
-        A write that fails is no error: it gives what was read, if that can still be served. Where
-        another replica was faster, the next look finds what it wrote.
+        A failed write is no error: the result is then what was read, if that can still be served.
+        If another replica was faster, the next look finds what it wrote.
         """
         secret = await _read(self._client, f"{self._path}/{self._name}")
         held = _holding(secret) if secret else Holding()
@@ -142,10 +142,10 @@ class OwnSecret:
 
 
 class GivenSecret:
-    """The Secret `namespace`/`name`, which somebody else keeps. Never written.
+    """The Secret `namespace`/`name`, which others maintain. Never written.
 
-    `tls.crt` may hold intermediate certificates too. Without `ca.crt`, or with an empty one, whom
-    the API server trusts is somebody else's business as well (cert-manager's ca-injector).
+    `tls.crt` may also contain intermediate certificates. If `ca.crt` is missing or empty, others
+    also publish the CA to the API server (cert-manager's ca-injector).
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class GivenSecret:
         names: Sequence[str],
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        """`names`: what the API server does call us by."""
+        """`names`: the names by which the API server calls us."""
         self._client = client
         self._where = f"{namespace}/{name}"
         self._path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
@@ -219,7 +219,7 @@ def _holding(secret: _Secret) -> Holding:
 
 
 def _data(holding: Holding) -> dict[str, str | None]:
-    """The values by key; null takes a key away."""
+    """The values by key; null removes a key."""
     parts = {
         _CA: holding.bundle,
         _CA_KEY: holding.authority_key,

@@ -14,14 +14,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from .pem import UNREADABLE, holds_key, read_certificates, to_pem, trusted_through
 
 _SKEW: Final = timedelta(hours=1)
-"""How far into the past certificates begin: clocks of other machines may be late."""
+"""How far in the past certificates begin: the clocks of other machines may be slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A certificate, perhaps with those that lead to its CA, and its key. PEM.
+    """A certificate, maybe with its chain to the CA, and its key. PEM.
 
-    The text form holds no key.
+    Its text form contains no key.
     """
 
     cert_pem: bytes = b""
@@ -47,9 +47,9 @@ def make_authority(*, now: datetime, until: datetime) -> KeyPair:
 def make_serving(
     names: Iterable[str], authority: KeyPair, *, now: datetime, until: datetime
 ) -> KeyPair:
-    """A serving certificate for DNS names and IP addresses; it never outlives its CA.
+    """A serving certificate for DNS names and IP addresses. It never outlives its CA.
 
-    Errors: ValueError without a name, or where the authority cannot be read.
+    Errors: ValueError without a name, or if the authority cannot be read.
     """
     wanted = list(dict.fromkeys(names))
     if not wanted:
@@ -60,7 +60,7 @@ def make_serving(
         raise ValueError("the CA's key is not of our making")  # noqa: TRY004
     key = ec.generate_private_key(ec.SECP256R1())
     end = min(until, issuer.not_valid_after_utc)
-    # A common name holds 64 characters at most; nobody reads it beside the alternative names.
+    # A common name has at most 64 characters. Clients read the alternative names instead.
     cert = (
         _builder(wanted[0][:64], issuer.subject, key.public_key(), now, end)
         .add_extension(x509.SubjectAlternativeName([_general_name(n) for n in wanted]), False)
@@ -94,9 +94,9 @@ def why_unusable(
     now: datetime,
     margin: timedelta = timedelta(),
 ) -> str | None:
-    """Why a new one is needed, for people; None if this one will do for `margin` from now.
+    """Why a new one is needed, in words for people. None if it can be used for `margin` from now.
 
-    `ca_pem`: the CAs that its callers trust; None if that is not known here.
+    `ca_pem`: the CAs that its callers trust. None if that is not known here.
     """
     chain = read_certificates(pair.cert_pem)
     if not chain:

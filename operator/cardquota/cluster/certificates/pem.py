@@ -1,4 +1,4 @@
-"""Certificates as PEM: read without ever failing, compared, and told who issued whom."""
+"""Certificates as PEM: read without errors, compared, and checked for their issuer."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 
 UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
-"""What reading a certificate or a key raises."""
+"""The errors of reading a certificate or a key."""
 
 
 def read_certificates(pem: bytes) -> list[x509.Certificate]:
-    """All certificates in it, in order and each once; none where any of it cannot be read."""
+    """All certificates in it, in order, without duplicates; none if any cannot be read."""
     try:
         found = x509.load_pem_x509_certificates(pem)
     except UNREADABLE:
@@ -21,17 +21,17 @@ def read_certificates(pem: bytes) -> list[x509.Certificate]:
 
 
 def to_pem(certificates: Iterable[x509.Certificate]) -> bytes:
-    """One after the other."""
+    """The certificates one after the other."""
     return b"".join(one.public_bytes(serialization.Encoding.PEM) for one in certificates)
 
 
 def fingerprint(certificate: x509.Certificate) -> bytes:
-    """Two certificates are the same if and only if this is."""
+    """Equal if and only if two certificates are the same."""
     return certificate.fingerprint(hashes.SHA256())
 
 
 def holds_key(certificate: x509.Certificate, key_pem: bytes) -> bool:
-    """Whether this is the certificate's own key."""
+    """Whether this key belongs to the certificate."""
     try:
         key = serialization.load_pem_private_key(key_pem, None)
         return certificate.public_key() == key.public_key()
@@ -42,7 +42,7 @@ def holds_key(certificate: x509.Certificate, key_pem: bytes) -> bool:
 def trusted_through(
     chain: Sequence[x509.Certificate], authorities: Iterable[x509.Certificate]
 ) -> list[x509.Certificate]:
-    """Those of the authorities that issued, or are, a certificate of the chain."""
+    """The authorities that issued, or are, a certificate of the chain."""
     return [
         authority
         for authority in authorities

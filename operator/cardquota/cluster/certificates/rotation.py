@@ -1,28 +1,28 @@
-"""How the CA and the serving certificate are changed without a review that fails. Pure.
+"""How the CA and the serving certificate are changed without a failed review. Pure.
 
-The state is what the Secret holds, and every step is one write under its revision: whichever
-replica comes first takes it, and one that crashes leaves a state that any other goes on from.
+The state is what the Secret holds. Every step is one write under its revision: whichever replica
+comes first takes it, and after a crash any other replica can continue from there.
 
-1. *Introduce.* A next CA stands in `ca.crt` beside the one in use. Nobody serves under it yet.
-2. *Serve.* Once every webhook's caBundle was seen to hold the next CA for a while (how long, and
-   why: `certificate_manager`), the serving certificate is the next CA's; the key of the old CA is
-   written nowhere any more, so nothing new can come from it. An API server that trusts both does
-   not care who serves what.
-3. *Drop.* The old CA leaves `ca.crt` when the last certificate that it has signed has ended.
+1. *Introduce.* A next CA is put in `ca.crt` beside the one in use. No replica serves under it yet.
+2. *Serve.* Once every webhook's caBundle was seen to contain the next CA for a while (how long, and
+   why: `certificate_manager`), the serving certificate is the next CA's. The key of the old CA is
+   stored nowhere any more, so it can sign nothing new. An API server that trusts both CAs accepts
+   every replica.
+3. *Drop.* The old CA leaves `ca.crt` when the last certificate that it signed has expired.
 
-Why not sooner: replicas look at the Secret every few seconds, but one that cannot reach the API
-server, or stands still, does not, and the API server may reach it all the same. No count of
-replicas and no time to wait is long enough to be sure of it. But what has ended nobody accepts,
-so from then on the old CA vouches for nothing. Until then it costs a kilobyte in the bundle.
+Why not sooner: replicas read the Secret every few seconds, but a replica that cannot reach the API
+server, or is stalled, does not, and the API server may still reach it. No count of replicas and no
+waiting time makes that safe. But an expired certificate is accepted nowhere, so from then on the
+old CA serves no purpose. Until then it costs a kilobyte in the bundle.
 That end is known because `old-tls.crt` keeps the certificate (not the key) that was left in step
-2; of one CA that is the last to end, as each certificate lives as long as the one before.
+2. Of one CA it is the last to expire, as each certificate lives as long as the one before.
 
-A serving certificate alone is renewed under the same CA: whoever trusts the old one trusts the
-new one, in whatever order replicas take it up.
+A serving certificate alone is renewed under the same CA: a client that trusts the old one trusts
+the new one, in whatever order replicas switch to it.
 
-Where the Secret is gone or holds nonsense, all is made anew by the same three steps, beginning
-with what the replica that notices still serves. Only where nothing valid is left anywhere is
-there nothing to wait for: then a new certificate from a new CA is in force at once.
+If the Secret is gone or unreadable, all is made again by the same three steps, beginning with what
+the replica that notices it still serves. Only if nothing valid is left anywhere, there is nothing
+to wait for: then a new certificate from a new CA is in force at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,18 +38,18 @@ from .pem import holds_key, read_certificates, to_pem, trusted_through
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What the Secret holds. All PEM; the text form holds no key."""
+    """What the Secret holds. All PEM. Its text form contains no key."""
 
     serving: KeyPair = NO_PAIR
     """`tls.crt`, `tls.key`."""
     bundle: bytes = b""
     """`ca.crt`: all CAs that are to be trusted."""
     authority_key: bytes = field(default=b"", repr=False)
-    """`ca.key`: of the CA in the bundle that signs; empty if somebody else's does."""
+    """`ca.key`: the key of the CA in the bundle that signs; empty if others sign."""
     next: KeyPair = NO_PAIR
-    """`next-ca.crt`, `next-ca.key`: the CA that will sign, while it becomes known."""
+    """`next-ca.crt`, `next-ca.key`: the CA that will sign, while it is being published."""
     left: bytes = b""
-    """`old-tls.crt`: certificates that a replica may still serve under a CA that was left."""
+    """`old-tls.crt`: certificates that a replica may still serve under a CA no longer in use."""
 
     @property
     def authority(self) -> KeyPair | None:
@@ -63,17 +63,17 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long certificates live, and how long before its end one is replaced."""
+    """How long certificates live, and how long before the end they are replaced."""
 
     serving: timedelta = timedelta(days=90)
-    """Also the longest that a CA stays in the bundle after it was left."""
+    """Also the longest time that an unused CA stays in the bundle."""
     authority: timedelta = timedelta(days=3650)
     margin: timedelta = timedelta(days=30)
-    """Time to notice and mend whatever keeps a replacement from happening."""
+    """Time to notice and repair what prevents a replacement."""
 
 
 class RotationStep(NamedTuple):
-    """The next state, and what it is for, in words for the log."""
+    """The next state, and its purpose in words for the log."""
 
     holding: Holding
     what: str
@@ -88,10 +88,10 @@ def next_step(
     lifetimes: Lifetimes,
     is_trusted: Callable[[x509.Certificate], bool],
 ) -> RotationStep | None:
-    """What is to be written now; None if nothing is.
+    """What is to be written now; None if nothing.
 
-    `served`: what this replica serves, from an earlier look. `is_trusted`: whether every API
-    server has had the time to learn of this CA.
+    `served`: what this replica serves, from an earlier look. `is_trusted`: whether every API server
+    has had the time to learn of this CA.
     """
     flaw = why_unusable(held.serving, held.bundle, (), now=now)
     if flaw:
@@ -122,9 +122,9 @@ def _repaired(
     lifetimes: Lifetimes,
     flaw: str,
 ) -> RotationStep:
-    """There is no serving certificate that will do."""
+    """The next step if there is no usable serving certificate."""
     if served and not why_unusable(served.serving, served.bundle, (), now=now):
-        # Neither key of a CA is put back: who deletes the Secret wants new ones.
+        # No CA key is restored: whoever deletes the Secret wants new keys.
         kept = Holding(served.serving, served.bundle)
         return RotationStep(
             _introduced(kept, now, lifetimes), f"what is served, and a next CA, for {flaw}"
@@ -180,7 +180,7 @@ def _dropped(held: Holding, now: datetime) -> RotationStep | None:
 
 
 def _left(held: Holding) -> bytes:
-    """What replicas may go on serving, besides the new one."""
+    """What replicas may continue to serve besides the new one."""
     chain = read_certificates(held.serving.cert_pem)
     return to_pem([*read_certificates(held.left), *chain[:1]])
 

@@ -1,5 +1,5 @@
-"""Who leads: a Lease, an explicit term for each acquisition, and an explicit end.
+"""Which replica leads: a Lease, an explicit term for each acquisition, and an explicit end.
 
-In: a client that is used for nothing else. Out: `Elector`, how much time is left, what one leader
-leaves to the next, and `settle_and_catch_up`, after which a new one may decide.
+In: a client that is used for nothing else. Out: `Elector`, the time that is left, what one leader
+hands over to the next, and `settle_and_catch_up`, after which a new leader may decide.
 """

@@ -1,12 +1,12 @@
 """Leader election on a Lease, with an explicit term and an explicit end.
 
-Everything that could make two leaders is decided against leading: the deadline counts from
-*sending* the last successful renewal, a renewal of unknown outcome is none, and another one's
-Lease is taken only after it was seen unchanged for its whole duration on our own clock.
+In every doubt that could make two leaders, it does not lead. The deadline counts from *sending* the
+last successful renewal. A renewal of unknown outcome does not count. Another replica's Lease is
+taken only after it was seen unchanged for its whole duration on our own clock.
 
 Why not a library's elector: those of the client libraries leave a leader running after a connection
 error, and count up to a retry period and a request more than the renew deadline, by a clock that
-may be set; Kopf's peering is no election.
+may be set. Kopf's peering is no election.
 """
 
 import asyncio
@@ -29,22 +29,22 @@ from .renewals import Renewals
 log = logging.getLogger(__name__)
 
 _ATTEMPT = 2.0
-"""Seconds one try may take at most; a quarter of the renew deadline if that is less."""
+"""Seconds that one try may take at most; a quarter of the renew deadline if that is less."""
 
 
 class _LostError(Exception):
-    """The Lease is not ours any more; the text says why."""
+    """We no longer hold the Lease; the text says why."""
 
 
 class Elector:
     """Takes part in the election for one Lease.
 
     Guarantees: at most one participant has `time_left() > 0` at any moment, as long as no clock
-    runs more than duration / renew_deadline times as fast as another; every acquisition has a
-    term never used before; `on_lost` follows each `on_acquired` unless `run` is cancelled; every
-    write names the revision it was decided on.
-    Not guaranteed: that a leader whose machine stood still stops *before* its successor starts.
-    Whoever decides checks `time_left()` before and after, and the API server checks the term.
+    runs more than duration / renew_deadline times as fast as another. Every acquisition has a term
+    that was never used before. `on_lost` follows each `on_acquired` unless `run` is cancelled.
+    Every write names the revision that it was decided on.
+    Not guaranteed: that a leader whose machine stalled stops *before* its successor starts. So
+    decisions check `time_left()` before and after, and the API server checks the term.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Elector:
         clock: Callable[[], float] = boottime,
         random: Callable[[int], str] = secrets.token_hex,
     ) -> None:
-        """Times in seconds. `random(n)` gives n random bytes as text."""
+        """Times in seconds. `random(n)` returns n random bytes as text."""
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
@@ -76,44 +76,44 @@ class Elector:
         self._term: str | None = None
         self._candidate = self._new_term()
         self._ended = ""
-        """The last term of our own that ended: nobody else can be leading under it."""
+        """Our last term that ended: no replica can lead under it any more."""
         self._lease: Lease | None = None
         self._observed_at = float("-inf")
-        """When the Lease was first seen as it is in `_lease`."""
+        """When the Lease was first seen in the state of `_lease`."""
         self._held = False
-        """Whether somebody held the Lease when it was last seen."""
+        """Whether the Lease had a holder when it was last seen."""
         self._renewals = Renewals(retry_period)
         self.acquired_at = float("-inf")
-        """On our clock: when the answer to the last acquisition came."""
+        """On our clock: when the last acquisition was answered."""
         self.previous_renewal_seen: float | None = None
-        """On our clock: when the predecessor's last renewal was observed, at the latest it can
-        have been. None if there was no predecessor, or it gave the Lease up."""
+        """On our clock: the latest possible time of the predecessor's last renewal, as observed.
+        None if there was no predecessor, or it gave the Lease up."""
         self.handover: Revisions | None = None
-        """What the predecessor left on the Lease, if it gave it up in good order: it had seen this
-        much when it decided no more, everything that it had written included."""
+        """What the predecessor left on the Lease, if it gave it up in order: what it had seen when
+        it stopped deciding, all its own writes included."""
         self.last_loss = ""
-        """Why the last term ended, for people."""
+        """Why the last term ended, in words for people."""
 
     @property
     def term(self) -> str | None:
-        """The Lease's holderIdentity while we hold it, else None. None for good once it ended."""
+        """The Lease's holderIdentity while we hold it, else None. Once it ended, None for good."""
         return self._term if self.time_left() > 0 else None
 
     def time_left(self) -> float:
-        """Seconds before the renew deadline; not positive when not leading."""
+        """Seconds before the renew deadline; not positive if we do not lead."""
         if self._term is None:
             return 0.0
         return self._renewals.sent + self._renew_deadline - self._clock()
 
     @property
     def healthy_since(self) -> float:
-        """Since when, on our clock, every renewal was sent in time and answered within 1 s."""
+        """The time on our clock since when every renewal was sent in time and answered in 1 s."""
         return self._renewals.healthy_since(self._clock())
 
     async def run(self, on_acquired: Callable[[str], None], on_lost: Callable[[str], None]) -> None:
         """Acquire, renew, and acquire again until cancelled. Both callbacks get the term.
 
-        Cancelling releases nothing: the term goes on until its deadline, or until `release`.
+        Cancelling releases nothing: the term continues until its deadline, or until `release`.
         An error raised by a callback ends the term and this call.
         """
         while True:
@@ -135,10 +135,10 @@ class Elector:
             on_lost(term)
 
     async def release(self, handover: Revisions | None = None) -> None:
-        """Give the Lease up in one write, and leave the successor a `handover` on it, if there is.
+        """Give the Lease up in one write, and leave the successor a `handover` on it, if given.
 
-        To be called when `run` was cancelled and nothing decided is in flight any more. Never
-        raises: what fails is logged, and the Lease runs out by itself.
+        Call this when `run` was cancelled and no decision is in flight any more. Never raises: a
+        failure is logged, and the Lease expires by itself.
         """
         annotations = {HANDOVER: handover_text(handover)} if handover else None
         term, self._term = self._term, None
@@ -172,14 +172,14 @@ class Elector:
             await asyncio.wait({watching})
 
     async def _look_until_acquired(self, freed: asyncio.Event) -> None:
-        """Look at the Lease every retry period, and at once when it was freed."""
+        """Read the Lease every retry period, and at once when it was freed."""
         while True:
             freed.clear()
             try:
                 if await self._try_to_acquire():
                     return
             except ApiError as error:
-                # Somebody was faster (409), or we may not or cannot: look again.
+                # Another replica was faster (409), or the request was refused: look again.
                 log.log(
                     logging.DEBUG if error.status == 409 else logging.WARNING,
                     "trying to acquire the Lease: %s",
@@ -198,7 +198,7 @@ class Elector:
         lease = await self._object.read(self._attempt)
         answered = self._clock()
         if lease is None:
-            # Whoever held it may have renewed it up to the moment at which it was deleted.
+            # Its holder may have renewed it up to the moment when it was deleted.
             await self._take(None, answered if self._held else None)
             return True
         if self._lease is None or self._lease.revision != lease.revision:
@@ -207,7 +207,7 @@ class Elector:
         if not self._held:
             await self._take(lease, None)
             return True
-        # A term we asked for without learning the outcome, or one we know to have ended.
+        # A term of ours whose write had an unknown outcome, or one that has ended.
         ours = lease.holder in (self._candidate, self._ended)
         if ours or asked - self._observed_at >= (lease.duration or self._duration):
             await self._take(lease, self._observed_at)
@@ -219,7 +219,7 @@ class Elector:
         sent = self._clock()
         self._lease = await self._object.take(lease, term, self._duration, self._attempt)
         self._term, self._observed_at = term, sent
-        # Only now: a term whose write may still land must stay known as ours.
+        # Not earlier: while a write may still land, its term must be known as ours.
         self._candidate = self._new_term()
         self._held = True
         given_up = lease is not None and not lease.holder
@@ -230,10 +230,10 @@ class Elector:
         self._renewals.begin(sent, self.acquired_at)
 
     async def _hold(self) -> None:
-        """Renew until the term is lost, which is the only way out."""
+        """Renew until the term is lost; there is no other way out."""
         while True:
             if await self._renew():
-                # At a steady pace from sending to sending: slow answers do not slow it down.
+                # A steady pace from sending to sending: slow answers do not slow it down.
                 pause = self._renewals.sent + self._retry_period - self._clock()
             else:
                 pause = self._retry_period / 2
@@ -251,7 +251,7 @@ class Elector:
                 sent = self._clock()
                 if (left := self.time_left()) <= 0:
                     return False
-            self._lease = None  # whatever happens to the write, its revision is used up
+            self._lease = None  # whatever the outcome of the write, its revision is used up
             self._lease = await self._object.renew(lease, min(left, self._attempt))
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
             self._renewals.failed(self._clock())
@@ -260,8 +260,8 @@ class Elector:
             log.warning("renewing the Lease: %s", error)
             return False
         self._observed_at = sent
-        # Whoever looked in between has seen that the term was over, and acts on it: an answer that
-        # comes after the deadline (the machine slept while it was under way) revives nothing.
+        # Code that checked meanwhile has seen that the term was over, and acts on it. An answer
+        # after the deadline (the machine slept while it was under way) revives nothing.
         if self.time_left() <= 0:
             raise _LostError("the answer to a renewal came after the deadline")
         self._renewals.succeeded(sent, self._clock())

@@ -1,7 +1,7 @@
-"""What a leader that leaves in good order says on the Lease: how much it had seen of each kind.
+"""What a leader that leaves in order writes on the Lease: how much it had seen of each kind.
 
-It is put there by the one write that gives the Lease up, and taken away by the one that takes it:
-so it never speaks of an earlier term than the last.
+The write that gives the Lease up puts it there, and the write that takes the Lease removes it. So
+it is always about the last term.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 Revisions = Mapping[str, int]
-"""By kind the resourceVersion up to which everything was seen."""
+"""By kind: the resourceVersion up to which everything was seen."""
 
 _DECODE = msgspec.json.Decoder(dict[str, int]).decode
 
@@ -20,7 +20,7 @@ def handover_text(revisions: Revisions) -> str:
 
 
 def read_handover(text: str | None) -> Revisions | None:
-    """The inverse, or None if there is none that we could have written."""
+    """The inverse. None if we cannot have written the text."""
     if not text:
         return None
     try:

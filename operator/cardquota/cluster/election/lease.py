@@ -1,4 +1,4 @@
-"""The Lease: what is read of it, and the three writes it knows, all under its revision."""
+"""The Lease: the fields that are read, and its three writes, each under its revision."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from ..api.client import Client
 
 
 class LeaseSpec(msgspec.Struct, rename="camel"):
-    """Who holds it and for how long; times are for people, nobody computes with them."""
+    """Its holder and duration. The times are for people; no code reads them."""
 
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
@@ -35,17 +35,17 @@ class Lease(msgspec.Struct):
 
     @property
     def revision(self) -> tuple[str, str]:
-        """Differs after every write, also when it was deleted and made again."""
+        """Differs after every write, also if it was deleted and created again."""
         return self.metadata.uid, self.metadata.resource_version
 
     @property
     def holder(self) -> str:
-        """The term it is held under; empty if nobody holds it."""
+        """The term it is held under; empty if it has no holder."""
         return self.spec.holder_identity or ""
 
     @property
     def duration(self) -> float:
-        """Seconds it must be seen unchanged before somebody else may take it; 0 if it says none."""
+        """Seconds it must be seen unchanged before another may take it; 0 if it has none."""
         return float(self.spec.lease_duration_seconds or 0)
 
 
@@ -56,8 +56,8 @@ class LeaseObject:
     """Reads and writes one Lease. Timeouts in seconds.
 
     Guarantees: a write takes effect only if the Lease is still at the revision that was read, or
-    does not exist if none was; what others put on it stays.
-    Errors: ApiError (409: it moved on), OutcomeUnknown, msgspec.MsgspecError.
+    still does not exist if there was none. Other fields on it stay.
+    Errors: ApiError (409: it has changed), OutcomeUnknown, msgspec.MsgspecError.
     """
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
@@ -75,7 +75,7 @@ class LeaseObject:
             raise
 
     async def take(self, lease: Lease | None, term: str, duration: float, timeout: float) -> Lease:
-        """Hold it from now on under `term`; what the last holder left on it is taken away."""
+        """Hold it from now on under `term`. What the last holder left on it is removed."""
         now = _now()
         spec = {
             "holderIdentity": term,
@@ -90,7 +90,7 @@ class LeaseObject:
         return _decode(await self._client.post(self._collection, body, timeout=timeout))
 
     async def renew(self, lease: Lease, timeout: float) -> Lease:
-        """Show that the holder is alive. Always a change, so the revision moves."""
+        """Show that the holder is alive. It always changes the Lease, so the revision moves."""
         return await self._patch(lease, {"renewTime": _now()}, None, timeout)
 
     async def release(
@@ -122,5 +122,5 @@ class LeaseObject:
 
 
 def _now() -> str:
-    # MicroTime demands six digits, also where they are zeros.
+    # MicroTime requires six digits, even if they are zeros.
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

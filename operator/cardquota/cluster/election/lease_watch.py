@@ -1,4 +1,4 @@
-"""Wakes those who wait for the Lease as soon as nobody holds it any more."""
+"""Wakes waiters for the Lease as soon as it has no holder any more."""
 
 import asyncio
 import logging
@@ -20,15 +20,15 @@ log = logging.getLogger(__name__)
 _SECONDS = 300
 """How long one stream lasts."""
 _SILENCE = 30.0
-"""Seconds without a word after which a stream counts as dead: a Lease that is held is renewed."""
+"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
 
 
 class LeaseWatch:
     """Follows one Lease.
 
-    A hint and no more: it may come late, twice, never, or be wrong by the time it comes. Whoever
-    is told looks for himself, and looks now and then without being told. Not a reflector: nothing
-    is kept, so nothing has to be listed, and what was missed is no loss.
+    Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads the
+    Lease itself, and reads it now and then without a hint. Not a reflector: nothing is kept, so
+    nothing must be listed, and a missed event is no loss.
     """
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
@@ -37,8 +37,8 @@ class LeaseWatch:
         self._name = name
 
     async def run(self, freed: Callable[[], None]) -> None:
-        """Call `freed` whenever the Lease was given up or deleted, until cancelled; and whenever
-        a stream begins, for what happened before it is not told.
+        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
+        stream begins, which does not show what happened before.
         """
         backoff = Backoff(first=1.0)
         while True:
@@ -53,7 +53,7 @@ class LeaseWatch:
             await asyncio.sleep(backoff.next())
 
     async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
-        # Without a revision: the stream begins with the Lease as it is.
+        # Without a revision: the stream begins with the present Lease.
         params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
         splitter = LineSplitter()
         async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:

@@ -1,7 +1,7 @@
 """Between winning the Lease and deciding: let the predecessor's writes end, then read them all.
 
-No message of the predecessor is needed: after its renew deadline it stopped by its own clock,
-what it had in flight was answered within the settle time, and a quorum read now shows the rest.
+No message of the predecessor is needed. After its renew deadline it stopped by its own clock, what
+it had in flight was answered within the settle time, and a quorum read now shows the rest.
 """
 
 import asyncio
@@ -21,26 +21,26 @@ from .elector import Elector
 log = logging.getLogger(__name__)
 
 _CHECK_EVERY = 0.1
-"""Seconds between looks at the term and the clock."""
+"""Seconds between two checks of the term and the clock."""
 
 
 _POLICY_LAG = 0.25
 """Seconds after an acquisition in which the API server may not know the new term yet, and would
-refuse what is decided in it: a few tens of milliseconds as measured."""
+refuse its decisions: a few tens of milliseconds as measured."""
 
 
 class RevisionSource(Protocol):
-    """What is needed of a reflector, whatever it reflects."""
+    """The part of a reflector that is needed here, for any kind."""
 
     path: str
     kind: str
 
     async def passed(self, revision: int) -> None:
-        """Return once everything up to `revision` was told."""
+        """Return once everything up to `revision` was delivered."""
 
 
 class LeadershipLost(Exception):  # noqa: N818 - what happened, not what is wrong
-    """The term ended before its holder could begin to decide."""
+    """The term ended before its holder could start deciding."""
 
 
 async def settle_and_catch_up(
@@ -55,14 +55,14 @@ async def settle_and_catch_up(
     """Return when the holder of the current term may decide. Times in seconds.
 
     After a hand-over it is enough to have seen what the predecessor had seen: it had settled all
-    that it wrote, and writes no more.
+    its writes, and writes no more.
 
     Guarantees otherwise: at that moment at least `renew_deadline + settle` have passed since the
-    predecessor's last renewal was seen (unless there was none, or it gave the Lease up) and
-    `settle` since the own acquisition, the last `settle` of them healthy without a break; and all
-    reflectors have told everything that was in the store after that.
-    Not guaranteed: that a write which the API server accepted earlier than that and stores later
-    is seen. `clock` is the elector's. Errors: LeadershipLost.
+    predecessor's last renewal was seen (unless there was none, or it gave the Lease up), and
+    `settle` since our own acquisition, the last `settle` of it healthy without a break. And all
+    reflectors have delivered everything that was in the store after that.
+    Not guaranteed: that a write is seen which the API server accepted before that and stores later.
+    `clock` is the elector's. Errors: LeadershipLost.
     """
     term = elector.term
     if term is None:
@@ -84,7 +84,7 @@ async def settle_and_catch_up(
 
 
 async def _until(elector: Elector, term: str, works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Return once all are done, while the term lasts."""
+    """Return once all works are done. Raises LeadershipLost if the term ends before."""
     working = asyncio.create_task(_all(works))
     try:
         while not working.done():
@@ -109,15 +109,15 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 async def _catch_up(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
-    """Return once a kind was told up to `named`, or else up to what the store holds now.
+    """Return once a kind was delivered up to `named`, or else up to what the store holds now.
 
-    The read is due in both cases: it has the API server ask the store how far it is, without which
-    a kind that nobody changes gets no bookmark to be passed by.
+    The read is needed in both cases: it makes the API server ask the store for its revision.
+    Without it, a kind that never changes would get no bookmark that passes the revision.
     """
     backoff = Backoff(cap=2.0)
     while True:
         try:
-            # Without a resourceVersion: what the store holds now, not what a cache remembers.
+            # Without a resourceVersion: what the store holds now, not what a cache has.
             body = await client.get(reflector.path, params={"limit": "1"}, timeout=5.0)
             revision = wire.revision_of(wire.decode_page(body).metadata.resource_version)
             break

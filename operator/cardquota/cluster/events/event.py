@@ -1,4 +1,4 @@
-"""One event on an object, as the API server takes it."""
+"""One event on an object, in the form of the API server."""
 
 import re
 import secrets
@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 MESSAGE_BYTES: Final = 1024
-"""What the API server takes of a message."""
+"""The longest message that the API server accepts."""
 _NAME_CHARACTERS: Final = 220
-"""Of the object's name; with our suffix the event's name stays under the limit of 253."""
+"""Characters of the object's name. With our suffix the event's name stays under 253."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ObjectReference:
 
 
 class Event(NamedTuple):
-    """What is kept of an event until it is written: little, for thousands may wait."""
+    """What is kept of an event until it is written. It is small, as thousands may wait."""
 
     about: ObjectReference
     type: str
@@ -34,20 +34,20 @@ class Event(NamedTuple):
     at: float
     """Time of day, seconds since 1970."""
     since: float
-    """When it was recorded, seconds, monotonic."""
+    """When it was recorded; seconds, monotonic."""
 
     @property
     def namespace(self) -> str:
-        """Where it is written: of cluster-scoped objects the API server wants it in this one."""
+        """Where it is written. For cluster-scoped objects the API server requires `default`."""
         return self.about.namespace or "default"
 
     @property
     def path(self) -> str:
-        """Of the collection it is posted to."""
+        """The path of the collection that it is posted to."""
         return f"/api/v1/namespaces/{self.namespace}/events"
 
     def body(self, component: str, instance: str) -> dict[str, object]:
-        """The object to be created, under a name of its own at every call."""
+        """The object to be created, with a new name at every call."""
         about = self.about
         now = datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         involved = {
@@ -76,7 +76,7 @@ class Event(NamedTuple):
 
 
 def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
-    """The message in at most `limit` bytes of UTF-8, whole characters, `...` where it was cut."""
+    """The message in at most `limit` bytes of UTF-8, whole characters, with `...` if it was cut."""
     encoded = message.encode(errors="replace")
     if len(encoded) <= limit:
         return encoded.decode()

@@ -1,4 +1,4 @@
-"""Events that wait to be written, namespace by namespace."""
+"""Events that wait to be written, by namespace."""
 
 import heapq
 from collections import OrderedDict, deque
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from .event import Event
 
 _SLACK: Final = 64
-"""Entries that may be out of date, beyond as many as there are namespaces."""
+"""Outdated entries that are allowed beyond twice the number of namespaces."""
 
 
 class _Head(NamedTuple):
@@ -19,43 +19,42 @@ class _Head(NamedTuple):
 
 
 class EventQueue:
-    """At most `size` events. Those of a namespace leave in order, one at a time; the namespaces by
+    """At most `size` events. Those of a namespace leave in order, one at a time; namespaces take
     turns.
 
-    What is put in, taken and done costs the same however many wait. Which to drop is found in
-    logarithmic time, on average, of the number of namespaces.
+    Putting, taking and finishing cost the same however many wait. Finding the event to drop costs,
+    on average, the logarithm of the number of namespaces.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._waiting: dict[str, deque[tuple[int, Event]]] = {}
-        """By namespace, numbered in the order put in; none is empty."""
+        """By namespace, numbered in the order of arrival; none is empty."""
         self._ready: OrderedDict[str, None] = OrderedDict()
-        """Namespaces with waiting events, none of which is being written."""
+        """Namespaces with waiting events, none of them being written."""
         self._busy: set[str] = set()
-        """Namespaces of which an event is being written."""
+        """Namespaces with an event that is being written."""
         self._failing: set[str] = set()
-        """Namespaces whose last event was not taken at its last try; only of those known here."""
+        """Namespaces known here whose last event failed at its last try."""
         self._oldest: list[_Head] = []
-        """A heap; entries of events that are not the oldest of their namespace any more are passed
-        over."""
+        """A heap. Entries that are no longer the oldest event of their namespace are skipped."""
         self._oldest_failing: list[_Head] = []
-        """The same of the namespaces whose events fail."""
+        """The same for namespaces whose events fail."""
         self._count = 0
         self._count_failing = 0
         self._numbers = 0
 
     def __len__(self) -> int:
-        """How many wait."""
+        """How many events wait."""
         return self._count
 
     @property
     def sound(self) -> int:
-        """How many wait in namespaces whose events do not fail."""
+        """How many events wait in namespaces whose events do not fail."""
         return self._count - self._count_failing
 
     def put(self, event: Event) -> bool:
-        """Have an event wait; whether another one had to go for it."""
+        """Have an event wait. Returns whether another one was dropped for it."""
         full = self._count >= self._size
         if full:
             self._drop_one()
@@ -74,11 +73,11 @@ class EventQueue:
         return full
 
     def first(self) -> Event | None:
-        """The event that `take` would give."""
+        """The event that `take` would return."""
         return self._waiting[next(iter(self._ready))][0][1] if self._ready else None
 
     def take(self) -> Event | None:
-        """The next event of the namespace whose turn it is; to be followed by `done`."""
+        """The next event of the namespace whose turn it is. Call `done` after it."""
         if not self._ready:
             return None
         namespace, _ = self._ready.popitem(last=False)
@@ -86,7 +85,7 @@ class EventQueue:
         return self._pop(namespace)
 
     def tried(self, namespace: str, *, taken: bool) -> None:
-        """How the last try to write an event of a namespace went."""
+        """Note the result of the last try to write an event of a namespace."""
         if taken is (namespace not in self._failing):
             return
         waiting = len(self._waiting.get(namespace, ()))
@@ -100,7 +99,7 @@ class EventQueue:
                 self._note(self._oldest_failing, namespace)
 
     def done(self, namespace: str) -> None:
-        """The event that was taken of this namespace is written, or lost."""
+        """The event that was taken from this namespace is written, or lost."""
         self._busy.discard(namespace)
         if namespace in self._waiting:
             self._ready[namespace] = None
@@ -126,7 +125,7 @@ class EventQueue:
     def _note(self, heap: list[_Head], namespace: str) -> None:
         heapq.heappush(heap, self._head(namespace))
         if len(heap) > 2 * len(self._waiting) + _SLACK:
-            # What is written is taken from here without a look at who is the oldest.
+            # Events that are written leave their entries here.
             failing = heap is self._oldest_failing
             heap[:] = [self._head(n) for n in self._waiting if not failing or n in self._failing]
             heapq.heapify(heap)
@@ -136,7 +135,7 @@ class EventQueue:
         return _Head(event.since, number, namespace)
 
     def _drop_one(self) -> None:
-        """The oldest of a namespace whose events fail, or else the oldest."""
+        """Drop the oldest event of a namespace whose events fail, else the oldest of all."""
         namespace = self._oldest_in(self._oldest_failing, failing=True) or self._oldest_in(
             self._oldest, failing=False
         )

@@ -1,7 +1,7 @@
 """Events on objects, for people: one per change of the reason, written in the background.
 
-Why not Kopf's: it writes one for every call, tries each for up to 54 s, and keeps those that wait
-without a bound; here they are 10,000, and a namespace that refuses its own holds up no other.
+Why not Kopf's: it writes one for every call, tries each for up to 54 s, and keeps waiting events
+without a bound. Here the bound is 10,000, and a namespace that refuses its own holds up no other.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ log = logging.getLogger(__name__)
 
 _TRIES: Final = 5
 _WRITERS: Final = 8
-"""Events written at the same time, each of another namespace: so many namespaces less one may have
-events that fail and are tried again, before those of all others wait. Few, because when the API
-server is away for long, each of these loses one event after the other."""
+"""Events written at the same time, each of another namespace. Up to one namespace less may have
+failing events before those of all others wait. Few, because when the API server is away for long,
+each of these loses one event after the other."""
 _GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
 
 class EventRecorder:
-    """Records events without holding anybody up.
+    """Records events without holding up the caller.
 
-    Guarantees: per object (uid) one event per change of the reason, whatever the message;
-    `record` never blocks and never raises; memory is bounded; the events of a namespace are written
-    in order, and those of up to 7 namespaces that fail hold up none of the others. While told to
-    `give_way` it writes nothing that was recorded less than 2 seconds ago.
-    Not guaranteed: that an event is written (a full queue drops the oldest of a namespace whose
-    events fail, or else the oldest; and one that is refused, or not taken in 5 tries, is lost), nor
-    that a reason is not repeated after a restart or once `remembered` other objects had events
-    since. See `dropped`.
+    Guarantees: per object (uid) one event per change of the reason, whatever the message. `record`
+    never blocks and never raises. Memory is bounded. The events of a namespace are written in
+    order, and up to 7 namespaces with failing events hold up none of the others. After `give_way`
+    it writes nothing that was recorded less than 2 seconds ago.
+    Not guaranteed: that an event is written (see `dropped`). A full queue drops the oldest of a
+    namespace whose events fail, else the oldest; an event that is refused or fails 5 times is lost.
+    Nor that a reason is not repeated after a restart, or once `remembered` other objects have had
+    events since.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class EventRecorder:
         remembered: int = 20_000,
         backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
-        """`instance`: which replica; `clock`: the time of day, seconds since 1970; `monotonic`:
-        seconds, of the same pace as the event loop's.
+        """`instance`: the replica. `clock`: the time of day, seconds since 1970. `monotonic`:
+        seconds, at the same pace as the event loop's clock.
         """
         if queue_size < 1 or remembered < 1:
             raise ValueError("queue_size and remembered must be at least 1")
@@ -73,7 +73,7 @@ class EventRecorder:
         self._goes = asyncio.Event()
         self._goes.set()
         self.written = 0
-        """Events the API server has taken."""
+        """Events that the API server accepted."""
         self.dropped = 0
         """Events that were lost."""
 
@@ -88,7 +88,7 @@ class EventRecorder:
     ) -> None:
         """Queue an event, unless the last one of this object had the same reason and topic.
 
-        `topic`: what it is about, where that may change under the same reason.
+        `topic`: what it is about, if that may change under the same reason.
         """
         repeated = self._reasons.get(ref.uid) == (reason, topic)
         self._reasons[ref.uid] = (reason, topic)
@@ -103,9 +103,9 @@ class EventRecorder:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more event of the kind that there may be very many of had better be recorded
-        now. Not while half the queue is taken, so that there is room for all others; events of
-        namespaces where they fail do not count, for they are the first to go.
+        """Whether an event of the most frequent kind should be recorded now. False while half the
+        queue is taken, which leaves room for other events. Events of namespaces where they fail do
+        not count: they are dropped first.
         """
         return self._queue.sound < max(1, self._size // 2)
 
@@ -115,11 +115,11 @@ class EventRecorder:
         return found[0] if found else None
 
     def forget(self, uid: str) -> None:
-        """The object's next event is written in any case; also to be called when it is gone."""
+        """Write the object's next event in any case. Also call this when the object is gone."""
         self._reasons.pop(uid, None)
 
     def give_way(self) -> None:
-        """Something more urgent is on its way: each event is a request like that one."""
+        """Wait: more urgent requests are under way, and each event is a request as well."""
         self._goes.clear()
 
     def go_on(self) -> None:
@@ -134,7 +134,7 @@ class EventRecorder:
 
     async def _write_all(self) -> None:
         while True:
-            # While one waits others take events: it may be another one that would be next.
+            # While one writer waits, others take events, so another event may be next.
             while (first := self._queue.first()) is not None and self._is_early(first.since):
                 await self._turn(first.since)
             event = self._queue.take()
@@ -146,15 +146,15 @@ class EventRecorder:
                 await self._write(event)
             finally:
                 self._queue.done(event.namespace)
-            # Where nothing had to be waited for, thousands would be written in one go.
+            # If no write had to wait, thousands would be written without a pause.
             await asyncio.sleep(0)
 
     def _is_early(self, since: float) -> bool:
-        """Whether an event recorded then gives way now."""
+        """Whether an event recorded at that time gives way now."""
         return not self._goes.is_set() and since + _GIVES_WAY > self._monotonic()
 
     async def _turn(self, since: float) -> None:
-        """Return once an event recorded then is to be written."""
+        """Return once an event recorded at that time may be written."""
         left = since + _GIVES_WAY - self._monotonic()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._goes.wait(), max(0.0, left))
@@ -167,7 +167,7 @@ class EventRecorder:
             try:
                 await self._client.post(path, body)
             except ApiError as error:
-                # Its name is its own: if it exists, an earlier try did it.
+                # Its name is unique: if it exists, an earlier try created it.
                 if error.status == 409 and error.reason == "AlreadyExists":
                     break
                 if error.status != 429:

@@ -1,4 +1,4 @@
-"""What a change of nodes moved among very many waiting pods, piece by piece, between other work."""
+"""Applies what a change of nodes means for very many waiting pods, in slices between other work."""
 
 import asyncio
 from typing import Final
@@ -7,11 +7,11 @@ from ...quota.ledger.ledger import Ledger
 from .change_notifier import ChangeNotifier
 
 _PAUSE: Final = 0.02
-"""Seconds between two pieces, each of which takes some milliseconds."""
+"""Seconds between two slices, each of which takes some milliseconds."""
 
 
 class CatchingUp:
-    """Goes on with the ledger's backlog until there is none. Belongs to the ledger's loop."""
+    """Works on the ledger's backlog until there is none. Belongs to the ledger's loop."""
 
     def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
         self._ledger = ledger
@@ -19,7 +19,7 @@ class CatchingUp:
         self._next: asyncio.TimerHandle | None = None
 
     def look(self) -> None:
-        """The ledger changed: go on soon, if it is behind. Cheap where it is not."""
+        """The ledger changed: continue soon if it has a backlog. Cheap if it has none."""
         if self._ledger.behind and self._next is None:
             self._next = asyncio.get_running_loop().call_later(_PAUSE, self._go_on)
 

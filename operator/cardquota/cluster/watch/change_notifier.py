@@ -1,18 +1,18 @@
-"""Says that the ledger changed: whoever waits in its loop is woken, listeners are called."""
+"""Announces changes of the ledger: wakes waiters in its loop, and calls listeners."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class ChangeNotifier:
-    """Lets anyone in the loop wait until the ledger has taken in something more."""
+    """Lets any task in the loop wait until the ledger has changed."""
 
     def __init__(self) -> None:
         self._waiters: set[asyncio.Future[None]] = set()
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` at every notification, in the loop; it must be quick."""
+        """Call `listener` at every notification, in the loop. It must be quick."""
         self._listeners.append(listener)
 
     def notify(self) -> None:
@@ -25,7 +25,7 @@ class ChangeNotifier:
             listener()
 
     async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Whether `condition` came to hold within `timeout` seconds."""
+        """Wait until `condition` holds. Returns whether it did within `timeout` seconds."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         while not condition():

@@ -1,4 +1,4 @@
-"""From raw objects to what a sink is told: seen, gone, undecodable."""
+"""From raw objects to the calls of a sink: seen, gone, undecodable."""
 
 import logging
 from collections.abc import Iterator
@@ -22,26 +22,26 @@ T_contra = TypeVar("T_contra", bound=WatchedObject, contravariant=True)
 
 
 class Sink(Protocol[T_contra]):
-    """Who is told. Called in the event loop: must not block and never awaits."""
+    """The receiver. Called in the event loop: must not block and never awaits."""
 
     def seen(self, obj: T_contra) -> None:
-        """Added or changed. May repeat; is never older than what was told before of that object."""
+        """Added or changed. May repeat. Never older than what was delivered of that object."""
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
-        """Deleted, also what vanished while the stream was cut. May repeat."""
+        """Deleted, also while the stream was cut. May repeat."""
 
     def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
-        """There is such an object, but not what is in it: it could not be read, or `seen` failed.
+        """The object exists, but its content is not known: it could not be read, or `seen` failed.
 
-        Names are empty where not even they could be read. Ends with `seen` or `gone`.
+        Names are empty if not even they could be read. Ends with `seen` or `gone`.
         """
 
 
 class Delivery(Generic[T]):
-    """Tells a sink about raw objects of one kind, and remembers which exist.
+    """Delivers raw objects of one kind to a sink, and remembers which exist.
 
-    Guarantees: one bad object, or a sink that raises, never keeps the others from being told; an
-    object that takes the name of another one is told as gone, then seen.
+    Guarantees: one bad object, or a sink that raises, never stops the delivery of others. If an
+    object takes the name of another one, the sink gets gone, then seen.
     """
 
     def __init__(self, kind: str, decoder: type[T], sink: Sink[T]) -> None:
@@ -49,21 +49,21 @@ class Delivery(Generic[T]):
         self._decode = decoder_of(decoder)
         self._sink = sink
         self.objects = ObjectIndex()
-        """Those that exist, as far as was told."""
+        """The objects that exist, as far as was delivered."""
 
     def changed(
         self, raw: msgspec.Raw, *, newer_than: int = -1, listed: ObjectIndex | None = None
     ) -> int:
-        """Tell an object that exists, unless its revision is at most `newer_than`.
+        """Deliver an existing object, unless its revision is at most `newer_than`.
 
-        It is noted in `listed` too. Returns its revision, 0 if unreadable.
+        Also notes it in `listed`. Returns its revision, 0 if unreadable.
         """
         error = ""
         obj: T | None = None
         try:
             obj = self._decode(raw)
             meta = obj.metadata
-            if not meta.uid:  # of such a one nobody could tell when it is gone
+            if not meta.uid:  # without one, its deletion could not be recognised
                 obj, error = None, "it has no uid"
         except (msgspec.MsgspecError, ValueError, RecursionError) as reason:
             error = str(reason)
@@ -88,7 +88,7 @@ class Delivery(Generic[T]):
         return revision
 
     def deleted(self, raw: msgspec.Raw) -> int:
-        """Tell an object that was deleted; returns the revision of the deletion.
+        """Deliver a deletion. Returns the revision of the deletion.
 
         Errors: msgspec.MsgspecError if not even its name can be read.
         """
@@ -98,9 +98,9 @@ class Delivery(Generic[T]):
         return revision_of(meta.resource_version)
 
     def only_in_steps(self, listed: ObjectIndex) -> Iterator[int]:
-        """Tell as gone all that is not in `listed`, in short steps: how many were told in each.
+        """Deliver as gone all objects not in `listed`. Yields in short steps how many each had.
 
-        To be iterated over to its end, with nothing else of this kind told in between.
+        Iterate over it to its end, and deliver nothing else of this kind in between.
         """
         for some in self.objects.missing_from(listed):
             for namespace, name, uid in some:

@@ -1,6 +1,6 @@
-"""From the watches into the ledger: one sink per kind, which says when the ledger changed.
+"""From the watches into the ledger: one sink per kind, which notifies when the ledger has changed.
 
-All sinks run in the ledger's event loop. One bad object is counted and left out; the rest goes on.
+All sinks run in the ledger's event loop. A bad object is counted and left out; the rest goes on.
 """
 
 import logging
@@ -28,7 +28,7 @@ from .change_notifier import ChangeNotifier
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _MOST_SAID = 400
-"""Characters of a name, or of what is wrong with an object, in a line of the log."""
+"""Characters of a name, or of an error in an object, in a log line."""
 
 
 @dataclass(slots=True)
@@ -66,23 +66,23 @@ class KindSink(Generic[T]):
 
 @dataclass(slots=True, frozen=True)
 class WatchedKind:
-    """One kind to be reflected: its path, its struct and its sink."""
+    """One kind to be reflected: its path, struct and sink."""
 
     kind: str
     path: str
     struct: type[Any]
     sink: KindSink[Any]
     needed: bool = True
-    """Whether decisions are made of it. If not, nobody waits for it: an API server may not serve
-    it, and right after an upgrade we may not be allowed to read it yet."""
+    """Whether decisions depend on it. If not, nothing waits for it: an API server may not serve it,
+    and right after an upgrade we may not be allowed to read it yet."""
     older: tuple[str, ...] = ()
-    """The paths of its older versions, if it has any that matter."""
+    """The paths of its older versions that we read."""
 
 
 def watched_kinds(
     ledger: Ledger, notifier: ChangeNotifier, on_undecodable: Callable[[str], None]
 ) -> tuple[WatchedKind, ...]:
-    """All kinds the ledger lives on, those that may not be there at the end."""
+    """All kinds that the ledger needs; the optional kinds are last."""
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
     catching_up = CatchingUp(ledger, notifier)

@@ -1,4 +1,4 @@
-"""All objects of a kind as they are now, page by page: for whoever looks once and never watches."""
+"""All objects of a kind as they are now, page by page: to look once, without a watch."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An object that is there and is not what its kind should be."""
+    """An object that exists but does not have the form of its kind."""
 
     name: str
-    """Empty where not even that can be read."""
+    """Empty if not even that can be read."""
     error: str
 
 
@@ -28,10 +28,10 @@ async def list_objects(
 ) -> AsyncIterator[T | Unreadable]:
     """The objects of a collection in the API server's order, which is by name.
 
-    Guarantees: one bad object never keeps the others from being handed out; no more than a page is
-    held at a time. Not guaranteed: that all is one moment's, where a page has to be asked for
-    again; then it fails rather than leave anything out.
-    Errors: ApiError, OutcomeUnknown, and msgspec's where the answer is no list.
+    Guarantees: one bad object never keeps the others from being returned; at most one page is held
+    at a time. Not guaranteed: that all is of one moment if a page must be requested again. Then it
+    fails rather than leave anything out.
+    Errors: ApiError, OutcomeUnknown, and msgspec's if the answer is no list.
     """
     decode = msgspec.json.Decoder(struct).decode
     params = {"limit": str(page_size)}

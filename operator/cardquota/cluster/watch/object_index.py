@@ -1,4 +1,4 @@
-"""Which objects of a kind exist, as far as a reflector was told: only to find what vanished."""
+"""Which objects of a kind exist, as far as a reflector knows: only to find what vanished."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,20 +6,20 @@ from sys import intern
 from typing import Final
 
 _STEP: Final = 1_000
-"""Objects that are compared in one go: half a millisecond."""
+"""Objects that one step compares: half a millisecond."""
 
 
 class ObjectIndex:
     """(namespace, name) -> uid, in two levels: no tuple per object, strings shared.
 
-    100,000 pods take about 10 MB beside the strings, which the ledger shares.
+    100,000 pods take about 10 MB besides the strings, which the ledger shares.
     """
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, str]] = {}
 
     def put(self, namespace: str, name: str, uid: str) -> str | None:
-        """Remember; returns the uid of another object that had this name until now."""
+        """Remember an object. Returns the uid of another that had this name until now."""
         names = self._names.setdefault(intern(namespace), {})
         before = names.get(name)
         if before == uid:
@@ -28,7 +28,7 @@ class ObjectIndex:
         return before
 
     def drop(self, namespace: str, name: str, uid: str) -> None:
-        """Forget the object, unless another one has its name by now."""
+        """Forget the object, unless another one now has its name."""
         names = self._names.get(namespace)
         if names is not None and names.get(name) == uid:
             del names[name]
@@ -40,8 +40,8 @@ class ObjectIndex:
         return self._names.get(namespace, {}).get(name)
 
     def missing_from(self, other: "ObjectIndex") -> Iterator[list[tuple[str, str, str]]]:
-        """What is known here and not there: namespace, name, uid. Some at a time; what was handed
-        out may be dropped before the next are asked for.
+        """The objects known here and not there: namespace, name, uid. Some at a time. Returned ones
+        may be dropped before the next are requested.
         """
         everything = ((ns, name) for ns in list(self._names) for name in list(self._names[ns]))
         while looked_at := list(islice(everything, _STEP)):

@@ -1,6 +1,6 @@
 """A reflector of a kind that an API server may not serve, or only in an older version.
 
-Nobody waits for such a kind: without it the rest of us works as ever.
+Nothing waits for such a kind: without it, everything else works as usual.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ T = TypeVar("T", bound=wire.WatchedObject)
 
 _FORBIDDEN: Final = 403
 _ABSENT: Final = frozenset({_FORBIDDEN, 404})
-"""Answers of an API server without the kind; and of one whose administrator has not applied our
-rights of this release yet."""
+"""Answers of an API server without the kind, or of one whose administrator has not yet applied our
+permissions of this release."""
 _ASK_AGAIN: Final = 300.0
-"""Seconds, give or take a quarter, until a kind that is not there is asked for again."""
+"""Seconds, give or take a quarter, until an absent kind is requested again."""
 _LIST_TIMEOUT: Final = 10.0
 """Seconds; a few tries."""
 
@@ -31,10 +31,10 @@ _LIST_TIMEOUT: Final = 10.0
 class OptionalReflector(Reflector[T]):
     """Reflects one kind into one sink, in the first of several versions that is served.
 
-    Guarantees what a reflector does while one of them is. While none is, or we may not read it, the
-    sink is told that there is nothing, the kind counts as synced and current, and it is asked for
-    again now and then. It also counts as synced once it could not be listed for a while: a kind
-    that the API server never gets to list holds up nobody.
+    While one is served, the guarantees are those of a reflector. While none is, or we may not read
+    it, the sink is told that there are no objects, the kind counts as synced and current, and it is
+    requested again now and then. It also counts as synced once it could not be listed for a while:
+    a kind that the API server never manages to list holds up nothing.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class OptionalReflector(Reflector[T]):
         list_timeout: float = _LIST_TIMEOUT,
         **kwargs: Any,
     ) -> None:
-        """`paths`: of the collection, the newest version first. `ask_again` in seconds;
-        `list_timeout`: seconds for which a kind that cannot be listed is waited for.
+        """`paths`: of the collection, the newest version first. `ask_again`: seconds.
+        `list_timeout`: seconds to wait for a kind that cannot be listed.
         """
         super().__init__(*args, path=paths[0], **kwargs)
         self._paths = tuple(paths)
@@ -57,11 +57,11 @@ class OptionalReflector(Reflector[T]):
         self._forbidden = False
 
     def lag(self) -> float:
-        """As of a reflector; 0 while the kind is not there."""
+        """As of a reflector; 0 while the kind is absent."""
         return 0.0 if self._why_absent else super().lag()
 
     async def _list(self) -> None:
-        """List it, as soon as it is there."""
+        """List the kind as soon as it is served."""
         while (why := await self._list_any()) is not None:
             slice_ = TimeSlice()
             for _ in self._delivery.only_in_steps(ObjectIndex()):
@@ -76,7 +76,7 @@ class OptionalReflector(Reflector[T]):
         self._why_absent = ""
 
     async def _list_any(self) -> str | None:
-        """List the newest version there is; why there is none, else None."""
+        """List the newest served version. Returns why there is none, else None."""
         refused, self._forbidden = "", False
         for path in self._paths:
             self.path = path
@@ -104,12 +104,12 @@ class OptionalReflector(Reflector[T]):
         except ApiError as error:
             if error.status not in _ABSENT:
                 raise
-        # What is known is nothing from now on; whatever the next answer is, a list comes first.
+        # From now on no object is known. Whatever the next answer is, a list comes first.
         self._usable = False
         return False
 
     def _failed(self) -> None:
-        """It may pass: who starts without the kind decides as if there was none of it."""
+        """The failure may pass. A replica that starts without the kind treats it as empty."""
         begun = self._trying_since
         if begun is not None and self._clock() - begun >= self._list_timeout:
             self._count_as_synced()

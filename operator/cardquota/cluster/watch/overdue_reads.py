@@ -1,8 +1,7 @@
-"""Has pods read anew that an event about something else has changed, a few at a time.
+"""Re-reads pods that an event about another object has changed, a few at a time.
 
-A namespace, queue or pod group may concern tens of thousands of pods that wait. To read one anew
-takes some 40 us, or a few ms where it is as large as a pod may be, and nobody else has a turn in
-the meantime.
+A namespace, queue or pod group may affect tens of thousands of waiting pods. Re-reading one takes
+some 40 us, or a few ms if it is as large as a pod may be, and blocks the loop meanwhile.
 """
 
 import asyncio
@@ -13,15 +12,15 @@ from ...quota.ledger.ledger import Ledger
 from .change_notifier import ChangeNotifier
 
 AT_ONCE: Final = 100
-"""Pods that one event may have read anew before the others are left to this; a large one counts as
-several.
+"""Pods that one event may re-read itself before the rest is left to this class. A large pod counts
+as several.
 """
 
 
 class OverdueReads:
-    """Belongs to the ledger's loop; it begins by itself, and ends when nothing is left to do.
+    """Belongs to the ledger's loop. It starts by itself, and stops when nothing is left to do.
 
-    While it works the ledger changes, so listeners are notified once in each slice.
+    Its work changes the ledger, so it notifies listeners once in each slice.
     """
 
     def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
@@ -39,5 +38,5 @@ class OverdueReads:
         self._due = False
         slice_ = TimeSlice()
         self._ledger.read_overdue(lambda: slice_.over)
-        # Who listens looks again, and so do we.
+        # Listeners check again, and so does this object.
         self._notifier.notify()

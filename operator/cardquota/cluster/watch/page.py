@@ -15,16 +15,16 @@ log = logging.getLogger(__name__)
 _TIMEOUT = 60.0
 """Seconds for one page."""
 _TRIES = 6
-"""Of one page; what leads to the next one is known to the API server for minutes."""
+"""For one page. The API server keeps the token of the next page for minutes."""
 
 
 async def read_page(
     client: Client, path: str, params: Mapping[str, str], backoff: Backoff
 ) -> wire.Page:
-    """One page; one that follows another is asked for again while the API server is busy.
+    """One page. A page that follows another is requested again while the API server is busy.
 
-    100,000 pods are 200 pages: a list that begins anew whenever one of them fails may never end,
-    and is what a busy API server needs least. Errors: ApiError, OutcomeUnknown, msgspec's.
+    100,000 pods are 200 pages. A list that restarts whenever one of them fails may never end, and
+    is the worst load for a busy API server. Errors: ApiError, OutcomeUnknown, msgspec's.
     """
     for left in reversed(range(_TRIES if "continue" in params else 1)):
         try:

@@ -1,10 +1,10 @@
-"""A reflector: keeps a sink told of all objects of one kind, through every failure.
+"""A reflector: delivers all objects of one kind to a sink, through every failure.
 
-list (in pages) -> watch from the list's revision -> watch again from the last revision applied,
-for as long as the API server remembers it; after a 410 list again and work out what vanished.
+list (in pages) -> watch from the list's revision -> watch again from the last applied revision, as
+long as the API server remembers it; after a 410 list again and find what vanished.
 
-Why not Kopf's watches: a pod event takes them 1.0 to 1.5 ms, and 12 to 20 us where a partial struct
-is decoded; 100,000 pods are 3.3 GB as their dicts, and 72 MB as what is kept of them; and after a
+Why not Kopf's watches: a pod event costs them 1.0 to 1.5 ms, against 12 to 20 us for decoding a
+partial struct. 100,000 pods take 3.3 GB as their dicts, and 72 MB as what is kept of them. After a
 410 they never report what was deleted in the gap.
 """
 
@@ -36,24 +36,25 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", bound=wire.WatchedObject)
 
 _LATE = 90.0
-"""Seconds of lag from which on what is known is called old."""
+"""Seconds of lag from which on the known state is called old."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
 
 
 class _BrokenError(Exception):
-    """The stream cannot be followed from here: list again."""
+    """The stream cannot be continued from here: list again."""
 
 
 class Reflector(Generic[T]):
     """Reflects one kind into one sink.
 
-    Guarantees: the sink is told every object, every change that lasts, and every end, also of what
-    vanished while the stream was cut; per object never anything older than before; nothing is
-    told from a list that is older than what was applied (an API server that went back in time, as
-    after a restored backup, is waited for, loudly). `run` ends only by cancellation.
-    Not guaranteed: that short-lived states between two changes are seen; that what a kind held is
-    told as gone when the kind itself is no longer served (404): it is asked for again and again.
+    Guarantees: the sink gets every object, every change that lasts, and every deletion, also of
+    objects that vanished while the stream was cut. For each object nothing older than before is
+    delivered. Nothing is delivered from a list that is older than what was applied: if an API
+    server went back in time, as after a restored backup, it waits, with errors in the log. `run`
+    ends only by cancellation.
+    Not guaranteed: that short-lived states between two changes are seen. Nor that objects are
+    delivered as gone if the kind itself is no longer served (404): it is requested again and again.
     """
 
     def __init__(
@@ -72,11 +73,11 @@ class Reflector(Generic[T]):
         backoff: Backoff | None = None,
         random: Callable[[], float] = _random.random,
     ) -> None:
-        """`path` of the collection; `kind` for people; `params`: selectors, if any.
+        """`path` of the collection. `kind`: for people. `params`: selectors, if any.
 
-        `watch_seconds`: how long a watch is asked to last, give or take a quarter; it bounds how
-        long a quiet stream goes without a bookmark. `stall_timeout`: seconds of silence after
-        which a stream is given up; more than a watch lasts.
+        `watch_seconds`: requested length of a watch, give or take a quarter; a quiet stream has a
+        bookmark at least that often. `stall_timeout`: seconds of silence after which a stream is
+        given up; more than a watch lasts.
         """
         if page_size < 1:
             raise ValueError("page_size must be at least 1")
@@ -85,10 +86,10 @@ class Reflector(Generic[T]):
         self.path = path
         self.kind = kind
         self.synced = False
-        """Whether everything was told at least once and news can come; stays true.
+        """Whether everything was delivered at least once and news can come. Stays true.
 
-        A list alone would do for a moment: where the first watch is refused (an API server that
-        has just made the kind does so for a second), what is created then would not be known.
+        A list alone is not enough. If the first watch is refused (an API server that has just
+        created the kind does so for a second), objects created then would not be known.
         """
         self.relists = 0
         """Lists after the first complete one."""
@@ -108,9 +109,9 @@ class Reflector(Generic[T]):
         self._stream: aiohttp.ClientResponse | None = None
         self._cut = False
         self._usable = False
-        """Whether what is known can be followed on from; else it is to be listed first."""
+        """Whether a watch can continue from the known state; else it must be listed first."""
         self._streamed = False
-        """Whether a stream has made progress, or lasted, since the last list."""
+        """Whether a stream has progressed, or lasted, since the last list."""
 
     def __len__(self) -> int:
         """How many objects exist, as far as known. Costs O(namespaces)."""
@@ -118,38 +119,38 @@ class Reflector(Generic[T]):
 
     @property
     def revision(self) -> int:
-        """The newest resourceVersion up to which everything was told; 0 before the first list."""
+        """The newest resourceVersion up to which everything was delivered; 0 before a list."""
         return self._progress.revision
 
     @property
     def applied(self) -> int:
-        """The newest change that was told, or the last list; bookmarks do not count.
+        """The revision of the newest delivered change, or of the last list. Bookmarks do not count.
 
-        Whoever has passed this knows as much of the kind as we do.
+        A replica that has passed this revision knows as much of the kind as we do.
         """
         return self._applied
 
     def lag(self) -> float:
         """Seconds since the stream was last known to be current; infinite before the first list.
 
-        In a quiet cluster this goes up to `watch_seconds` and back: no news is no proof.
+        In a quiet cluster this rises to `watch_seconds` and falls again: silence proves nothing.
         """
         return self._clock() - self._progress.current_at
 
     @property
     def late(self) -> bool:
-        """Whether its stream has not been known current for longer than a quiet one ever is."""
+        """Whether the stream was not known to be current for longer than a quiet one ever is."""
         return self.lag() > _LATE
 
     async def wait_synced(self) -> None:
-        """Return once everything was told at least once, and news can come."""
+        """Return once everything was delivered at least once, and news can come."""
         await self._synced_event.wait()
 
     async def passed(self, revision: int) -> None:
-        """Return once everything up to `revision` was told. Needs `run` to run.
+        """Return once everything up to `revision` was delivered. Requires a running `run`.
 
-        Cuts the stream, if that is a long one, for a short one that ends in a bookmark: 1 to 2 s.
-        Not guaranteed: an end, if `revision` lies in the future or the API server is away.
+        Replaces a long stream by a short one that ends with a bookmark: 1 to 2 s. Not guaranteed to
+        end, if `revision` is in the future or the API server is away.
         """
         if self.revision >= revision:
             return
@@ -159,7 +160,7 @@ class Reflector(Generic[T]):
         await self._progress.reached(revision)
 
     async def run(self) -> None:
-        """List and watch until cancelled, whatever happens."""
+        """List and watch until cancelled, through every failure."""
         self._usable = False
         while True:
             retry_after: float | None = None
@@ -173,8 +174,8 @@ class Reflector(Generic[T]):
             except ApiError as error:
                 lost = self._resume_policy.is_lost(error, self.revision)
                 if lost and self._streamed and not isinstance(error, StreamError):
-                    # It answers again after an outage, and what we know is as old as that: the
-                    # delays have grown for one that did not answer.
+                    # It answers again after an outage, and what we know is as old as the outage.
+                    # The delays have grown while it did not answer.
                     self._backoff.reset()
                 self._usable = self._usable and not lost
                 retry_after = error.retry_after
@@ -236,7 +237,7 @@ class Reflector(Generic[T]):
         self._progress.told_up_to(revision, asked)
 
     async def _watch(self) -> bool:
-        """Follow one stream to its end. Returns whether to go on at once."""
+        """Follow one stream to its end. Returns whether to continue at once."""
         probing = self._progress.awaited
         seconds = _PROBE_SECONDS if probing else self._length()
         opened, begun_at = self._clock(), self.revision
@@ -257,7 +258,7 @@ class Reflector(Generic[T]):
                 return True
             self._cut = False
             self._stream = None if probing else response
-            begun = self._clock()  # to be answered at all may take long, and proves nothing
+            begun = self._clock()  # the answer alone may take long, and proves nothing
             try:
                 async for chunk in response.content.iter_any():
                     for line in splitter.feed(chunk):
@@ -275,10 +276,10 @@ class Reflector(Generic[T]):
                     self._backoff.reset()
         now = self._clock()
         if now - opened >= seconds - 1.0:
-            # The API server ended it when it was due: until then there was no more to tell. It may
-            # have sent no bookmark at all, if the kind has never changed since it started.
+            # The API server ended it on time: until then there was nothing more to deliver. It may
+            # have sent no bookmark, if the kind has never changed since the server started.
             self._progress.told_up_to(self.revision, now)
-        # A stream that ends at once and empty, again and again, must not become a busy loop.
+        # Streams that end at once and empty, again and again, must not become a busy loop.
         return told or self._cut or lasted
 
     def _event(self, line: bytes) -> None:
@@ -305,5 +306,5 @@ class Reflector(Generic[T]):
         self._progress.told_up_to(revision, self._clock())
 
     def _length(self) -> int:
-        # Not all at the same moment: neither the kinds nor the replicas.
+        # Neither all kinds nor all replicas should reconnect at the same moment.
         return max(1, round(self._watch_seconds * (0.75 + self._random() / 2)))

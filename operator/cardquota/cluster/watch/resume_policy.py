@@ -1,11 +1,11 @@
-"""Whether a watch can go on from the revision it has got to, or only a list helps."""
+"""Whether a watch can continue from its last revision, or only a list helps."""
 
 from ..api.api_error import ApiError
 
 _LIST_AGAIN = frozenset({400, 410})
-"""Answers to a watch that say its revision is of no use any more."""
+"""Answers to a watch that say that its revision is no longer usable."""
 OVERLOAD = frozenset({429, 503, 504})
-"""Answers that a list from the beginning would only make worse."""
+"""Answers that a list from the start would only make worse."""
 
 
 class StreamError(ApiError):
@@ -13,25 +13,26 @@ class StreamError(ApiError):
 
 
 class ResumePolicy:
-    """What the errors of one kind's watch say of the revision it watches from."""
+    """What the errors of one kind's watch say about the revision that it watches from."""
 
     def __init__(self) -> None:
         self._failed_at: int | None = None
         """The revision at which the last stream ended in an error, if no list followed."""
 
     def list_done(self) -> None:
-        """A list was told whole: what failed before says nothing any more."""
+        """A list was delivered whole: earlier failures no longer matter."""
         self._failed_at = None
 
     def is_lost(self, error: ApiError, revision: int) -> bool:
-        """Whether `revision`, from which we watch, leads nowhere, so that only a list helps.
+        """Whether watching from `revision` leads nowhere, so that only a list helps.
 
-        An error on an open stream may be about the very next event ("unable to decode an object
-        in the watch stream"): a watch from the same revision meets it for ever, and sees nothing.
-        The first one may as well be a change of etcd's leader, which all streams of all replicas
-        meet at once: lists from everybody would be the worst answer to that. So at the second in a
-        row without progress. Only a stream that makes progress or lasts resets the back-off, and no
-        list does: where lists do not help either, there is one for two of its longest delays.
+        An error on an open stream may be about the very next event ("unable to decode an object in
+        the watch stream"): a watch from the same revision meets it for ever, and sees nothing. But
+        the first error may also be a change of etcd's leader, which all streams of all replicas
+        meet at once; lists from all of them would be the worst response. So this returns True at
+        the second error in a row without progress. Only a stream that progresses or lasts resets
+        the back-off, a list does not: if lists do not help either, there is one for every two of
+        its longest delays.
         """
         if error.status in _LIST_AGAIN:
             return True
