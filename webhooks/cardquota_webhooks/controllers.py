@@ -1,4 +1,4 @@
-"""Which controller makes the pods of a workload, and by which name it calls itself in them."""
+"""The controller that makes the pods of a workload, and its name in these pods."""
 
 import re
 from typing import Final
@@ -11,17 +11,17 @@ KINDS: Final = {
     "jobs": "Job",
     "cronjobs": "Job",
 }
-"""By resource of the workload, the kind of its pods' controller."""
+"""By resource of the workload: the kind of its pods' controller."""
 
 _HASH: Final = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{1,10}")
-"""What follows a Deployment's name in those of its ReplicaSets: letters that spell no words."""
+"""The suffix of a ReplicaSet after its Deployment's name: letters that spell no words."""
 
 
 def is_made_by(resource: str, name: str, controller: str) -> bool:
-    """Whether a controller of this name, and of the kind in `KINDS`, stands for that workload now.
+    """Whether a controller of this name, of the kind in `KINDS`, is that workload's at present.
 
-    A CronJob's next Job is another one than those that run. A ReplicaSet that somebody named as a
-    Deployment would is taken for the Deployment's.
+    A CronJob's next Job is never one of those that run. A ReplicaSet that a user named like a
+    Deployment's counts as the Deployment's.
     """
     match resource:
         case "cronjobs":

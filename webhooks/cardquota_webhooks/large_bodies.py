@@ -1,7 +1,7 @@
-"""Objects so large that even to decode them would hold up everybody else (P8).
+"""Objects so large that decoding them would hold up all other work (P8).
 
-An API server takes requests of 3 MB, and etcd objects of half of that: what is larger can be asked
-about by dry run, again and again. What it takes to decode one goes by the number of its elements.
+An API server accepts requests of 3 MB, and etcd objects of half of that. Larger objects can still
+be sent by dry run, again and again. The time to decode one depends on the number of its elements.
 """
 
 import msgspec
@@ -15,14 +15,14 @@ from .review import AdmissionResponse, Request, deny
 
 
 def is_large(request: Request) -> bool:
-    """Whether the objects of a review are larger than what is read."""
+    """Whether the objects of a review are too large to be read."""
     return bool(too_large(request))
 
 
 def answer_to_large(request: Request, ledger: LedgerReader) -> AdmissionResponse | None:
-    """The answer to a review of an object that is too large; None: it is not.
+    """The answer to a review of an object that is too large; None if it is not.
 
-    Refused where rules are enforced; a word elsewhere.
+    Refused where rules are enforced; a warning in audit mode.
     """
     text = too_large(request)
     if not text:
@@ -36,12 +36,12 @@ def answer_to_large(request: Request, ledger: LedgerReader) -> AdmissionResponse
 
 
 def too_large(request: Request) -> str:
-    """What is said of it; empty: nothing, it is not."""
+    """Why the objects of a review are too large, for people; empty if they are not."""
     return too_large_together(request.object, request.old_object)
 
 
 def too_large_together(*encoded: msgspec.Raw) -> str:
-    """What is said of objects of which all are to be decoded; empty: they may be."""
+    """Why these objects are too large to be all decoded, for people; empty if they are not."""
     longest = max(map(len, encoded))
     if longest > BODY.most:
         return messages.beyond_limit(BODY, longest)

@@ -1,13 +1,13 @@
-"""Admission of pods: refuse with numbers, or gate. Nothing is charged and nothing is remembered
-but which pods were let by a moment ago (`recent_admissions`).
+"""Admission of pods: refuse with numbers, or gate. It charges nothing and remembers only which pods
+were let by a moment ago (`recent_admissions`).
 
-The mutating review refuses or adds the gate; the validating review repeats the answer on the final
-object. A refusal is advice, the gate is the law: what slips through is gated.
+The mutating review refuses or adds the gate. The validating review gives the same answer on the
+final object. A refusal is advice, the gate is the law: a pod that slips through is gated.
 
-Where the API server sets the gate itself there is no mutating review: the validating one gives the
-answer and the warnings. It knows then that a pod without the gate has none to get, and that one
-with it waits; so where nobody can judge, both are let by, as while we are down. A card that no
-vendor row has is beyond what the API server knows: a pod that asks for one has to name its queue.
+If the API server sets the gate itself, there is no mutating review: the validating one gives the
+answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
+cluster is not known, both are let by, as while we are down. The API server does not know cards of
+no vendor row: a pod that asks for one has to name its queue.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _GATE = {"name": v.GATE}
 _SET_GATE = json_patch({"op": "add", "path": _GATES, "value": [_GATE]})
 _ADD_GATE = json_patch({"op": "add", "path": f"{_GATES}/-", "value": _GATE})
 _CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
-"""Of a pod that no gate helps: it can get none, or nobody would ever open it."""
+"""For a pod that a gate does not help: it cannot get one, or it would never open."""
 
 
 class PodReviews:
@@ -59,8 +59,8 @@ class PodReviews:
         *,
         late: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`exists`: asks for a queue that was not seen. `synced`: whether the cluster was read;
-        `late`: whether it was too long ago.
+        """`exists`: looks up a queue that was not seen. `synced`: whether the cluster was read.
+        `late`: whether what is known is too old.
         """
         self._ledger = ledger
         self._settings = settings
@@ -75,7 +75,7 @@ class PodReviews:
         notifier.listen(self._recent.look)
 
     async def mutate(self, request: Request) -> AdmissionResponse:
-        """Refuse, or add the gate (or take away one that nobody would ever open)."""
+        """Refuse, or add the gate (or remove one that would never open)."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         pod, facts = _read(request)
@@ -97,7 +97,7 @@ class PodReviews:
         return AdmissionResponse(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
 
     async def validate(self, request: Request) -> AdmissionResponse:
-        """The same answer on the final object; it must carry the gate where one is due."""
+        """The same answer on the final object, which must have the gate if one is due."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         pod, facts = _read(request)
@@ -126,8 +126,8 @@ class PodReviews:
         return AdmissionResponse(warnings=self._warnings(verdict, effect, pod, facts))
 
     def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
-        """A gate is due and not there. No policy can set that of a pod without a queue, nor of one
-        that is none of ours for all that the API server knows.
+        """The answer if a due gate is missing. A policy cannot set the gate of a pod without a
+        queue, nor of a pod that is not managed as far as the API server knows.
         """
         if self._by_policy and not (verdict.queue or facts.group):
             return AdmissionResponse()
@@ -136,17 +136,18 @@ class PodReviews:
         return deny(self._ungated)
 
     def _told_already(self, pod: Pod, facts: PodFacts) -> bool:
-        """Whether the mutating review has said what there is to say: it sees all but pods that
-        claim devices by their own words and have nothing else to do with cards.
+        """Whether the mutating review has already given the warnings. It sees all pods except those
+        that claim devices in their own text and do not otherwise use cards.
         """
         if self._by_policy:
             return False
         return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
 
     def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> AdmissionResponse:
-        """We do not know the cluster yet: what certainly is ours is gated, the rest tries again.
+        """The answer before the cluster is known: pods that are certainly managed are gated, the
+        others try again.
 
-        In audit mode nothing is gated and nothing refused, now as later.
+        In audit mode nothing is gated or refused, now as later.
         """
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse()
@@ -158,14 +159,14 @@ class PodReviews:
         policy = self._ledger.policy_of(facts, verdict.queue)
         effect = effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
         if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
-            # What we know is old: a gate is safe, a no might be wrong.
+            # What we know is old: a gate is safe, a refusal might be wrong.
             return Effect.GATE
         return effect
 
     async def _judge_beside_recent(
         self, facts: PodFacts, verdict: Verdict, effect: Effect
     ) -> tuple[Verdict, Effect]:
-        """Wait for pods just let by where they would turn this yes into a no, then decide."""
+        """If pods just let by would turn this yes into a no, wait for them, then decide."""
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
         recent = self._recent.of(verdict.queue, but=facts.uid)
@@ -204,7 +205,7 @@ def _read(request: Request) -> tuple[Pod, PodFacts]:
 
 
 def _ungated_text(settings: Settings, *, by_policy: bool) -> str:
-    """What is said of a pod that has come this far without the gate that is due."""
+    """The refusal of a pod that arrives here without the gate that is due."""
     if by_policy:
         return f"the pod has no scheduling gate {v.GATE}: {who_sets_the_gate(settings)}"
     return (
@@ -214,7 +215,7 @@ def _ungated_text(settings: Settings, *, by_policy: bool) -> str:
 
 
 def _is_mirror(facts: PodFacts, request: Request) -> bool:
-    """A kubelet reports a static pod: it runs already; it is counted, not judged (E9)."""
+    """Whether a kubelet reports a static pod: it already runs, so it is only counted (E9)."""
     return facts.mirror and request.user_info.username.startswith(_NODE_USER)
 
 
@@ -227,10 +228,10 @@ def _add_gate(pod: Pod) -> str:
 
 
 def _drop_gate(pod: Pod) -> str:
-    """Nobody would ever open a gate that a user wrote on a pod without a queue, or in audit.
+    """The patch that removes our gate from a pod without a queue, or in audit: it would never open.
 
-    By its place, so that it costs the same whatever others there are. Where it stands again and
-    again, it stays: the API server stores no such pod.
+    By its index, so that other gates do not add to the cost. If the gate is listed too often, it
+    stays: the API server does not store such a pod.
     """
     gates = pod.spec.scheduling_gates or ()
     places = [n for n, gate in enumerate(gates) if gate.name == v.GATE]

@@ -1,4 +1,4 @@
-"""Admission of queues: what cannot be read is refused at write (Q4, Q5), and what is in use is not
+"""Admission of queues: unreadable ones are refused at write (Q4, Q5), and queues in use cannot be
 deleted (Q8).
 """
 
@@ -34,7 +34,7 @@ class QueueReviews:
         return deny(text) if text else AdmissionResponse(warnings=doubts_about(queue))
 
     def _in_use(self, name: str) -> str:
-        """Why a queue cannot be deleted. Looks at every pod: deletions of queues are rare."""
+        """Why a queue cannot be deleted. Checks every pod: deletions of queues are rare."""
         pods = sum(1 for record in self._ledger.pods.values() if record.queue == name)
         groups = sum(
             1 for group in self._ledger.groups.values() if group.facts and group.facts.queue == name
@@ -43,7 +43,7 @@ class QueueReviews:
 
 
 def _deleted(request: Request) -> str:
-    """Which queue: the deletion of many has no name in its requests."""
+    """The name of the deleted queue. Requests of a collection's deletion have no name."""
     if request.name:
         return request.name
     too_large = too_large_together(request.old_object)

@@ -1,7 +1,7 @@
-"""Pods that were let by a moment ago and have not shown up in the ledger yet.
+"""Pods that were let by a moment ago and that the ledger has not seen yet.
 
-A refusal counts only pods that have been seen, so these are never charged. They are known here for
-one purpose: where they would turn a yes into a no, the review waits a moment for them to show up.
+A refusal counts only seen pods, so these are never charged. They serve one purpose: if they would
+turn a yes into a no, the review waits a moment for them to be seen.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from cardquota.quota.stamp import Charge
 
 @dataclass(slots=True, eq=False)
 class _Passed:
-    """A pod that was let by. From each of a queue a way leads to those that were let by later, past
-    none that is not seen: whoever asks makes it shorter for all.
+    """A pod that was let by. From each one of a queue a chain leads to those that were let by later
+    and skips no unseen pod. Each search shortens the chain for later ones.
     """
 
     uid: str
@@ -29,30 +29,30 @@ class _Passed:
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    """A review: it waits for all up to the one numbered `last`, but for the pod it is about."""
+    """A waiting review: for all pods up to number `last`, except the pod that it is about."""
 
     but: str
     last: int
     over: asyncio.Future[None]
     at: _Passed
-    """The oldest that it has not seen."""
+    """The oldest pod that it still waits for."""
 
 
 @dataclass(slots=True)
 class _Queue:
-    """Those let by into one queue."""
+    """Pods that were let by into one queue."""
 
     newest: _Passed
     passed: dict[str, _Passed] = field(default_factory=dict)
-    """By uid, the oldest first; without those that are known to be seen, or too old."""
+    """By uid, the oldest first; without pods known to be seen, or too old."""
 
 
 class RecentAdmissions:
-    """Remembers each pod for `lifetime` seconds at most, so it is bounded by the create rate.
+    """Remembers each pod for at most `lifetime` seconds, so it is bounded by the create rate.
 
-    A review costs in proportion to those of its own queue, and to those that are too old by now.
-    While reviews wait, each change of the ledger costs in proportion to the pods that some of them
-    wait for next: most often one of each queue.
+    A review costs in proportion to the pods of its own queue, and to those that are now too old.
+    While reviews wait, each change of the ledger costs in proportion to the pods that reviews wait
+    for next: usually one of each queue.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class RecentAdmissions:
         self._clock = clock
         self._number = 0
         self._ages: deque[_Passed] = deque()
-        """The oldest first; also those seen since."""
+        """The oldest first; includes pods that have been seen since."""
         self._queues: dict[str, _Queue] = {}
         self._awaited: dict[_Passed, dict[_Waiting, None]] = {}
-        """Who waits, by the pod that is the next to be seen."""
+        """Waiting reviews, by the pod that each waits for next."""
 
     def add(self, uid: str, queue: str, charge: Charge) -> None:
         """A pod was let by."""
@@ -81,11 +81,11 @@ class RecentAdmissions:
         else:
             found.newest.later = passed
             found.newest = passed
-            found.passed.pop(uid, None)  # let by once more: it is the newest now
+            found.passed.pop(uid, None)  # let by once more: it becomes the newest
         found.passed[uid] = passed
 
     def of(self, queue: str, but: str) -> Collection[str]:
-        """Uids let by into a queue and not seen, except one."""
+        """Uids of unseen pods that were let by into a queue, except one."""
         self._forget_old()
         known = self._queues.get(queue)
         if known is None:
@@ -105,7 +105,7 @@ class RecentAdmissions:
         return total
 
     async def all_seen(self, queue: str, but: str, timeout: float) -> None:
-        """Return once those have been seen that `of` says now; after `timeout` seconds anyway."""
+        """Return once all pods that `of` returns now were seen, or after `timeout` seconds."""
         self._forget_old()
         known = self._queues.get(queue)
         if known is None:
@@ -124,7 +124,7 @@ class RecentAdmissions:
             self._give_up(waiting)
 
     def look(self) -> None:
-        """The ledger changed: some may have been seen."""
+        """The ledger changed: some pods may have been seen."""
         for passed in [one for one in self._awaited if self._was_seen(one)]:
             for waiting in self._awaited.pop(passed):
                 self._wait_for_next(waiting)
@@ -146,13 +146,13 @@ class RecentAdmissions:
             self._awaited.pop(waiting.at, None)
 
     def _first_unseen(self, passed: _Passed | None) -> _Passed | None:
-        """The first of a pod and those let by later into its queue."""
+        """The first unseen pod among this one and those let by later into its queue."""
         if passed is None:
             return None
         found = passed
         while self._was_seen(found) and found.later is not None:
             found = found.later
-        while passed is not found:  # the newest stays on the way: others may come after it
+        while passed is not found:  # the newest stays in the chain: others may follow it
             step, passed.later = passed.later, found
             passed = step or found
         return None if found.seen else found

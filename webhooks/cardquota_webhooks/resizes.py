@@ -1,7 +1,7 @@
-"""Admission of resizes: more cpu and memory for a pod that is there already (P6).
+"""Admission of resizes: more cpu and memory for an existing pod (P6).
 
-What is granted is held at once and nobody opens a gate for it, so this asks the same of the ledger
-as a create does, and answers yes or no.
+A granted resize takes effect at once, without a gate. So the ledger is asked the same as at create,
+and the answer is yes or no.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ class ResizeReviews:
     """Answers reviews of `pods/resize` from the ledger's view, on any replica."""
 
     def __init__(self, ledger: LedgerReader, known: Callable[[], bool]) -> None:
-        """`known`: whether the cluster was read, and not too long ago for a no."""
+        """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
         self._known = known
 
     async def validate(self, request: Request) -> AdmissionResponse:
-        """Refuse growth beyond what the queue may hold. What shrinks or stays is let by."""
+        """Refuse growth beyond what the queue may hold. A pod that does not grow is let by."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         before, after = _read(request, request.old_object), _read(request, request.object)
@@ -39,7 +39,7 @@ class ResizeReviews:
             return AdmissionResponse()
         mode = self._ledger.mode_in(after.namespace)
         verdict = judge_resize(self._ledger, before, after)
-        # It cannot wait: there is no gate for what is bound already.
+        # It cannot wait: a bound pod has no gate.
         effect = effect_of(verdict.outcome, Policy.DENY, mode)
         if not self._known() and mode is Mode.ENFORCE:
             return try_again(messages.not_read_lately())

@@ -1,6 +1,6 @@
 """AdmissionReview on the wire: what is read of a request, and the answer.
 
-The answer is never an HTTP 500 and never a shrug: what cannot be read is a 4xx or a refusal that
+The answer is never an HTTP 500 and never empty: an unreadable request gets a 4xx or a refusal that
 says what is wrong.
 """
 
@@ -17,15 +17,15 @@ KIND = "AdmissionReview"
 
 _ENCODER = msgspec.json.Encoder()
 LONGEST_UID = 256
-"""Characters. It is said back as it came, and the API server's have 36."""
+"""Characters. The uid is returned as it came; the API server's have 36."""
 
 
 class ReviewError(Exception):
-    """The body is not an AdmissionReview that could be answered."""
+    """The body is not an AdmissionReview that can be answered."""
 
 
 class GroupResource(msgspec.Struct):
-    """What the request is about."""
+    """The resource that the request is about."""
 
     group: str = ""
     version: str = ""
@@ -33,13 +33,13 @@ class GroupResource(msgspec.Struct):
 
 
 class UserInfo(msgspec.Struct):
-    """Who asks."""
+    """The user who sent the request."""
 
     username: str = ""
 
 
 class Request(msgspec.Struct, rename="camel"):
-    """An admission request; the objects stay encoded until somebody needs them."""
+    """An admission request. The objects stay encoded until they are needed."""
 
     uid: str
     resource: GroupResource
@@ -66,7 +66,7 @@ class _Review(msgspec.Struct, rename="camel"):
 
 
 class AdmissionResponse(NamedTuple):
-    """Allowed, perhaps changed and with warnings; or denied with a reason and a text."""
+    """Allowed, maybe with a patch and warnings; or denied with a reason and a text."""
 
     allowed: bool = True
     patch: str = ""
@@ -76,11 +76,11 @@ class AdmissionResponse(NamedTuple):
     reason: str = "Forbidden"
     text: str = ""
     retry_after: int = 0
-    """Seconds after which the client should try again by itself."""
+    """Seconds after which the client should retry by itself."""
 
 
 def json_patch(*operations: Mapping[str, object]) -> str:
-    """A JSON patch as it stands in an answer."""
+    """A JSON patch as an answer contains it."""
     return base64.b64encode(_ENCODER.encode(operations)).decode()
 
 
@@ -92,7 +92,7 @@ def deny(
 
 
 def try_again(text: str, *, seconds: int = 1) -> AdmissionResponse:
-    """No answer for the moment; clients try again by themselves."""
+    """No answer for now; clients retry by themselves."""
     return AdmissionResponse(
         allowed=False,
         text=text,
@@ -106,7 +106,7 @@ _DECODER = msgspec.json.Decoder(_Review)
 
 
 def decode(body: bytes) -> Request:
-    """The request of a review. Raises ReviewError, saying what is wrong with the body."""
+    """The request of a review. Raises ReviewError, which says what is wrong with the body."""
     try:
         review = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

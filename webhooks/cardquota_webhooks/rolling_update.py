@@ -1,4 +1,4 @@
-"""How a Deployment replaces its pods: how many may be gone before the new ones are there."""
+"""How a Deployment replaces its pods: how many may be gone before the new ones exist."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ _DEFAULT: Final = "25%"
 _ROLLING: Final = "RollingUpdate"
 
 Share = int | str
-"""Pods, or a percentage such as `25%` of those that are wanted."""
+"""Pods, or a percentage of the wanted pods, such as `25%`."""
 
 
 class RollingUpdate(Wire):
-    """The parameters; absent, the API server's defaults."""
+    """The parameters. If absent, the API server's defaults."""
 
     max_surge: Share | None = None
     max_unavailable: Share | None = None
@@ -28,7 +28,7 @@ class Strategy(Wire):
 
 
 class Rollout(Wire):
-    """What is read of a Deployment's specification for its updates."""
+    """The fields of a Deployment's specification that control its updates."""
 
     paused: bool | None = None
     strategy: Strategy = msgspec.field(default_factory=Strategy)
@@ -41,10 +41,10 @@ class UpdatedDeployment(Wire):
 
 
 def may_be_gone(rollout: Rollout, replicas: int) -> int | None:
-    """How many of so many pods may be missing while new ones start; None: no rolling update.
+    """How many of `replicas` pods may be missing while new ones start. None: no rolling update.
 
-    As its controller reckons: of a percentage rounded down, and one where that and the surge both
-    come to nothing. Raises ValueError for what is neither a number nor a percentage.
+    Computed as its controller does: a percentage is rounded down, and if it and the surge are both
+    0, the result is 1. Raises ValueError for what is neither a number nor a percentage.
     """
     if rollout.paused or (rollout.strategy.type or _ROLLING) != _ROLLING:
         return None

@@ -1,7 +1,7 @@
 """The HTTPS server of the admission webhooks: `/mutate` and `/validate`.
 
-Every body gets an AdmissionReview or a 4xx. If something in here breaks, that is logged and the
-answer is "try again".
+Every body gets an AdmissionReview or a 4xx. An internal error is logged, and the answer is "try
+again".
 """
 
 import asyncio
@@ -26,23 +26,23 @@ from .review import AdmissionResponse, Request, ReviewError, decode, deny, encod
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
-"""Bytes. The API server's own limit on an object is about 3 MiB; a review may hold two."""
+"""Bytes. The API server's own limit on an object is about 3 MiB; a review may contain two."""
 
 _LOG = logging.getLogger(__name__)
 _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
 _LONGEST_NAME: Final = 253
-"""Characters of a resource's name that are said back."""
+"""Characters of a resource's name that answers repeat."""
 _KNOWN: Final = frozenset({"pods", "pods/resize", "queues", *(name for _, name in WORKLOADS)})
 
 Review = Callable[[Request], Awaitable[AdmissionResponse]]
 
 
 class AdmissionServer:
-    """Routes reviews to those who answer them. No state of its own.
+    """Routes reviews to their handlers. Has no state of its own.
 
-    With `audit` nothing is refused, not even what cannot be read: a refusal that we send counts
+    With `audit` nothing is refused, not even an unreadable object: a refusal that we send counts
     whatever the failure policy says.
     """
 
@@ -72,23 +72,23 @@ class AdmissionServer:
         }
 
     def http(self) -> web.Server:
-        """The HTTP server, to be bound. Of aiohttp the part below its applications: a router for
+        """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
         two paths would cost as much as the answer.
         """
         return web.Server(self._handle, request_factory=_request, access_log=None)
 
     def leave(self) -> None:
-        """From now on every connection ends with the answer given on it.
+        """From now on every connection is closed after the next answer on it.
 
-        A connection that is kept and then closed may just be asked something, and the asker gets
-        no answer: HTTP/1.1 has no better way to send somebody elsewhere.
+        An idle connection that is closed may just receive a request, which then gets no answer.
+        HTTP/1.1 has no better way to redirect a client.
         """
         self._leaving, self._asked_at = True, perf_counter()
 
     async def quiet(self, seconds: float, *, at_most: float) -> None:
-        """Return once nobody has asked for so many seconds, after `at_most` in any case."""
+        """Return once no review came for so many seconds, but at latest after `at_most`."""
         end = perf_counter() + at_most
-        # An event for every review would cost all of them something.
+        # Waiting with an asyncio.Event would cost every review something.
         while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
@@ -102,7 +102,7 @@ class AdmissionServer:
             return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
         payload = http.content
         try:
-            # What the API server sends is here in one piece, as a rule.
+            # The request of the API server has usually arrived whole.
             body = payload.read_nowait() if payload.is_eof() else await http.read()
         except web.HTTPRequestEntityTooLarge:
             return _refuse(
@@ -178,9 +178,9 @@ async def serve(
     tls: ssl.SSLContext | None,
     grace: float,
 ) -> web.BaseRunner:
-    """Start serving; the runner's `cleanup` answers what is in flight within `grace` seconds.
+    """Start serving. The runner's `cleanup` answers what is in flight within `grace` seconds.
 
-    Raises OSError where the address is taken.
+    Raises OSError if the address is in use.
     """
     runner: web.BaseRunner
     if isinstance(what, web.Application):

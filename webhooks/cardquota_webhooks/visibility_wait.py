@@ -1,4 +1,4 @@
-"""What was created a moment ago gets the chance to be seen before we say no."""
+"""Waits a moment for new objects to be seen before a pod is refused."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,13 +12,13 @@ from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
 Exists = Callable[[str], Awaitable[bool | None]]
-"""Whether a queue of this name is there, whatever has been seen; None: nobody knows."""
+"""Whether a queue of this name exists, whatever was seen. None: not known."""
 
 
 class VisibilityWait:
-    """Judges pods as at create, at most `webhook.unseenWait` seconds later per thing unseen.
+    """Judges pods as at create, up to `webhook.unseenWait` seconds later per unseen object.
 
-    Nobody waits for a queue that is not there, nor is refused for one that is there and unseen.
+    A review does not wait for a missing queue, and refuses nothing because of an unseen queue.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class VisibilityWait:
         return None if _of_unseen_queue(verdict) else verdict
 
     async def judge(self, facts: PodFacts) -> Verdict:
-        """The verdict, once the pod's namespace and queue have been seen or the time is over."""
+        """The verdict, once the pod's namespace and queue were seen, or the time is over."""
         wait = self._settings.webhook.unseen_wait
         await self._notifier.wait_for(lambda: not self.namespace_unknown(facts), wait)
         verdict = self._verdict(facts)
@@ -54,8 +54,8 @@ class VisibilityWait:
     def namespace_unknown(self, facts: PodFacts) -> bool:
         """Whether the pod's namespace, which may have a queue and a mode, has not been seen.
 
-        Then only a gate is a safe answer: the leader opens it by what holds in the namespace. What
-        has nothing to do with cards is the same in every namespace, and so is audit mode.
+        Then only a gate is a safe answer: the leader opens it by the rules of the namespace. Pods
+        that do not use cards are treated the same in every namespace, and so are all in audit mode.
         """
         ledger = self._ledger
         return (
@@ -71,5 +71,5 @@ class VisibilityWait:
 
 
 def _of_unseen_queue(verdict: Verdict) -> bool:
-    """Whether it names a queue that is not there, which may be on its way."""
+    """Whether it names a queue that is missing, or that was created and not seen yet."""
     return verdict.reason is v.Reason.QUEUE_NOT_FOUND and bool(verdict.queue)

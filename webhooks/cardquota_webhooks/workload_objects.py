@@ -1,4 +1,4 @@
-"""What is read of a workload: its pods' template, and how many it wants at once."""
+"""What is read of a workload: its pod template, and how many pods it wants at once."""
 
 from typing import Final
 
@@ -16,13 +16,13 @@ class WorkloadTemplate(Wire):
 
 
 class JobTemplate(Wire):
-    """What a CronJob makes its Jobs of."""
+    """The template of a CronJob's Jobs."""
 
     spec: "Spec" = msgspec.field(default_factory=lambda: Spec())
 
 
 class Spec(Wire):
-    """The specification of any of them; each has some of these fields."""
+    """The specification of any kind; each kind has some of these fields."""
 
     replicas: int | None = None
     parallelism: int | None = None
@@ -33,12 +33,12 @@ class Spec(Wire):
 
     @property
     def of_pods(self) -> "Spec":
-        """Where the template stands: of a CronJob, the specification of its Jobs."""
+        """The part with the pod template: for a CronJob, the specification of its Jobs."""
         return self.job_template.spec if self.job_template else self
 
 
 class Status(Wire):
-    """How far it has come, as its controller says. Its pods are counted in the ledger."""
+    """Its progress, as its controller reports it. The ledger counts its pods."""
 
     succeeded: int = 0
 
@@ -50,30 +50,30 @@ class WorkloadMeta(Wire):
 
 
 class ReviewedWorkload(Wire):
-    """A workload as it would be stored. Its status is the stored one's affair."""
+    """A workload as it would be stored. Its status is read from the stored one."""
 
     metadata: WorkloadMeta
     spec: Spec = msgspec.field(default_factory=Spec)
 
 
 _COMPARED: Final = 256 * 1024
-"""Bytes of a template that is read to be compared; a longer one differs if its text does."""
+"""Bytes of a template that is parsed for comparison. Longer ones are compared as text."""
 
 
 class RawSpec(Wire):
-    """The template as it was written, to be compared whole."""
+    """The template as it was written, to be compared as a whole."""
 
     template: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
 
 
 class StoredWorkload(Wire):
-    """A workload as it stands, when it is changed."""
+    """The stored workload before a change."""
 
     spec: RawSpec = msgspec.field(default_factory=RawSpec)
     status: Status = msgspec.field(default_factory=Status)
 
     def differs_from(self, other: "StoredWorkload | None") -> bool:
-        """Whether the pods of that one are others than those of this: a label is enough."""
+        """Whether the two have different pods; a different label is enough."""
         ours, theirs = self.spec.template, other.spec.template if other is not None else b"null"
         if bytes(ours) == bytes(theirs):
             return False
@@ -83,7 +83,7 @@ class StoredWorkload(Wire):
 
 
 def pods_of_job(spec: Spec, succeeded: int) -> int:
-    """How many pods a Job runs at once from now on; `succeeded` of its completions are done."""
+    """How many pods a Job runs at once now; `succeeded` of its completions are done."""
     if spec.suspend:
         return 0
     parallelism = 1 if spec.parallelism is None else spec.parallelism

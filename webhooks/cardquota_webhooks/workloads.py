@@ -1,14 +1,14 @@
-"""A word to those who write workloads: how many of the pods would fit. Never refuses.
+"""Warnings when workloads are written: how many of their pods would fit. Never refuses.
 
-What it says is advice from the view of the moment; each pod gets its own answer when it is created.
-A change of the template is judged by how many of the new pods fit once those of the old are gone,
-and, of a Deployment, by whether the first of them finds room at all.
+It is advice from the present view; each pod gets its own answer when it is created. A change of the
+template is judged by how many new pods fit once the old ones are gone. For a Deployment it is also
+judged whether the first of them finds room at all.
 
-Its own pods are counted at once where few are in its namespace, else in slices, and then pods that
-change meanwhile may be counted as they were.
+Its own pods are counted at once if few are in its namespace, else in slices. Then pods that change
+meanwhile may be counted as they were.
 
-Not known here: which pods of others that wait come first (E6), and of DaemonSets with a surge
-whether their update can begin.
+Not known here: which waiting pods of others come first (E6), and whether the update of a DaemonSet
+with a surge can begin.
 """
 
 import asyncio
@@ -57,13 +57,13 @@ WORKLOADS: Final = (
     ("batch", "jobs"),
     ("batch", "cronjobs"),
 )
-"""API group and resource of what gets warnings."""
+"""API group and resource of the workloads that get warnings."""
 
 _FEW: Final = 2_000
-"""Pods that are gone through at once, in two milliseconds or so."""
+"""Pods that are counted at once, in about two milliseconds."""
 _COUNT_TIMEOUT: Final = 1.0
-"""Seconds in which the pods of a workload have to be counted: nobody's writes wait any longer for a
-word that only helps, and nothing is said."""
+"""Seconds to count the pods of a workload. A write waits no longer for a mere warning; after that
+there is none."""
 
 _DECODER = msgspec.json.Decoder(ReviewedWorkload)
 _UPDATED = msgspec.json.Decoder(UpdatedDeployment)
@@ -84,9 +84,9 @@ class WorkloadReviews:
         self._counting = asyncio.Lock()
 
     async def validate(self, request: Request) -> AdmissionResponse:
-        """Always allowed; a Warning says how many of the pods fit, and why not more.
+        """Always allowed. A Warning says how many of the pods fit, and why not more.
 
-        A template that cannot be read is the affair of its pods, and of the API server.
+        An unreadable template is left to the reviews of its pods, and to the API server.
         """
         if is_large(request):
             return AdmissionResponse(warnings=(too_large(request),))
@@ -112,18 +112,18 @@ class WorkloadReviews:
     async def _words(
         self, request: Request, workload: ReviewedWorkload, facts: PodFacts, verdict: Verdict
     ) -> tuple[str, ...]:
-        """How many of its pods fit, and why not more; nothing where all do."""
+        """How many of its pods fit, and why not more; empty if all do."""
         queue, name = verdict.queue, workload.metadata.name
         if verdict.outcome is Outcome.NEVER:
             return _told(self._effect(facts, verdict), verdict.text)
-        # What becomes of pods that do not fit.
+        # The effect on pods that do not fit.
         effect = self._effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
         if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
             return verdict.warnings
         stored = _stored(request.old_object)
         changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
-        # Where nothing is enforced, those that are there were let by whether they fit or not.
+        # Where nothing is enforced, the existing pods were let by whether they fit or not.
         own = WorkloadUsage(None if changed or effect is Effect.WARN else facts)
         counted = stored is None or await self._count(request, name, queue, own)
         account = self._ledger.account(queue)
@@ -140,7 +140,7 @@ class WorkloadReviews:
         kept, freed = own.alike, own.given_back
         missing = self._missing_of_gang(facts)
         room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
-        # A gang whose minimum has no room: none of it starts.
+        # If the minimum of a gang has no room, none of its pods starts.
         fits = min(asked, kept if room < missing else kept + room)
         if fits >= asked:
             return verdict.warnings
@@ -155,7 +155,7 @@ class WorkloadReviews:
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
     def _why(self, facts: PodFacts, queue: str, beside: Mapping[str, int], way: OnTheWay) -> str:
-        """Why the next pod does not fit, beside so much; empty where nothing can be said of it."""
+        """Why the next pod does not fit beside these amounts; empty if that is not known."""
         next_one = judge_new(
             self._ledger,
             facts,
@@ -166,7 +166,7 @@ class WorkloadReviews:
         return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
     async def _count(self, request: Request, name: str, queue: str, own: WorkloadUsage) -> bool:
-        """Add up its present pods, as far as they are charged to this queue; whether in time."""
+        """Add up its pods that are charged to this queue. Returns whether it finished in time."""
         resource, made = request.resource.resource, self._ledger.made_pods
         place = queue, request.namespace
         kind = KINDS.get(resource, "")
@@ -175,7 +175,7 @@ class WorkloadReviews:
             to_its_end(steps)
             return True
         try:
-            # One at a time: the slices of many would add up to what nobody else should wait for.
+            # One at a time: together, the slices of many would hold up other work for too long.
             async with asyncio.timeout(_COUNT_TIMEOUT), self._counting:
                 await in_slices(steps)
         except TimeoutError:
@@ -190,7 +190,7 @@ class WorkloadReviews:
         facts: PodFacts,
         pods: PodRequest,
     ) -> int:
-        """How many pods it wants at once; of a DaemonSet those that would find their card."""
+        """How many pods it wants at once. For a DaemonSet: how many would find their card."""
         spec = workload.spec.of_pods
         match request.resource.resource:
             case "jobs":
@@ -202,23 +202,23 @@ class WorkloadReviews:
         return 1 if spec.replicas is None else spec.replicas
 
     def _missing_of_gang(self, facts: PodFacts) -> int:
-        """How many members the gang of these pods, if they have one, lacks to start."""
+        """How many members the gang of these pods, if any, still needs to start."""
         group = self._ledger.groups.get(facts.group) if facts.group else None
         return max(0, group.missing) if group is not None and group.gang else 0
 
 
 def _pod_of(template: WorkloadTemplate, request: Request, defaults: PodDefaults) -> PodFacts:
-    """As the API server would have it at create: what it adds to a template counts too."""
+    """The pod that the API server would create: includes what it adds to a template."""
     meta = template.metadata
     meta.namespace = request.namespace
-    meta.resource_version = ""  # of a template it means nothing, so anything may stand there
+    meta.resource_version = ""  # meaningless in a template, so it may have any value
     kind = KINDS.get(request.resource.resource, "")
     meta.owner_references = (Owner(kind=kind, controller=True),)
     return pod_facts(Pod(metadata=meta, spec=defaults.applied(template.spec, request.namespace)))
 
 
 def _stored(body: bytes) -> StoredWorkload | None:
-    """The workload as it stands; None where it is created, or cannot be read."""
+    """The stored workload. None if it is being created, or cannot be read."""
     try:
         return _STORED.decode(body)
     except (msgspec.DecodeError, RecursionError):
@@ -235,9 +235,9 @@ def _needed_to_begin(
 ) -> int:
     """The least `maxUnavailable` with which a Deployment's update begins; 0: it begins as it is.
 
-    Also 0 where no number helps: then none of its new pods fits, which is said of all of them. An
-    old pod goes first only where more hold quota than must stay: with a full quota and the default
-    of 25 %, of three pods none.
+    Also 0 if no number helps: then none of its new pods fits, and another warning says so. An old
+    pod goes first only if more pods hold quota than must stay. With a full quota and the default of
+    25 %, of three pods none goes.
     """
     if request.resource.resource != "deployments" or not asked:
         return 0
