@@ -1,4 +1,4 @@
-"""Every metric, in one place. No pod names in labels: their number would know no bound."""
+"""Every metric, in one place. Labels have no pod names: their number would be unbounded."""
 
 from typing import Final
 
@@ -14,8 +14,8 @@ _PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 class Metrics:
     """The operator's metrics in a registry of their own.
 
-    Those of queues and cards, `totals`, hold what the ledger held when they were last shown; see
-    `control.queue_metrics`. May be printed in another thread than the one that counts.
+    `totals`, the metrics of queues and cards, show the ledger as of their last update; see
+    `control.queues.queue_metrics`. They may be printed in another thread than the one that counts.
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:

@@ -1,4 +1,4 @@
-"""How many admission reviews there were, how they were answered, and how long it took."""
+"""The number of admission reviews, their answers, and the time they took."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ from prometheus_client.registry import Collector
 class ReviewTally(Collector):
     """A counter by kind and decision, and a histogram of seconds.
 
-    Counted in plain integers and turned into metrics when somebody asks, by the event loop that
-    answers the reviews: the library's own counters take a lock and several calls for each number,
-    which was a tenth of all that we do in a review.
+    Counted in plain integers by the event loop that answers the reviews, and turned into metrics at
+    a scrape. The library's own counters take a lock and several calls for each number, which was a
+    tenth of all our work in a review.
     """
 
     def __init__(self, reviews: str, seconds: str, bounds: Sequence[float]) -> None:
-        """`reviews`, `seconds`: names of the two metrics; `bounds`: of the buckets, seconds."""
+        """`reviews`, `seconds`: names of the two metrics. `bounds`: of the buckets, seconds."""
         self._reviews = reviews
         self._seconds = seconds
         self._bounds = tuple(bounds)
@@ -28,14 +28,14 @@ class ReviewTally(Collector):
         self._sum = 0.0
 
     def add(self, kind: str, decision: str, seconds: float) -> None:
-        """One more review; `kind` and `decision` of a small number of words."""
+        """Count a review. `kind` and `decision` must have few different values."""
         key = kind, decision
         self._counts[key] = self._counts.get(key, 0) + 1
         self._buckets[bisect_left(self._bounds, seconds)] += 1
         self._sum += seconds
 
     def collect(self) -> Iterator[Metric]:
-        """Both, as they stand."""
+        """Both metrics, as of now."""
         reviews = CounterMetricFamily(
             self._reviews, "Admission reviews, by kind and decision", labels=("kind", "decision")
         )

@@ -1,6 +1,6 @@
 """All settings of the operator: one model, each with its unit and default.
 
-Read once at start, from a file laid over the defaults, then from the environment
+Read once at start: defaults, overridden by a file, then by the environment
 (`CARDQUOTA_LOG__LEVEL=debug`). Keys are camelCase, unknown keys are refused.
 """
 
@@ -20,7 +20,7 @@ from .section import Section
 from .vendor_row import VendorRow
 
 ANSWER_MARGIN: Final = 0.5
-"""Seconds that we wait for the answer to a patch beyond the time-out given to the API server."""
+"""Seconds that we wait for the answer to a patch beyond the API server's time-out."""
 
 
 class SettingsError(Exception):
@@ -174,10 +174,10 @@ class Settings(BaseSettings):
 
     @property
     def hazards(self) -> tuple[str, ...]:
-        """What is allowed and not advised, to be logged at start.
+        """Settings that are allowed but not advised, to be logged at start.
 
-        A patch is sent before the renew deadline, perhaps just so, and then has its time-out. With
-        a shorter settle time only the fence in the API server keeps it from landing too late.
+        A patch may be sent just before the renew deadline, and then has its time-out. With a
+        shorter settle time only the fence in the API server keeps it from landing too late.
         """
         least = self.release.patch_timeout + ANSWER_MARGIN
         if self.leader_election.settle >= least:
@@ -199,7 +199,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment over file over defaults."""
+        """The environment overrides the file, which overrides the defaults."""
         return env_settings, init_settings
 
     @model_validator(mode="after")
@@ -221,17 +221,17 @@ class Settings(BaseSettings):
 
     @property
     def service_account_user(self) -> str:
-        """The user name that the API server knows the operator by."""
+        """The operator's user name at the API server."""
         return f"system:serviceaccount:{self.namespace}:{self.service_account}"
 
     @property
     def unwatched_namespaces(self) -> tuple[str, ...]:
-        """Namespaces that admission leaves alone, our own among them; sorted."""
+        """Namespaces that admission ignores, including our own; sorted."""
         return tuple(sorted({*self.exempt_namespaces, self.namespace}))
 
 
 def load(path: Path | None) -> Settings:
-    """The settings of a file laid over the defaults. Raises SettingsError."""
+    """The settings of a file over the defaults. Raises SettingsError."""
     try:
         stored = yaml.safe_load(path.read_text()) if path else None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

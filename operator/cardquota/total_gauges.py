@@ -1,4 +1,4 @@
-"""The gauges of queues and cards: as many rows as all queues have cards together, and more."""
+"""The gauges of queues and cards: at least as many rows as all queues have cards together."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 Row = tuple[tuple[str, ...], float]
 """The values of the labels, and the number."""
 Rows = Mapping[str, Sequence[Row]]
-"""By the gauge's name."""
+"""By name of the gauge."""
 
 
 class Family(NamedTuple):
@@ -55,18 +55,18 @@ FAMILIES: Final = (
 
 
 class TotalGauges(Collector):
-    """What the ledger held when somebody last asked.
+    """The ledger's numbers as of their last update.
 
-    Not the library's own gauges: to set those of 300 queues holds up the event loop, and with it
-    every review, for a second. Here the loop hands over plain rows; what is printed is made of them
-    by whoever prints, in a thread of its own.
+    Not the library's own gauges: setting those of 300 queues holds up the event loop, and with it
+    every review, for a second. Here the loop hands over plain rows, and a scrape turns them into
+    metrics in its own thread.
     """
 
     def __init__(self) -> None:
         self._rows: Rows = {}
 
     def show(self, rows: Rows) -> None:
-        """These rows from now on, and no others. They must not change any more."""
+        """Show only these rows from now on. They must not change any more."""
         self._rows = rows
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
@@ -74,7 +74,7 @@ class TotalGauges(Collector):
         return [_empty(family) for family in FAMILIES]
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """The gauges as they were last shown, all of one moment."""
+        """The gauges as last shown, all of one moment."""
         rows = self._rows
         for family in FAMILIES:
             found = _empty(family)

@@ -1,4 +1,4 @@
-"""A row that an administrator adds to the vendor table (D6), and what is wrong with one."""
+"""A row that an administrator adds to the vendor table (D6), and its validation."""
 
 import re
 import warnings
@@ -21,12 +21,12 @@ _NO_WHOLE: Final = {
     ".count": "a label of cards",
     ".replicas": "a label of cards",
 }
-"""What is called so beside a whole card: ends of names, by the plain rule (D1, D3)."""
+"""By the plain rule (D1, D3), names with these ends are not whole cards."""
 _MIG: Final = "mig-"
 _NO_WHOLE_PATTERNS: Final = tuple(
     read_pattern(text) for text in (*(f".+[.]{end[1:]}" for end in _NO_WHOLE), f"{_MIG}[0-9].*")
 )
-"""The same for an expression; a MIG profile begins with a number of slices."""
+"""The same for an expression. A MIG profile begins with a number of slices."""
 
 
 def _resource_part(text: str) -> str:
@@ -49,10 +49,10 @@ def _resource_name(text: str) -> str:
 
 
 def _types(text: str) -> str:
-    """Also read by the API server, whose expressions (RE2) know less than Python's."""
+    """The API server also reads it, by RE2, whose syntax is smaller than Python's."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what Python doubts, RE2 may read otherwise
+            warnings.simplefilter("error")  # where Python warns, RE2 may read it differently
             re.compile(text)
     except (re.error, Warning, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
@@ -69,7 +69,7 @@ def _types(text: str) -> str:
 
 
 def _no_whole_card(kind: str) -> str | None:
-    """What is meant by a name that follows a prefix, if not whole cards."""
+    """What a name after a prefix means, if not whole cards; else None."""
     if kind.startswith(_MIG):
         return "slices of cards"
     return next((what for end, what in _NO_WHOLE.items() if kind.endswith(end)), None)
@@ -110,7 +110,7 @@ class VendorRow(Section):
 
     @model_validator(mode="after")
     def _whole_cards_alone(self) -> Self:
-        """Shares and slices are counted by themselves: as whole cards they would be lost."""
+        """Shares and slices are counted separately: as whole cards they would be lost."""
         for key, name in (("type", self.type), *(("resources", name) for name in self.resources)):
             what = _no_whole_card(name.rpartition("/")[2])
             if what is not None:

@@ -1,1 +1,1 @@
-"""The event loop that everything shares: how long it is held up, and how work gives way."""
+"""The event loop that all work shares: how long it is held up, and how work gives way."""

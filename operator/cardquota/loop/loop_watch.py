@@ -1,4 +1,4 @@
-"""Watches over the event loop: the longest stretch as a metric, and what caused it in the log."""
+"""Watches the event loop: the longest stretch as a metric, and its cause in the log."""
 
 import gc
 import logging
@@ -18,17 +18,17 @@ from .timed_selector import LEAST, TimedSelector
 _LOG = logging.getLogger(__name__)
 _LOOK: Final = 0.025
 """Seconds between two looks of the watching thread: half the bound, so that it sees each stretch
-that is over it."""
+above the bound."""
 _LONG: Final = 0.02
-"""Seconds after which a stretch that runs may become one over the bound: where it is, is noted."""
+"""Seconds after which the place of a running stretch is noted: it may exceed the bound."""
 _QUIET: Final = 10.0
-"""Seconds between two lines in the log, however many stretches are over the bound."""
+"""Seconds between two log lines, however many stretches exceed the bound."""
 _COLLECTIONS: Final = 16
-"""Of the garbage collector, that are remembered."""
+"""Number of garbage collections that are remembered."""
 
 
 class _Seen(NamedTuple):
-    """A look at a stretch that was running."""
+    """A look at a running stretch."""
 
     began: float
     place: str
@@ -37,11 +37,11 @@ class _Seen(NamedTuple):
 class LoopWatch:
     """Measures the loop of the thread that starts it, until it is stopped.
 
-    Guarantees: every stretch of at least 1 ms is measured; one over the bound is counted by its
-    cause, and told in the log, at most once in ten seconds. Costs two looks at the clock for each
-    round of the loop, and 40 looks of another thread a second.
-    Not guaranteed: that the place is the one where most of the time went. It is where the loop's
-    thread was when it was last looked at, up to 25 ms before the end.
+    Guarantees: every stretch of at least 1 ms is measured. One above the bound is counted by its
+    cause, and logged, at most once in ten seconds. Costs two clock reads for each round of the
+    loop, and 40 looks of another thread per second.
+    Not guaranteed: that most of the time was spent at the logged place. It is where the loop's
+    thread was at the last look, up to 25 ms before the end.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class LoopWatch:
         *,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        """`selector`: the loop's own; `clock`: the one it measures with."""
+        """`selector`: the loop's own. `clock`: the clock that the selector uses."""
         self._selector = selector
         self._clock = clock
         self._stalls = {cause: metrics.loop_stalls.labels(cause.value) for cause in Cause}
@@ -60,19 +60,19 @@ class LoopWatch:
         self._thread = 0
         self._processor: Callable[[], float] = clock
         self._looked = (0.0, 0.0)
-        """Time and processor time of the loop's thread when it was last seen before a stretch was
+        """Time, and processor time of the loop's thread, at the last look before a stretch became
         long."""
         self._seen = _Seen(-1.0, "")
         self._collecting = 0.0
         self._collected: tuple[tuple[float, float], ...] = ()
-        """The last collections that took a while: when they ended, and seconds. Never changed, but
-        replaced: that happens in any thread, at any step of the loop's that reads it."""
+        """The last collections that took a while: end time and seconds. Always replaced, never
+        changed: a collection may run in any thread, while the loop reads this."""
         self._told_at = float("-inf")
         self._untold = 0
         self._stopped = False
 
     def start(self, *, threaded: bool = True) -> None:
-        """Measure from now on; to be called in the loop. `threaded`: with looks of a thread."""
+        """Measure from now on. Call it in the loop. `threaded`: with the watching thread."""
         self._thread = threading.get_ident()
         self._processor = _processor_time_of(self._thread) or self._clock
         self._looked = (self._clock(), self._processor())
@@ -82,30 +82,30 @@ class LoopWatch:
             threading.Thread(target=self._run, name="loop-watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Measure no more; may repeat."""
+        """Stop measuring. May be called again."""
         self._stopped = True
         self._selector.on_stretch = lambda _: None
         if self._collector in gc.callbacks:
             gc.callbacks.remove(self._collector)
 
     def look(self) -> None:
-        """Note where the loop is, if its stretch takes long. For the watching thread."""
+        """Note where the loop is, if its stretch is long. For the watching thread."""
         now, began = self._clock(), self._selector.began
         if self._selector.waiting or now - began < _LONG:
             self._looked = (now, self._processor())
             return
         place = place_of(sys._current_frames().get(self._thread))
-        # It may have gone on while it was looked at: then it was another stretch's place.
+        # The loop may have moved on meanwhile: then the place belongs to another stretch.
         if self._selector.began == began:
             self._seen = _Seen(began, place)
 
     def _run(self) -> None:
         while not self._stopped:
             self.look()
-            time.sleep(_LOOK)  # an Event would wait at a higher cost
+            time.sleep(_LOOK)  # waiting for an Event would cost more
 
     def _over(self, seconds: float) -> None:
-        """A stretch is over. In the loop."""
+        """A stretch has ended. Called in the loop."""
         now = self._clock()
         self._longest.add(now, seconds)
         if seconds < BOUND:
@@ -127,7 +127,7 @@ class LoopWatch:
         _LOG.warning("the event loop was held up for %s%s", stretch.text, more)
 
     def _collector(self, phase: str, _: dict[str, Any]) -> None:
-        """Python's garbage collector begins or ends, in whatever thread: all others wait."""
+        """Python's garbage collector starts or stops, in any thread; all others wait."""
         now = self._clock()
         if phase == "start":
             self._collecting = now
@@ -137,7 +137,7 @@ class LoopWatch:
 
 
 def _processor_time_of(thread: int) -> Callable[[], float] | None:
-    """Reads a thread's processor time, seconds; None where the system cannot tell."""
+    """Returns a function that reads a thread's processor time, seconds; None if unsupported."""
     found = getattr(time, "pthread_getcpuclockid", None)
     if found is None:
         return None

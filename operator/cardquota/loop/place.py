@@ -1,4 +1,4 @@
-"""Where a thread is, in words: file, line and function of the innermost frames of our own code."""
+"""Where a thread is, as text: file, line and function of the innermost frames of our own code."""
 
 from collections.abc import Iterator
 from types import FrameType
@@ -9,9 +9,9 @@ _FRAMES: Final = 5
 
 
 def place_of(frame: FrameType | None) -> str:
-    """Innermost first; of code that is not ours only the innermost frame.
+    """The frames as text, innermost first. Of foreign code only the innermost frame.
 
-    Keeps no frame: that would keep everything in it.
+    Keeps no frame: that would keep all its objects.
     """
     told: list[str] = []
     for number, found in enumerate(_outwards(frame)):
@@ -26,7 +26,7 @@ def place_of(frame: FrameType | None) -> str:
 
 
 def _own(name: str) -> str:
-    """The file's path from our package on; empty where it is not ours."""
+    """The file's path from our package on; empty if it is not ours."""
     for package in _OURS:
         _, found, rest = name.rpartition(package)
         if found:

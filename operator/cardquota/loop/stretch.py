@@ -1,7 +1,7 @@
-"""One stretch of the event loop: from its selector's return until it asks the selector again.
+"""One stretch of the event loop: from its selector's return until it calls the selector again.
 
-Measured so, and not callback by callback, because this is what everybody else waits for: a thousand
-small callbacks that are ready at once hold up a renewal of the Lease as one large one does.
+Measured so, and not by callback, because all other work waits for this: a thousand small callbacks
+that are ready at once hold up a renewal of the Lease just like one large callback.
 """
 
 from dataclasses import dataclass
@@ -9,45 +9,45 @@ from enum import StrEnum
 from typing import Final
 
 BOUND: Final = 0.05
-"""Seconds that no stretch may take (I5)."""
+"""Seconds that a stretch may take at most (I5)."""
 _MOST: Final = 0.5
-"""The part of a stretch that makes something its cause."""
+"""The part of a stretch that makes an activity its cause."""
 
 
 class Cause(StrEnum):
-    """What most of a long stretch went to."""
+    """What most of a long stretch was spent on."""
 
     WORK = "work"
-    """The loop's thread ran: what it ran is too much at once."""
+    """The loop's thread ran: it had too much work at once."""
     COLLECTOR = "collector"
-    """Python's garbage collector ran, in whatever thread."""
+    """Python's garbage collector ran, in any thread."""
     STARVED = "starved"
-    """The loop's thread did not run: another thread held the interpreter, or the machine gave the
-    process no processor (its CPU limit, a busy node)."""
+    """The loop's thread did not run: another thread held the interpreter, or the process got no
+    processor (its CPU limit, a busy node)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch that is over. Seconds."""
+    """A stretch that has ended. Times in seconds."""
 
     seconds: float
     collected: float = 0.0
-    """Of these in the garbage collector."""
+    """The seconds of these in the garbage collector."""
     ran: float = 1.0
-    """The part of the time for which the loop's thread had a processor, as far as it was seen."""
+    """The fraction of the time in which the loop's thread had a processor, as far as seen."""
     place: str = ""
-    """Where the loop's thread was when somebody looked, innermost first; empty if nobody did."""
+    """Where the loop's thread was at the last look, innermost first; empty if there was none."""
 
     @property
     def cause(self) -> Cause:
-        """What most of it went to."""
+        """What most of it was spent on."""
         if self.collected >= self.seconds * _MOST:
             return Cause.COLLECTOR
         return Cause.STARVED if self.ran < _MOST else Cause.WORK
 
     @property
     def text(self) -> str:
-        """For the log. File and function names of code only: nothing that a user wrote."""
+        """For the log. Contains only file and function names of code, nothing that users wrote."""
         told = [f"{self.seconds * 1000:.0f} ms, {self.cause.value}"]
         if self.collected:
             told.append(f"garbage collector {self.collected * 1000:.0f} ms")

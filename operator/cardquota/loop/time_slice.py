@@ -1,4 +1,4 @@
-"""Work that takes long gives way: after a few milliseconds everybody else in the loop runs."""
+"""Long work gives way: after a few milliseconds all other work in the loop runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from ..quota.steps import Steps
 T = TypeVar("T")
 
 SLICE: Final = 0.01
-"""Seconds. A fifth of what no stretch may take: what is ready at once shares the rest."""
+"""Seconds. A fifth of what a stretch may take: other ready work shares the rest."""
 LEADER_SLICE: Final = 0.02
-"""Seconds that the leader decides or reports at a time; the loop also renews the Lease."""
+"""Seconds for which the leader decides or reports at a time; the loop also renews the Lease."""
 
 
 class TimeSlice:
-    """One long piece of work in steps. Between two steps others may change what it works on.
+    """One long piece of work in steps. Between two steps other work may change its data.
 
     Not guaranteed: that a slice ends in time. Each step has to be far shorter than the slice.
     """
@@ -24,7 +24,7 @@ class TimeSlice:
     def __init__(
         self, seconds: float | None = None, clock: Callable[[], float] = perf_counter
     ) -> None:
-        """`seconds`: how long a slice lasts, SLICE if None; the first begins now. `clock`: seconds,
+        """`seconds`: the length of a slice, SLICE if None; the first begins now. `clock`: seconds,
         monotonic.
         """
         self._seconds = SLICE if seconds is None else seconds
@@ -37,12 +37,12 @@ class TimeSlice:
         return self._clock() >= self._begun + self._seconds
 
     def beyond(self, part: float) -> bool:
-        """Whether this part of the slice has passed; what else is to be done needs the rest."""
+        """Whether this part of the slice has passed; other work needs the rest."""
         return self._clock() >= self._begun + part * self._seconds
 
     async def give_way(self) -> bool:
-        """After each step: if the slice is over, let everybody else run, and begin another.
-        Whether it was over.
+        """Call it after each step. If the slice is over, it lets all other work run and begins
+        another slice. Returns whether it was over.
         """
         if not self.over:
             return False
@@ -52,7 +52,7 @@ class TimeSlice:
 
 
 async def in_slices(steps: Steps[T]) -> T:
-    """What comes of them."""
+    """Run all steps in time slices, and return the result."""
     slice_ = TimeSlice()
     while True:
         try:

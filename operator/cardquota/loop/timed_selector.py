@@ -1,7 +1,7 @@
-"""A selector that knows how long the event loop did not come back to it.
+"""A selector that measures how long the event loop does not come back to it.
 
-The loop asks its selector once per round, so this is the cheapest exact place to measure from: two
-looks at the clock for everything that was ready at once.
+The loop calls its selector once per round, so this is the cheapest exact place to measure: two
+clock reads for all callbacks that were ready at once.
 """
 
 import selectors
@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Final
 
 LEAST: Final = 0.001
-"""Seconds; shorter stretches are told to nobody."""
+"""Seconds. Shorter stretches are not reported."""
 
 
 def _nobody(_: float) -> None:
@@ -18,29 +18,28 @@ def _nobody(_: float) -> None:
 
 
 class TimedSelector(selectors.DefaultSelector):
-    """To be given to `asyncio.SelectorEventLoop`. Not guaranteed: use by several threads.
+    """For `asyncio.SelectorEventLoop`. Not guaranteed: use by several threads.
 
-    A selector that comes back later than it was asked to is late by what the loop's thread had to
-    wait for, another thread or the machine: that is part of the stretch that follows.
+    If the selector returns later than it was asked to, the loop's thread had to wait for another
+    thread or the machine. That time belongs to the stretch that follows.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
-        """`clock`: seconds, never back."""
+        """`clock`: seconds, never goes back."""
         super().__init__()
         self._clock = clock
         self.on_stretch: Callable[[float], None] = _nobody
-        """Called with the seconds of each stretch of at least LEAST, when it is over; must be
-        quick."""
+        """Called after each stretch of at least LEAST, with its seconds. It must be quick."""
         self.on_work: Callable[[float], None] = _nobody
-        """Called with the seconds of every stretch before it is over: what it does is part of it.
-        """
+        """Called at the end of every stretch, with its seconds. What it does is part of the
+        stretch."""
         self.began = clock()
-        """When the stretch began that runs now, or ran last."""
+        """When the present stretch, or the last one, began."""
         self.waiting = True
-        """Whether the loop has nothing to do at the moment."""
+        """Whether the loop has nothing to do now."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """As every selector."""
+        """As in every selector."""
         asked = self._clock()
         if not self.waiting:
             self.on_work(asked - self.began)
@@ -53,7 +52,7 @@ class TimedSelector(selectors.DefaultSelector):
         came = self._clock()
         if timeout is not None:
             late = came - asked - max(0.0, timeout)
-            # It is asked in whole milliseconds, rounded up.
+            # The time-out is rounded up to whole milliseconds.
             came -= late if late > LEAST else 0.0
         self.began = came
         self.waiting = False

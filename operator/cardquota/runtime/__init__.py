@@ -1,5 +1,5 @@
-"""`cardquota run`: puts everything together, and takes it down in order. Nothing imports this.
+"""`cardquota run`: assembles everything, and shuts it down in order. Nothing imports this.
 
-In: the settings. Out: one replica: watches, election, admission, probes, and while it leads release
-and status.
+In: the settings. Out: one replica: watches, election, admission, probes, and, while it leads,
+release and status.
 """

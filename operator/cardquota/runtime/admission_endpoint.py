@@ -1,6 +1,6 @@
-"""What the API server sends reviews to: an HTTPS server, and its certificate.
+"""The endpoint for the API server's reviews: an HTTPS server, and its certificate.
 
-The certificate is looked at again and again, and a new one is served without closing the server.
+The certificate is checked again and again. A new one is served without closing the server.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _LOOK: Final = 5.0
-"""Seconds between two looks at Secret and webhook configurations: three small reads. So soon are a
-changed Secret and configurations that were applied anew (without our CA) noticed."""
+"""Seconds between two reads of Secret and webhook configurations: three small reads. A changed
+Secret, or configurations that were applied again (without our CA), are noticed this soon."""
 _LOOK_AGAIN: Final = 1.0
-"""The same while something is missing, wrong or on its way."""
+"""The same while something is missing, wrong or under way."""
 
 
 class AdmissionEndpoint:
     """Serves reviews under a certificate that the API server trusts."""
 
     def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:
-        """`grace`: seconds given to reviews in flight when the server closes."""
+        """`grace`: seconds for reviews in flight when the server closes."""
         self._settings = settings
         self._grace = grace
         self._refused = ""
@@ -47,7 +47,7 @@ class AdmissionEndpoint:
 
     @property
     def problem(self) -> str:
-        """For people: why certificates are not in order; empty if they are."""
+        """In words for people: why certificates are not in order; empty if they are."""
         return self._certificates.problem or self._refused
 
     async def run(
@@ -55,7 +55,7 @@ class AdmissionEndpoint:
     ) -> None:
         """Serve until cancelled. `opened` runs once the server listens.
 
-        Errors: OSError where the address is taken; those of `opened`.
+        Errors: OSError if the address is in use; those of `opened`.
         """
         served, tls = await self._first()
         webhook = self._settings.webhook
@@ -63,7 +63,7 @@ class AdmissionEndpoint:
             server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
         )
         try:
-            # Not one after the other: what waits to be synced may wait for long.
+            # Both at once: `opened` may wait long for the watches to sync.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
                 tasks.create_task(self._reload(tls, served))
@@ -94,7 +94,7 @@ class AdmissionEndpoint:
                 served, self._refused = found, ""
 
     def _refuse(self, error: ssl.SSLError) -> None:
-        """What can be read cannot always be served: a key may be too short for the library."""
+        """A readable certificate is not always usable: its key may be too short for the library."""
         where = f"{self._settings.namespace}/{self._settings.webhook.secret}"
         refused = f"Secret <{where}>: its certificate cannot be served: {error.reason}"
         if refused != self._refused:
@@ -107,13 +107,13 @@ def _source(settings: Settings, client: Client) -> CertificateSource:
     names = serving_names(settings)
     if webhook.certificates == "own":
         return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
-    # Whoever made it need not have thought of the names that nobody uses.
+    # Its maker need not have included names that are not used.
     used = names[-1:] if webhook.url else names[:1]
     return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
 
 
 def serving_names(settings: Settings) -> list[str]:
-    """What the API server calls us by: the Service's names, and the host of the URL if any."""
+    """The names that the API server may use: the Service's, and the host of the URL if any."""
     service = f"{settings.webhook.service}.{settings.namespace}.svc"
     names = [service, f"{service}.cluster.local"]
     host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None

@@ -1,9 +1,9 @@
 """The garbage collector of a process that keeps a hundred thousand small objects for good.
 
-Python collects by a count of objects made less those freed. Here that says little: the records that
-are freed were mostly frozen, and count down what new ones count up, so that 100,000 young objects
-can pile up below a threshold of 10,000. To go through them holds up the loop for 45 ms. So it is
-the loop's own work that says when to collect: what can be made in that time is bounded.
+Python starts a collection by the number of allocations less deallocations. That number misleads
+here: freed records were mostly frozen, and offset new ones. So 100,000 young objects can pile up
+below a threshold of 10,000, and traversing them holds up the loop for 45 ms. Therefore the loop's
+own work triggers collections: it can allocate only so much in a given time.
 """
 
 import gc
@@ -12,20 +12,20 @@ from typing import Final
 from ..loop.timed_selector import TimedSelector
 
 _YOUNG: Final = 10_000
-"""Objects made, less those freed, after which Python collects by itself, in whatever thread;
-its own 700 are two reviews' worth."""
+"""Allocations less deallocations after which Python collects by itself, in any thread. Its default
+of 700 is used up by two reviews."""
 BUSY: Final = 0.02
-"""Seconds of the loop's work between two collections of what is young. In that time the loop makes
-some 20,000 objects that stay, which take 5 ms to go through."""
+"""Seconds of the loop's work between two collections of young objects. In that time the loop makes
+some 20,000 objects that stay; traversing them takes 5 ms."""
 OLD: Final = 30_000
-"""Objects that outlived a collection, from which on they are gone through once more and then never
-again: 8 ms. If there are twice as many all at once, they are not even gone through once more."""
+"""Number of objects that survived a collection, from which on they are traversed once more and then
+frozen: 8 ms. If there are twice as many at once, they are frozen without being traversed."""
 
 
 def spare_what_stays() -> None:
-    """What is there now is looked through no more.
+    """Freeze all present objects, so that no collection traverses them again.
 
-    To go through it again and again would hold up the loop for half a second each time.
+    Each traversal of them would hold up the loop for half a second.
     """
     gc.collect()
     gc.freeze()
@@ -33,31 +33,31 @@ def spare_what_stays() -> None:
 
 
 class GarbageCollector:
-    """Collects in small pieces, as the loop works.
+    """Collects in small steps, as the loop works.
 
-    Guarantees: once started, no collection goes through much more than OLD objects and what the
-    loop made in BUSY seconds, however many there are.
-    Not guaranteed: that a cycle of objects is ever freed which was reachable when it was OLD. What
-    is not part of a cycle is freed at once, as always; so are our records of the cluster.
+    Guarantees: once started, no collection traverses much more than OLD objects and what the loop
+    made in BUSY seconds, however many objects there are.
+    Not guaranteed: that a reference cycle is ever freed if it was reachable when it was OLD.
+    Objects outside cycles are freed at once, as always; our records of the cluster are such.
     """
 
     def __init__(self, selector: TimedSelector) -> None:
-        """`selector`: of the loop whose work is meant."""
+        """`selector`: the selector of the loop whose work is measured."""
         self._selector = selector
         self._worked = 0.0
         self._old = 0
-        """So many objects outlived their first collection; 0 while there are fewer than OLD."""
+        """Number of objects that survived their first collection; 0 while below OLD."""
 
     def start(self) -> None:
-        """To be called once the cluster was read; may repeat, and spares what came since."""
+        """Call it once the cluster was read. May be called again; it freezes newer objects too."""
         spare_what_stays()
         self._selector.on_work = self._work
 
     def _work(self, seconds: float) -> None:
-        """The loop worked so long without a look at its selector."""
+        """The loop worked for so long since it last called its selector."""
         self._worked += seconds
         if self._old:
-            # Not in the stretch of the collection that found so many.
+            # Not in the same stretch as the collection that found so many.
             if self._old <= 2 * OLD:
                 gc.collect()
             gc.freeze()

@@ -1,4 +1,4 @@
-"""What the operator logs: text on a terminal, one JSON object a line otherwise."""
+"""The operator's log: text on a terminal, otherwise one JSON object per line."""
 
 import logging
 import sys
@@ -9,14 +9,14 @@ import msgspec
 from ..settings import Log
 
 _QUIET = ("kopf", "aiohttp", "asyncio")
-"""Libraries whose chatter below warnings helps nobody."""
+"""Libraries whose messages below warnings are of no use."""
 
 
 class JsonFormatter(logging.Formatter):
-    """One object per line: time, level, logger, message, and the traceback of a bug."""
+    """One object per line: time, level, logger, message, and the traceback of an error."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Never fails on what a user wrote: everything is encoded."""
+        """Never fails on text from users: everything is encoded."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -42,5 +42,5 @@ def configure(log: Log) -> None:
     root.setLevel(log.level.upper())
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    # It warns that it leaves the signals to us, as it should.
+    # It warns that it leaves the signals to us, which is intended.
     logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)

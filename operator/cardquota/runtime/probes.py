@@ -14,7 +14,7 @@ from ..quota.ledger.ledger_reader import LedgerReader
 
 
 class Probes:
-    """Answers from the state of the moment; `serving` and `draining` are set by the process."""
+    """Answers from the present state. The process sets `serving` and `draining`."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Probes:
         term: Callable[[], str | None],
         notes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """`notes`: what people have to put right; it is told, and is no reason not to be ready."""
+        """`notes`: faults that people have to correct. Shown; they do not affect readiness."""
         self._ledger = ledger
         self._metrics = metrics
         self._reflectors = reflectors
@@ -42,7 +42,7 @@ class Probes:
         return app
 
     def not_ready(self) -> str:
-        """Why we are not ready; empty if we are. Lag is no reason to leave the Service."""
+        """Why we are not ready; empty if we are. A lagging watch does not affect readiness."""
         if self.draining:
             return "draining"
         waiting = [reflector.kind for reflector in self._reflectors if not reflector.synced]
@@ -67,6 +67,6 @@ class Probes:
         await refresh(self._ledger, self._metrics)
         for reflector in self._reflectors:
             self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
-        # To write many rows takes long: reviews must not wait for that.
+        # Printing many rows takes long, and reviews must not wait for it.
         body = await asyncio.to_thread(generate_latest, self._metrics.registry)
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -1,8 +1,8 @@
-"""`cardquota run`: puts the house together and takes it down in order.
+"""`cardquota run`: assembles all parts and shuts them down in order.
 
-Start: probes, certificate, watches; when all kinds are synced, the webhook serves and the election
-begins. End (SIGTERM, SIGINT): not ready, decide no more, give the Lease up, answer what is in
-flight, exit 0.
+Start: probes, certificate, watches. When all kinds are synced, the webhook serves and the election
+begins. End (SIGTERM, SIGINT): become not ready, decide no more, give the Lease up, answer what is
+in flight, exit 0.
 """
 
 import asyncio
@@ -46,19 +46,19 @@ from .probes import Probes
 
 _LOG = logging.getLogger(__name__)
 _GRACE: Final = 4.0
-"""Seconds given to what is in flight at exit."""
+"""Seconds for what is in flight at exit."""
 _QUIET: Final = 1.0
-"""Seconds without a review after which nobody sends to a replica that is not ready any more."""
+"""Seconds without a review, after which we assume that no more are sent to a replica not ready."""
 _LEAVE_SERVICE: Final = 4.0
-"""Seconds after which the server is closed even if somebody still does."""
+"""Seconds after which the server is closed even if reviews still arrive."""
 _FIRST_RECOUNT: Final = 10.0
-"""Seconds until the first recount: being ready comes first."""
+"""Seconds until the first recount: becoming ready comes first."""
 _RECOUNT: Final = 300.0
 """Seconds between two recounts."""
 
 
 def run(settings: Settings) -> int:
-    """Run the operator until it is told to stop. Returns the exit code."""
+    """Run the operator until it is stopped. Returns the exit code."""
     configure(settings.log)
     for hazard in settings.hazards:
         _LOG.warning("configuration: %s", hazard)
@@ -73,8 +73,8 @@ def run(settings: Settings) -> int:
 
 async def _run(settings: Settings, selector: TimedSelector) -> int:
     access = await find_access()
-    # The Lease has connections of its own: a renewal that waits for one that others have taken is
-    # a leadership lost.
+    # The Lease has connections of its own: a renewal that waits for a connection taken by other
+    # requests could lose the leadership.
     client, lease_client = Client(access), Client(access)
     try:
         return await Operator(settings, client, lease_client, selector).main()
@@ -84,14 +84,14 @@ async def _run(settings: Settings, selector: TimedSelector) -> int:
 
 
 class Operator:
-    """One replica: everything in one event loop but Kopf."""
+    """One replica: all in one event loop, except Kopf."""
 
     def __init__(
         self, settings: Settings, client: Client, lease_client: Client, selector: TimedSelector
     ) -> None:
-        """`lease_client` is used for the Lease and nothing else. Both stay the caller's.
+        """`lease_client` is used only for the Lease. The caller closes both clients.
 
-        `selector`: of the loop it will run in.
+        `selector`: the selector of the loop that it will run in.
         """
         self._settings = settings
         self._client = client
@@ -115,7 +115,7 @@ class Operator:
             for w in kinds
             if w.needed
         ]
-        """What decisions are made of."""
+        """Watches that decisions depend on."""
         self._reflectors: list[Reflector[Any]] = [
             *self._needed,
             *(
@@ -165,7 +165,7 @@ class Operator:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def main(self) -> int:
-        """Run; 0 after an orderly exit, 1 if a part of us failed."""
+        """Run. Returns 0 after an orderly exit, 1 if a part failed."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
@@ -219,7 +219,7 @@ class Operator:
         for reflector in self._reflectors:
             await reflector.wait_synced()
         self._garbage.start()
-        # Until here nobody waits for us, and to read a large cluster takes what it takes.
+        # Until here nothing waits for us, and reading a large cluster takes its time.
         self._loop_watch.start()
         self._probes.serving = True
         _LOG.info("synced and serving")
@@ -267,12 +267,12 @@ class Operator:
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """No part of us ends by itself."""
+        """A part has ended, which none does by itself."""
         if not task.cancelled():
             self._part_failed(task.exception())
 
     def _part_failed(self, error: BaseException | None) -> None:
-        """It is better to start anew as a whole."""
+        """Stop the process, to be restarted as a whole."""
         if isinstance(error, OSError):
             _LOG.error("stopping: %s", error)
         else:
