@@ -1,8 +1,8 @@
 """Small building blocks of CEL expressions, shared by webhook objects and policies.
 
-Guarantee: no expression built here fails on an object that lacks annotations, labels, limits
-or any other optional part. That matters: where a webhook or policy fails closed, an expression
-that fails refuses the request of somebody who has nothing to do with us.
+Guarantee: no expression built here fails on an object that lacks annotations, labels, limits or any
+other optional part. Where a webhook or policy fails closed, a failing expression would refuse the
+requests of users who do not use card quotas.
 
 Optional chaining (`.?field`, `[?key]`) needs Kubernetes 1.30.
 """
@@ -14,7 +14,7 @@ from ..quota.vocabulary import GATE
 
 
 def literal(text: str) -> str:
-    """`text` as a CEL string. JSON's escapes are a part of CEL's."""
+    """`text` as a CEL string. CEL accepts JSON's escapes."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -24,17 +24,17 @@ def literals(texts: Iterable[str]) -> str:
 
 
 def any_of(*terms: str) -> str:
-    """One of the terms holds; one line each."""
+    """One of the terms holds. One line each."""
     return "\n|| ".join(f"({term})" if "\n" in term or "&&" in term else term for term in terms)
 
 
 def all_of(*terms: str) -> str:
-    """All terms hold; one line each."""
+    """All terms hold. One line each."""
     return "\n&& ".join(f"({term})" if "\n" in term or "||" in term else term for term in terms)
 
 
 def annotation(of: str, key: str) -> str:
-    """The value of an annotation of an object or a pod template, "" where there is none."""
+    """The value of an annotation of an object or a pod template; "" if it is missing."""
     return f"{of}.?metadata.?annotations[?{literal(key)}].orValue('')"
 
 
@@ -46,21 +46,21 @@ def carries(of: str, keys: Iterable[str]) -> str:
 def changed(keys: Iterable[str]) -> str:
     """Whether the request adds, changes or removes one of these annotations.
 
-    At create every one that is there counts as added. Empty is not the same as absent.
+    At create every present annotation counts as added. Empty is not the same as absent.
     """
     old = "(request.operation == 'CREATE' ? optional.none() : oldObject.metadata.?annotations[?k])"
     return f"{literals(keys)}.exists(k,\n  object.metadata.?annotations[?k] != {old})"
 
 
 def same_but(new: str, old: str, ignored: Iterable[str]) -> str:
-    """Whether two maps are equal, save for some keys.
+    """Whether two maps are equal, except for some keys.
 
-    What is in the new one is as it was; and then the old one has no key more if both have as many.
-    To count those of the ignored keys that are there costs less than a second loop over all keys.
+    Every key of the new map must have its old value, and both maps must have the same number of
+    other keys. Counting the ignored keys that are present costs less than a second loop over all.
 
     `dyn` because the type checker of policies takes `spec` for a structure, not a map, and would
-    warn of every loop over its fields. A list of one gives its element a name: how to get to the
-    maps is worked out once.
+    warn of every loop over its fields. A list with one element gives that element a name, so the
+    paths to the maps are evaluated once.
     """
     keys = list(ignored)
     if not keys:
@@ -72,7 +72,7 @@ def same_but(new: str, old: str, ignored: Iterable[str]) -> str:
 
 
 def same(fields: Iterable[str]) -> str:
-    """Whether these optional fields of the object, `.?a.?b`, are as they were."""
+    """Whether these optional fields of the object, `.?a.?b`, are unchanged."""
     return all_of(*(f"object{field} == oldObject{field}" for field in fields))
 
 

@@ -1,8 +1,8 @@
-"""What stands in the cluster against what was rendered: only what changes the meaning counts.
+"""Compares objects in the cluster with the rendered ones: only what changes the meaning counts.
 
-Guarantees: what the API server fills in by itself, labels, annotations and other metadata, the CA
-bundles, the order in which names are listed, and fields that this version does not know are no
-differences; whatever else was changed, added or taken away is. Pure.
+Guarantees: defaults of the API server, labels, annotations and other metadata, the CA bundles, the
+order of listed names, and fields that this version does not know are no differences. Any other
+change, addition or removal is. Pure.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 _SHOWN: Final = 60
-"""Characters of a value that a difference still quotes; of a longer one it only says that it is
-another one: nobody compares expressions by eye."""
+"""Characters of a value that a difference quotes. For a longer value it only says that it differs:
+people do not compare expressions by eye."""
 
 _RESOURCE_RULE: Final[Mapping[str, Any]] = {"scope": "*", "resourceNames": []}
 _MATCH: Final[Mapping[str, Any]] = {
@@ -68,15 +68,15 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "mutations": {"applyConfiguration": None, "jsonPatch": None},
     "paramRef": {"namespace": "", "name": "", "selector": None},
 }
-"""What an absent field means, by the field (or the kind) that it is in: as the API documents it."""
+"""What an absent field means, by the field (or kind) that contains it, as the API documents it."""
 _KEYED: Final = {"matchExpressions": "key"}
-"""Lists of mappings are told apart by `name`, save for these; those without either by position."""
+"""Items of lists of mappings are matched by `name`, except here; without either, by position."""
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any] | None) -> list[str]:
     """How an object differs from the rendered one, for people; empty if it does not.
 
-    `found`: as the API server gives it, None if it is missing.
+    `found`: as the API server returns it, None if it is missing.
     """
     if found is None:
         return ["is missing"]
@@ -101,7 +101,7 @@ def _compare_mappings(
     field: str, at: str, wanted: Mapping[str, Any], found: Mapping[str, Any]
 ) -> Iterator[str]:
     defaults = _DEFAULTS.get(field, {})
-    # Of maps that users fill (labels of a selector) every key counts; of the API's, known ones.
+    # In maps that users fill (labels of a selector) every key counts; in the API's, known keys.
     free = field == "matchLabels"
     for key in dict.fromkeys((*wanted, *defaults, *(found if free else ()))):
         default = defaults.get(key)
@@ -141,7 +141,7 @@ def _holds_mappings(*lists: Sequence[Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Lists of texts are sets: operations, actions, the values of an expression."""
+    """Lists of strings are compared as sets: operations, actions, the values of an expression."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return sorted(set(value))
     return value

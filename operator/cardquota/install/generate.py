@@ -1,8 +1,8 @@
 """`python -m cardquota.install.generate [--check]`: the committed manifests.
 
-Writes `manifests/base/admission.yaml` of the checkout, for the defaults, and of the component
-`manifests/components/gate-policy` what is added to that, and what is changed of it, where a
-policy sets the gate. With `--check` only says whether they are what would be written.
+Writes `manifests/base/admission.yaml` of the checkout for the default settings. Also writes, in the
+component `manifests/components/gate-policy`, what is added to and changed of that if a policy sets
+the gate. With `--check` it only compares.
 """
 
 import argparse
@@ -31,12 +31,12 @@ _CHANGED: Final = """\
 
 
 def default_text() -> str:
-    """What the file must hold. The environment does not count, so it is the same everywhere."""
+    """What the file must contain. The environment is ignored, so it is the same everywhere."""
     return _HEADER + render(Settings.model_construct())
 
 
 def committed() -> dict[Path, str]:
-    """Every generated file, and what it must hold."""
+    """Every generated file, and what it must contain."""
     base = {_key(found): found for found in documents(Settings.model_construct())}
     webhook = Webhook(gate=GateSetter.POLICY)
     wanted = {_key(found): found for found in documents(Settings.model_construct(webhook=webhook))}

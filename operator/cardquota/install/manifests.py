@@ -1,7 +1,7 @@
 """What an administrator applies, as text: policies, bindings, webhook configurations.
 
-Pure and deterministic: the same settings give the same bytes. The operator itself never writes
-any of it but the CA bundles; whoever changes the configuration renders and applies again.
+Pure and deterministic: the same settings give the same bytes. The operator itself writes only the
+CA bundles; after a change of the configuration an administrator renders and applies again.
 """
 
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ class WebhookNames(NamedTuple):
     """The webhook configurations whose CA bundle the operator maintains."""
 
     mutating: tuple[str, ...]
-    """None where a policy sets the gate."""
+    """Empty if a policy sets the gate."""
     validating: tuple[str, ...]
 
 
 def names(settings: Settings) -> WebhookNames:
-    """Names of our webhook configurations: of those that are rendered, and no others."""
+    """The names of our rendered webhook configurations."""
     name = settings.webhook.name
     return WebhookNames(() if gate_is_set_by_policy(settings) else (name,), (name,))
 
@@ -33,14 +33,14 @@ def names(settings: Settings) -> WebhookNames:
 def render(settings: Settings) -> str:
     """All documents: policies, their bindings, then what sets the gate and the webhooks.
 
-    Policies come first: while only they are there, managed pods are refused, rather than
-    created without a gate and never held.
+    Policies come first: while only they exist, managed pods are refused, instead of created without
+    a gate and never held.
     """
     return text(documents(settings))
 
 
 def render_policies(settings: Settings) -> str:
-    """What holds without a call: policies and bindings alone."""
+    """The part that needs no webhook: only policies and bindings."""
     return text(_policy_documents(settings) + _gate_documents(settings))
 
 
@@ -63,7 +63,7 @@ def _policy_documents(settings: Settings) -> list[dict[str, Any]]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Expressions stay readable, without doubled quotes; nothing is written as an alias."""
+    """Expressions stay readable, without doubled quotes; aliases are not used."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,11 +1,11 @@
-"""Which pods are ours, as CEL: the conditions that keep everybody else's pods away from us.
+"""Which pods we review, as CEL: the conditions that keep all other pods away from us.
 
-Two words, as everywhere in the product:
+Two terms, as everywhere in the product:
 
-- *ours*: it names a queue, a pod group or a card, or asks for a resource of the vendor table.
-  Such pods reach the webhooks.
-- *managed*: it has a queue, so it must wait at the gate. A pod's namespace or the settings may
-  give it one; webhook conditions cannot see the namespace, policies can.
+- *ours*: it names a queue, a pod group or a card, or asks for a resource of the vendor table. Such
+  pods reach the webhooks.
+- *managed*: it has a queue, so it must wait at the gate. The pod's namespace or the settings may
+  give it one. Webhook conditions cannot see the namespace, policies can.
 """
 
 from typing import Final
@@ -25,10 +25,10 @@ from ..settings import Settings
 from .cel import all_of, annotation, any_of, carries, literal, literals
 
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""Annotation that marks a pod as the image of a static pod of some node."""
+"""Annotation that marks a pod as the image of a static pod on a node."""
 
 NODE_USER: Final = "system:node:"
-"""How the user names of nodes begin; nobody but the kubelet creates true mirror pods."""
+"""The prefix of the user names of nodes; only the kubelet creates true mirror pods."""
 
 _QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
@@ -45,8 +45,8 @@ def asks_for_cards(pod: str, settings: Settings) -> str:
 
 
 def _asks(pod: str, of: str) -> str:
-    """Some container or init container asks for more than zero of a resource, of whose `name` the
-    expression `of` holds.
+    """A container or init container asks for more than zero of a resource for whose `name` the
+    expression `of` is true.
 
     `dyn` because the type checker of policies takes the two kinds of containers for two types.
     """
@@ -62,7 +62,7 @@ def _asks(pod: str, of: str) -> str:
 
 
 def claims_devices(pod: str) -> str:
-    """The pod at the path `pod` claims devices, as far as it says so itself (P7)."""
+    """The pod at the path `pod` claims devices in its own text (P7)."""
     return any_of(
         f"{pod}.spec.?resourceClaims.orValue([]).size() > 0",
         _asks(pod, f"name.startsWith({literal(PREFIX)})"),
@@ -70,24 +70,24 @@ def claims_devices(pod: str) -> str:
 
 
 def may_claim_devices(pod: str) -> str:
-    """The pod asks for a resource behind which a DeviceClass may stand (P7), or a card by the plain
-    rule (D1).
+    """The pod asks for a resource that a DeviceClass may provide (P7), or a card by the plain rule
+    (D1).
 
-    Which names those have no expression can know: any that is not Kubernetes' own.
+    An expression cannot know these names: it accepts any that is not Kubernetes' own.
     """
     return _asks(pod, "name.contains('/') && !name.contains('kubernetes.io/')")
 
 
 def ours(pod: str, settings: Settings) -> str:
-    """The pod or pod template at the path `pod` has something to do with cards.
+    """The pod or pod template at the path `pod` uses cards or card quotas.
 
-    An annotation counts even if it is empty: saying what is wrong with it is our task.
+    An annotation counts even if it is empty: the operator has to report what is wrong with it.
     """
     return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
 
 
 def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
-    """What `ours` says of a pod, asked here."""
+    """The result of `ours` for a pod, computed in Python."""
     notes = pod.metadata.annotations
     if notes is not None:
         own = (notes.queue, notes.queue_volcano_job, notes.group, notes.card_name, notes.card_alias)
@@ -97,7 +97,7 @@ def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
 
 
 def mirror_pod() -> str:
-    """The pod being created is a static pod's image: the kubelet runs it in any case."""
+    """The pod being created is a static pod's image, which the kubelet runs in any case."""
     return (
         f"object.metadata.?annotations[?{literal(MIRROR)}].hasValue()\n"
         f"&& request.userInfo.username.startsWith({literal(NODE_USER)})"
@@ -110,7 +110,7 @@ def no_mirror_pod() -> str:
 
 
 def names_a_queue(pod: str) -> str:
-    """The pod says itself, or by its group, which queue is its own."""
+    """The pod names its queue itself, or a group that has one."""
     return f"{literals(_QUEUE_KEYS)}.exists(k, {pod}.metadata.?annotations[?k].orValue('') != '')"
 
 

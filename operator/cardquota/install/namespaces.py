@@ -1,7 +1,7 @@
-"""Which namespaces webhooks and policies look at: never the exempt ones, never those set to `off`.
+"""Which namespaces webhooks and policies cover: never exempt ones, never those set to `off`.
 
-The selectors stand before any CEL is evaluated and before any call: whatever happens to us, the
-namespaces that are left out here go on.
+The selectors are evaluated before any CEL and any call: whatever happens to us, the namespaces that
+they leave out go on.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from ..settings import Settings
 from .cel import all_of, literal, literals
 
 NAME: Final = "kubernetes.io/metadata.name"
-"""The label with a namespace's own name, which the API server maintains."""
+"""The label with a namespace's own name, maintained by the API server."""
 
 ENFORCED: Final = "enforced"
 """Value of the namespace label under which a card pod without a queue is refused."""
@@ -23,7 +23,7 @@ def _expression(key: str, operator: str, values: Iterable[str]) -> dict[str, Any
 
 
 def watched(settings: Settings, *without: Mode) -> dict[str, Any]:
-    """Selects every namespace but the exempt ones, those set to `off` and those in `without`."""
+    """Selects every namespace except the exempt ones, those set to `off` and those in `without`."""
     return {
         "matchExpressions": [
             _expression(NAME, "NotIn", settings.unwatched_namespaces),
@@ -42,7 +42,7 @@ def in_watched(settings: Settings, *without: Mode) -> str:
 
 
 def opted_in(settings: Settings) -> dict[str, Any]:
-    """Selects the namespaces whose label asks for the full set of rules."""
+    """Selects the namespaces whose label requests the full set of rules."""
     return {
         "matchExpressions": [
             _expression(NAME, "NotIn", settings.unwatched_namespaces),
@@ -52,7 +52,7 @@ def opted_in(settings: Settings) -> dict[str, Any]:
 
 
 def enforced(settings: Settings) -> dict[str, Any]:
-    """Selects the namespaces whose label has the full set of rules enforced."""
+    """Selects the namespaces whose label enforces the full set of rules."""
     return {
         "matchExpressions": [
             _expression(NAME, "NotIn", settings.unwatched_namespaces),
@@ -62,5 +62,5 @@ def enforced(settings: Settings) -> dict[str, Any]:
 
 
 def own(settings: Settings) -> dict[str, Any]:
-    """Selects the operator's own namespace alone."""
+    """Selects only the operator's own namespace."""
     return {"matchExpressions": [_expression(NAME, "In", [settings.namespace])]}

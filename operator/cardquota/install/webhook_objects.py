@@ -1,10 +1,10 @@
-"""The webhook configurations: what the API server asks us about, and what it does without us.
+"""The webhook configurations: what the API server asks us, and what it does without us.
 
-Guarantees: pods that have nothing to do with cards never reach us (match conditions and
-namespace selectors), save in namespaces labelled `enforced` those that ask for some other device,
-behind which a DeviceClass may stand; where we cannot be reached, only creates of pods that would
-reach us and writes of Queues are refused, and where a policy sets the gate, writes of Queues alone;
-in audit mode nothing is.
+Guarantees: pods that do not use cards never reach us (match conditions and namespace selectors).
+The exception are pods in namespaces labelled `enforced` that ask for another device, which a
+DeviceClass may provide. If we cannot be reached, only creates of pods that would reach us and
+writes of Queues are refused; if a policy sets the gate, only writes of Queues; in audit mode
+nothing.
 The CA bundle is left out: the operator maintains it.
 """
 
@@ -29,7 +29,7 @@ _NO_CONTROLLER: Final = (
 _SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
 
 _WORKLOADS: Final = (
-    # API group, resource, path of the pod template, whether others create it for their own use
+    # API group, resource, path of the pod template, whether other controllers create it
     ("apps", "deployments", "object.spec.template", False),
     ("apps", "statefulsets", "object.spec.template", False),
     ("apps", "daemonsets", "object.spec.template", False),
@@ -42,9 +42,9 @@ _WORKLOADS: Final = (
 def mutating(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait.
 
-    And takes away one that nobody would open, so pods that come with it reach us too. In namespaces
-    labelled `enforced` it is asked of whatever may be a card, also by a resource name that no
-    vendor row has: what is refused there without a gate must be able to get one.
+    It also removes a gate that would never open, so pods that have one reach us too. In namespaces
+    labelled `enforced` it is called for every possible card, also by a resource name of no vendor
+    row: a pod that is refused there without a gate must be able to get one.
     """
     pods = _webhook(
         "pods",
@@ -93,14 +93,14 @@ def _pods(settings: Settings) -> dict[str, Any]:
 
 
 def _pods_fail(settings: Settings) -> bool:
-    """Whether pods are refused while nobody answers: not where they wait at the gate anyway."""
+    """Whether pods are refused while we do not answer: not if they wait at the gate anyway."""
     return not gate_is_set_by_policy(settings)
 
 
 def _claims(settings: Settings) -> dict[str, Any]:
-    """Pods whose devices cannot be counted by name, where the namespace asks for all rules (P7).
+    """Pods whose devices cannot be counted by name, where the namespace requests all rules (P7).
 
-    Apart from the other pods because only such namespaces refuse them, and a match condition
+    Separate from the other pods because only such namespaces refuse them, and a match condition
     cannot see the namespace.
     """
     return _webhook(
@@ -119,10 +119,10 @@ def _claims(settings: Settings) -> dict[str, Any]:
 
 
 def _classes(settings: Settings, path: str) -> dict[str, Any]:
-    """Pods that ask for a resource behind which a DeviceClass may stand, where it is refused (P7);
-    or a card that is in no vendor row, where the namespace or the settings have a queue.
+    """Pods that ask for a resource that a DeviceClass may provide, where that is refused (P7); or
+    for a card of no vendor row, if the namespace or the settings have a queue.
 
-    Only the operator knows which it is, so here all come that ask for any, and nowhere else.
+    Only the operator knows which it is. So here all pods with any such resource are reviewed.
     """
     seen = any_of(ours("object", settings), claims_devices("object"))
     return _webhook(
@@ -143,9 +143,9 @@ def _classes(settings: Settings, path: str) -> dict[str, Any]:
 def _resizes(settings: Settings) -> dict[str, Any]:
     """Cpu and memory that are changed in place (P6).
 
-    They are held at once, and no gate stands behind a yes: so it fails closed, like the creates.
-    What is charged to a queue may be none of ours by its own words: it asks for a card that is in
-    no vendor row, and its namespace has the queue.
+    They take effect at once, without a gate, so this fails closed, like creates. A pod that is
+    charged to a queue may not be `ours` by its own text: it asks for a card of no vendor row, and
+    its namespace has the queue.
     """
     return _webhook(
         "resizes",
@@ -173,8 +173,8 @@ def _queues(settings: Settings) -> dict[str, Any]:
         settings,
         path=VALIDATE,
         rule=_rule(API_GROUP, VERSION, "queues", ["CREATE", "UPDATE", "DELETE"], "Cluster"),
-        # Beside Volcano the numbers we publish stand in an annotation: those writes, like
-        # writes of status and finalizers, are nothing to ask ourselves about.
+        # Beside Volcano, an annotation holds the numbers that we publish. Those writes, and writes
+        # of status and finalizers, need no review.
         conditions={"spec-or-annotations-changed": changed},
         fail=True,
     )
@@ -189,7 +189,7 @@ def _workload(
         "pods-are-ours": ours(template, settings),
     }
     if often_owned:
-        # Its owner has been warned already.
+        # Its owner has already been reviewed.
         conditions = {"no-controller": _NO_CONTROLLER, **conditions}
     return _webhook(
         resource,

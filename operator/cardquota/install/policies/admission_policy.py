@@ -1,7 +1,7 @@
 """One ValidatingAdmissionPolicy and its binding, from the few things that differ.
 
-Policies are evaluated inside the API server, without a call: they hold while we are down. A
-policy refuses where enforcement is on; in audit mode its binding only records, or also warns.
+Policies are evaluated inside the API server, without a call, so they hold while we are down. A
+policy refuses where enforcement is on. In audit mode its binding only records, or also warns.
 """
 
 from collections.abc import Sequence
@@ -19,28 +19,28 @@ _LABELS: Final = {"app.kubernetes.io/name": "cardquota"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which requests a policy looks at, before any expression."""
+    """Which requests a policy covers, before any expression."""
 
     resource: str
     operations: tuple[str, ...]
     group: str = ""
     version: str = "v1"
     beside: tuple[str, ...] = ()
-    """More resources of the group, such as subresources by which the same can be written."""
+    """More resources of the group, such as subresources that can write the same fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What must hold, and what is said where it does not."""
+    """A condition, and the text if it does not hold."""
 
     expression: str
     message: str
-    """The plain text; also what is said if `detail` cannot be evaluated."""
+    """The plain text; also used if `detail` cannot be evaluated."""
     detail: str = ""
-    """CEL: the same with the names and values of the request."""
+    """CEL of the same text with the names and values of the request."""
     surely: str = ""
-    """CEL that reads no `namespaceObject`: where it holds, so does the expression, in whichever
-    namespace. To be given where the expression does read it."""
+    """CEL that does not read `namespaceObject`: if it holds, so does the expression, in every
+    namespace. Required if the expression reads `namespaceObject`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +51,29 @@ class Clause:
     """A CEL identifier."""
     operations: tuple[str, ...]
     when: str
-    """CEL: which requests it is about."""
+    """CEL: the requests that it is about."""
     checks: tuple[Check, ...]
     where: str = ""
-    """CEL over `namespaceObject`: in which namespaces it holds; empty: in all."""
+    """CEL over `namespaceObject`: the namespaces in which it holds. Empty: all."""
     checks_first: bool = False
-    """Whether the checks cost less than `when`, and mostly settle it: who writes, which term."""
+    """Whether the checks cost less than `when` and usually decide: who writes, which term."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """A rule that the API server keeps by itself."""
+    """A rule that the API server enforces by itself."""
 
     what: str
     rule: Rule
     conditions: dict[str, str]
-    """CEL by name: only where all hold is the rest evaluated. Neither namespace nor variables."""
+    """CEL by name. The rest is evaluated only if all hold. They see no namespace or variables."""
     checks: tuple[Check, ...]
     namespaces: dict[str, Any] | None = None
-    """Namespace selector; None: everywhere."""
+    """Namespace selector. None: everywhere."""
     by_term: bool = False
-    """Whether `params` is our Lease. Where there is none yet, the policy lets everything by."""
+    """Whether `params` is our Lease. While there is no Lease, the policy allows everything."""
     warns: bool = True
-    """In audit mode: whether the user is warned, beside the audit log."""
+    """In audit mode: whether users are warned, in addition to the audit log."""
     variables: dict[str, str] = field(default_factory=dict)
     """CEL by name, for the checks."""
 
@@ -117,7 +117,7 @@ class AdmissionPolicy:
         }
         if self.by_term:
             # Not Deny: a missing Lease would refuse every request that the rule matches, before
-            # any condition is looked at. The owner's policy beside this one needs no Lease.
+            # any condition is evaluated. The owner's policy beside this one needs no Lease.
             spec["paramRef"] = {
                 "name": LEASE,
                 "namespace": settings.namespace,
@@ -139,14 +139,14 @@ class AdmissionPolicy:
 
 
 def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> AdmissionPolicy:
-    """One policy that keeps them all, and whose conditions hold where one of them is broken.
+    """One policy for all clauses, whose conditions hold if any clause is violated.
 
-    Of the rule the operations do not count: they are those of the clauses.
+    The rule's operations are ignored; those of the clauses are used.
 
-    The API server turns the object and the old one into maps anew for every policy and every
-    step of it: two for a policy whose conditions do not hold, eight for one whose conditions do.
-    Of a patch that opens a gate this was most of the cost while each clause was a policy that
-    found nothing wrong. What the conditions let by is lawful; the rest is judged by the checks.
+    The API server converts the object and the old one into maps for every policy and every step of
+    it: two conversions for a policy whose conditions do not hold, eight for one whose conditions
+    do. For a patch that opens a gate this was most of the cost when each clause was a policy that
+    found nothing wrong. Requests outside the conditions are allowed; the checks judge the rest.
     """
     operations = tuple(dict.fromkeys(name for clause in clauses for name in clause.operations))
     about = {clause.what: _about(clause, operations) for clause in clauses}
@@ -190,8 +190,8 @@ def _named(expressions: dict[str, str]) -> list[dict[str, str]]:
 
 
 def _validation(check: Check) -> dict[str, str]:
-    # Forbidden, so that our own client can tell a refusal by policy (403) from an object that
-    # moved on (409) or is another one (422).
+    # Forbidden, so that our own client can tell a refusal by policy (403) from an object that has
+    # changed (409) or is another one (422).
     validation = {
         "expression": check.expression,
         "message": check.message,

@@ -9,7 +9,7 @@ from .namespace_policies import namespace_mode
 
 
 def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
-    """What the API server keeps by itself, whether or not we run."""
+    """The rules that the API server enforces by itself, whether or not we run."""
     return (
         born_gated(settings),
         pods(settings),
@@ -24,10 +24,10 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 
 
 def pods(settings: Settings) -> AdmissionPolicy:
-    """What may be written on a pod, and by whom. The only one that most updates meet.
+    """What may be written on a pod, and by whom. For most updates it is the only policy.
 
-    A write of the status carries annotations too. The other subresources leave them as they are,
-    but for the binding: see `bindings`.
+    A write of the status can set annotations too. The other subresources leave them unchanged,
+    except the binding: see `bindings`.
     """
     clauses = [make(settings) for make in (gate_owner, keys, fixed, service_account)]
     return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)

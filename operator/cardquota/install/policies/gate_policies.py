@@ -1,10 +1,10 @@
-"""The gate is the law: who is born with it, and who may take it away.
+"""The policies of the gate: which pods are created with it, and who may remove it.
 
 - born-gated: a managed pod is created with the gate. Runs after all mutation.
-- gate-owner: nobody but the operator removes it, and only with its decision written down: what
-  the pod is charged, and to which queue. In a namespace in audit mode there may be no queue.
-- gate-term: and only the current holder of the Lease. A leader that was paused and comes back
-  is refused by the API server itself.
+- gate-owner: only the operator removes the gate, and only with its decision written down: what the
+  pod is charged, and to which queue. In a namespace in audit mode the queue may be missing.
+- gate-term: and only the current holder of the Lease. The API server itself refuses a leader that
+  was paused and comes back.
 """
 
 from typing import Final
@@ -30,7 +30,7 @@ _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
 def born_gated(settings: Settings) -> AdmissionPolicy:
-    """Managed pods wait at the gate from their first moment.
+    """Managed pods have the gate from their creation.
 
     Not in namespaces in audit mode: nothing is gated there.
     """
@@ -59,17 +59,17 @@ def born_gated(settings: Settings) -> AdmissionPolicy:
             ),
         ),
         namespaces=watched(settings, Mode.AUDIT),
-        warns=False,  # in audit mode nobody is gated: a warning for each pod says nothing
+        warns=False,  # in audit mode nothing is gated, so a warning for each pod is useless
     )
 
 
 def gate_owner(settings: Settings) -> Clause:
-    """Nobody but the operator opens a gate, and what it decided is on the pod."""
+    """Only the operator opens a gate, and its decision is written on the pod."""
     wait = (
         "it opens by itself when the queue has quota; `kubectl describe pod` says what it waits for"
     )
-    # Where quotas are enforced no gate opens for a pod that is charged to no queue. In audit mode
-    # it must: such a pod would wait for ever, in a mode that holds up nobody.
+    # Where quotas are enforced, no gate opens for a pod that is charged to no queue. In audit mode
+    # it must open: such a pod would wait for ever, in a mode that holds up no pod.
     mode = f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
     audited = (
         "true"
@@ -106,9 +106,9 @@ def gate_owner(settings: Settings) -> Clause:
 
 
 def gate_term(settings: Settings) -> AdmissionPolicy:
-    """A gate is opened in the current term alone.
+    """A gate is opened only in the current term.
 
-    Asked of the operator only: all others are refused by `gate_owner`, in words meant for them.
+    Checks only the operator's requests: `gate_owner` refuses all others, with a text for them.
     """
     lease = f"{settings.namespace}/{LEASE}"
     holder = "params.?spec.?holderIdentity.orValue('')"
@@ -119,8 +119,8 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     return AdmissionPolicy(
         "gate-term",
         Rule("pods", ("UPDATE",)),
-        # One condition, since the API server evaluates all that there are; and the check among
-        # it, so that a lawful patch costs no more than this: see `joined`.
+        # One condition, since the API server evaluates all that there are. It contains the check,
+        # so that a valid patch costs no more than this: see `joined`.
         conditions={
             "opened-out-of-term": all_of(
                 f"!({_of_term(annotation('object', TERM), holder)})",

@@ -1,17 +1,17 @@
-"""The gate set by the API server itself, with nobody of ours there (Kubernetes 1.36 or newer).
+"""The API server itself sets the gate, without a webhook (Kubernetes 1.36 or newer).
 
-Instead of the mutating webhook, and with the same outcome:
+This replaces the mutating webhook, with the same result:
 
-- set-gate: a managed pod gets the gate beside those it has. Not one that names its node, which
-  Kubernetes would refuse with a gate: `born_gated` refuses it and says why.
-- drop-gate: a gate that nobody would ever open, on a pod without a queue, is taken away.
-- drop-gate-in-audit: and so is every gate of ours where nothing is gated.
+- set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
+  refuse with a gate: `born_gated` refuses it and says why.
+- drop-gate: removes a gate that would never open, from a pod without a queue.
+- drop-gate-in-audit: removes our gate wherever nothing is gated.
 
-Which of them comes first does not matter: each looks at the pod as the others left it, and none
-changes what another has done. The API server evaluates them in no fixed order.
+Their order does not matter: each sees the pod as the others left it, and none changes what another
+has done. The API server evaluates them in no fixed order.
 
-A pod to which somebody adds a queue after these were evaluated is looked at once more if it had to
-do with cards before, as with the webhook; any other is refused by `born_gated`.
+If a queue is added to a pod after these were evaluated, the pod is evaluated once more if it used
+cards before, as with the webhook; `born_gated` refuses any other.
 """
 
 from typing import Any, Final
@@ -34,7 +34,7 @@ def gate_is_set_by_policy(settings: Settings) -> bool:
 
 
 def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
-    """The policies that set and drop the gate; none where the webhook does it."""
+    """The policies that set and drop the gate; none if the webhook does it."""
     if not gate_is_set_by_policy(settings):
         return ()
     if settings.mode is InstallationMode.AUDIT:
@@ -43,7 +43,7 @@ def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
 
 
 def who_sets_the_gate(settings: Settings) -> str:
-    """What to look at when a pod has come without the gate."""
+    """What to check if a pod was created without the gate."""
     if gate_is_set_by_policy(settings):
         return (
             f"MutatingAdmissionPolicy <{PREFIX}{_SET}> sets it; see that it and its binding are "
@@ -84,7 +84,7 @@ def _drop_gate(settings: Settings) -> Mutation:
         how="jsonPatch",
         expression=f"({managed(settings)})\n? []\n: {_without_gate()}",
         namespaces=watched(settings, Mode.AUDIT),
-        fail=False,  # the leader says of such a pod what is wrong with it
+        fail=False,  # the leader reports what is wrong with such a pod
     )
 
 
@@ -108,6 +108,6 @@ def _audited(settings: Settings) -> dict[str, Any]:
 
 
 def _without_gate() -> str:
-    """A patch that leaves the gates of others."""
+    """A patch that keeps the other gates."""
     others = f'{_GATES}.filter(g, g.name != {literal(GATE)}).map(g, {{"name": g.name}})'
     return f'[JSONPatch{{op: "replace", path: "/spec/schedulingGates", value: {others}}}]'

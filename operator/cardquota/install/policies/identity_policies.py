@@ -1,11 +1,11 @@
 """Who decides, and how little the operator's own identity may do.
 
-- lease: the Lease names the current term, and every other policy by term reads it. Only the
-  operator writes it, and nobody deletes it: without it terms go unchecked.
-- service-account: of pods the operator changes gates, affinity and its own annotations, nothing
-  else. Its right to patch pods is no right to run another image.
-- groups-account, queues-account: of pod groups only the reservation, of queues only the numbers
-  that stand in an annotation beside Volcano. No quota, no minimum, no queue of a group.
+- lease: the Lease names the current term, and every policy by term reads it. Only the operator
+  writes it, and no user deletes it: without it terms are not checked.
+- service-account: of pods the operator changes only gates, affinity and its own annotations. Its
+  right to patch pods does not allow running another image.
+- groups-account, queues-account: of pod groups only the reservation; of queues only the numbers
+  that an annotation holds beside Volcano. No quota, no minimum, no queue of a group.
 """
 
 from collections.abc import Iterable
@@ -21,12 +21,12 @@ _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
 
 _METADATA: Final = ("labels", "ownerReferences", "finalizers", "generateName")
-"""What can be changed of an object's metadata, beside annotations. All else the API server itself
-keeps as it is or sets, for every kind."""
+"""The metadata of an object that can be changed, besides annotations. The API server keeps or sets
+all other metadata itself, for every kind."""
 
 
 def lease(settings: Settings) -> AdmissionPolicy:
-    """The Lease is the operator's.
+    """Only the operator writes the Lease.
 
     By the object's name, not the request's: the deletion of a collection has no name.
     """
@@ -61,18 +61,18 @@ def lease(settings: Settings) -> AdmissionPolicy:
 
 
 def service_account(settings: Settings) -> Clause:
-    """The operator changes of a pod only gates, affinity and its own annotations."""
+    """Of a pod the operator changes only gates, affinity and its own annotations."""
     fields = ("schedulingGates", "affinity")
     return _nothing_but("pod", settings, fields, OURS_ON_PODS, spec="{}.spec")
 
 
 def groups_account(settings: Settings) -> Clause:
-    """The operator changes of a pod group only the reservation."""
+    """Of a pod group the operator changes only the reservation."""
     return _nothing_but("pod group", settings, (), (RESERVATION,))
 
 
 def queues_account(settings: Settings) -> AdmissionPolicy:
-    """The operator changes of a queue only the numbers it publishes."""
+    """Of a queue the operator changes only the numbers that it publishes."""
     clause = _nothing_but("queue", settings, (), (STATUS,))
     return joined("queues", Rule("queues", (), API_GROUP, VERSION), [clause])
 
@@ -85,9 +85,9 @@ def _nothing_but(
     *,
     spec: str = "dyn({}).?spec.orValue({{}})",
 ) -> Clause:
-    """Of an object of this kind the operator changes these fields of spec and these annotations.
+    """Of an object of this kind the operator changes only these spec fields and annotations.
 
-    `spec`: the way from an object to its spec, which custom resources may lack.
+    `spec`: the path from an object to its spec, which custom resources may lack.
     """
     own = [*(f"spec.{name}" for name in fields), ", ".join(annotations)]
     what = f"of a {kind} cardquota may change nothing but {' and '.join(own)}"

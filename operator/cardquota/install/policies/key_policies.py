@@ -1,10 +1,10 @@
-"""What stands on pods and pod groups and may not be written by just anybody.
+"""Fields of pods and pod groups that are protected from users.
 
-- keys: the operator's own annotations on pods. What a pod is charged is read from them, so a
-  forged one would spend the quota of others. Held in every namespace, exempt ones too: nobody
+- keys: the operator's own annotations on pods. What a pod is charged is read from them, so a forged
+  one would spend the quota of others. They hold in every namespace, exempt ones included: nothing
   else has a reason to write them, and a pod that does not touch them costs one comparison.
 - fixed: card, queue and group of a pod once its gate is open; it is charged for them.
-- bindings: neither comes with a Binding, whose annotations end up on the pod.
+- bindings: a Binding, whose annotations end up on the pod, has neither of these.
 - reservation-owner, reservation-term: a pod group's reservation, like the gate.
 """
 
@@ -26,7 +26,7 @@ from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 
 GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
-"""User names that begin so may give a group to a running pod that has none.
+"""Users with this name prefix may give a group to a running pod that has none.
 
 Volcano's controllers write the group of a pod after its creation, and its scheduler repeats all
 annotations of the pod in the Binding. A constant: no setting names others yet.
@@ -36,7 +36,7 @@ GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
 
 
 def keys(settings: Settings) -> Clause:
-    """The operator's annotations on pods are its own, and no pod is created with them."""
+    """Only the operator writes its annotations on pods, and no pod is created with them."""
     names = ", ".join(OURS_ON_PODS)
     leave = "leave them out; they are written when the pod's gate opens"
     return Clause(
@@ -69,8 +69,8 @@ def keys(settings: Settings) -> Clause:
 def fixed(settings: Settings) -> Clause:
     """Card, queue and group of a pod do not change once its gate is open.
 
-    Adding, changing and removing are all changes. Not in namespaces in audit mode: there pods
-    have no gate that could be open.
+    Adding, changing and removing are all changes. Not in namespaces in audit mode: pods have no
+    gate there.
     """
     names = ", ".join(FIXED_ONCE_OPEN)
     others = [key for key in FIXED_ONCE_OPEN if key != GROUP_NAME]
@@ -102,11 +102,11 @@ def fixed(settings: Settings) -> Clause:
 
 
 def bindings(settings: Settings) -> AdmissionPolicy:
-    """A Binding brings none of these annotations: the API server would put them on the pod.
+    """A Binding has none of these annotations: the API server would put them on the pod.
 
-    It would do so in the write that binds, which no rule about pods meets. Whoever does not write
-    them, as kube-scheduler, meets two conversions of a small object. Of a Binding nobody can say
-    what the pod has already, so Volcano's scheduler, which repeats it, is believed.
+    It does so in the write that binds, which no rule about pods covers. A Binding without them, as
+    kube-scheduler's, costs two conversions of a small object. A Binding does not show what the pod
+    already has, so Volcano's scheduler, which repeats that, is trusted.
     """
     leave = "leave them out of the Binding"
     ours_alone = f"the annotations {', '.join(OURS_ON_PODS)} are written by cardquota alone"
@@ -135,7 +135,7 @@ def bindings(settings: Settings) -> AdmissionPolicy:
 
 
 def reservation_owner(settings: Settings) -> Clause:
-    """Nobody but the operator reserves for a pod group."""
+    """Only the operator writes the reservation of a pod group."""
     leave = "it is written by cardquota alone; leave it out, and ask by minMember and card.request"
     return Clause(
         "reservationChanged",
@@ -155,10 +155,10 @@ def reservation_owner(settings: Settings) -> Clause:
 
 
 def reservation_term(settings: Settings) -> AdmissionPolicy:
-    """A reservation is written in the current term alone.
+    """A reservation is written only in the current term.
 
-    The term is looked for in the JSON text as `"term":"<holder>"`: compact, without spaces.
-    Taking a reservation away needs no term. Asked of the operator only, as for the gate.
+    The policy searches the JSON text for the term as `"term":"<holder>"`: compact, without spaces.
+    Removing a reservation needs no term. Checks only the operator's requests, as for the gate.
     """
     lease = f"{settings.namespace}/{LEASE}"
     stale = (

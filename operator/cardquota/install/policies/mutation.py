@@ -1,7 +1,7 @@
 """One MutatingAdmissionPolicy and its binding, from the few things that differ.
 
-Like a ValidatingAdmissionPolicy it is evaluated inside the API server, without a call, so it
-works while we are down. Needs Kubernetes 1.36, where it is v1.
+Like a ValidatingAdmissionPolicy it is evaluated inside the API server, without a call, so it works
+while we are down. It needs Kubernetes 1.36, where it is v1.
 """
 
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ _TYPES: Final = {"applyConfiguration": "ApplyConfiguration", "jsonPatch": "JSONP
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """What the API server changes in pods that are being created."""
+    """A change that the API server makes to pods at create."""
 
     what: str
     conditions: dict[str, str]
-    """CEL by name: only where all hold is the expression evaluated. They see no namespace."""
+    """CEL by name. The expression is evaluated only if all hold. They see no namespace."""
     how: Literal["applyConfiguration", "jsonPatch"]
     expression: str
-    """CEL: the change. It sees `namespaceObject`."""
+    """CEL of the change. It sees `namespaceObject`."""
     namespaces: dict[str, Any]
     """Namespace selector."""
     fail: bool
-    """Whether a request is refused if this cannot be evaluated; else it goes on unchanged."""
+    """Whether a request is refused if this cannot be evaluated. Else it continues unchanged."""
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class Mutation:
             "metadata": {"name": self.name, "labels": dict(_LABELS)},
             "spec": {
                 "failurePolicy": "Fail" if self.fail else "Ignore",
-                # Once more if somebody changes the pod after us: by then it may have a queue.
+                # Again if the pod is changed after us: by then it may have a queue.
                 "reinvocationPolicy": "IfNeeded",
                 "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [rule]},
                 "matchConditions": [

@@ -1,8 +1,8 @@
-"""Which values of the namespace label that says how strict we are there are let be written.
+"""Which values of the namespace label for our mode may be written.
 
-One that means nothing would enforce nothing, and its administrator would believe that it does. Only
-a write that gives the label its value is looked at: whoever changes anything else of a namespace
-with such a label, which came past us, is let by.
+An unknown value would enforce nothing, while its administrator would believe that it does. Only a
+write that gives the label its value is checked. If such a label came past us, other changes of its
+namespace are let by.
 """
 
 from typing import Final
@@ -16,11 +16,11 @@ _LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"
 _WRITE: Final = f"write {', '.join(NAMESPACE_MODES[:-1])} or {NAMESPACE_MODES[-1]}"
 
 _BESIDE: Final = ("namespaces/status", "namespaces/finalize")
-"""Writes of these carry labels too."""
+"""Writes of these can set labels too."""
 
 
 def namespace_mode(settings: Settings) -> AdmissionPolicy:
-    """The label has a value that means something, or none. An empty one is none."""
+    """The label has a known value, or none. An empty value counts as none."""
     old = _LABEL.replace("object.", "oldObject.", 1)
     advice = f"which means nothing; {_WRITE}, or leave it out"
     return AdmissionPolicy(
