@@ -1,1 +1,1 @@
-"""Models of our custom resources, from which the CRDs are generated."""
+"""Models of our custom resources. The CRDs are generated from them."""

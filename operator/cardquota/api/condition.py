@@ -9,7 +9,7 @@ from .number_field import Int64
 from .wire import WireModel
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
-"""A moment, RFC 3339."""
+"""A time, RFC 3339."""
 
 STATUSES: Final = ("True", "False", "Unknown")
 

@@ -1,8 +1,7 @@
-"""What the API server checks or fills in, said beside the field it belongs to.
+"""What the API server checks or fills in, declared at the field it belongs to.
 
-A constraint is written into the CRD and nowhere else: the models themselves accept whatever is
-stored (see `wire`). The default of a field is therefore the API server's too; in the models an
-absent field is `None`.
+Constraints exist only in the CRD: the models themselves accept whatever is stored (see `wire`). The
+default of a field is therefore also the API server's; in the models an absent field is `None`.
 """
 
 from collections.abc import Sequence
@@ -11,11 +10,11 @@ from typing import Any, Final
 from pydantic import Field
 
 SERVER_DEFAULT: Final = "x-server-default"
-"""Stands for `default` until `schema` renders it: pydantic's own defaults must not get there."""
+"""Used instead of `default` until `schema` renders it, so that pydantic's defaults are left out."""
 
 
 def rule(expression: str, message: str) -> dict[str, str]:
-    """A CEL rule with the text that a person gets who breaks it."""
+    """A CEL rule with the text for users who violate it."""
     return {"rule": expression, "message": message}
 
 
@@ -28,9 +27,9 @@ def constrained(
     alias: str | None = None,
     **keywords: Any,
 ) -> Any:
-    """An optional field with constraints; `keywords` are OpenAPI's own (`maximum`, `enum`, ...).
+    """An optional field with constraints. `keywords` are OpenAPI's own (`maximum`, `enum`, ...).
 
-    `map_keys`: the list is a map by these keys, so that server-side apply merges it row by row.
+    `map_keys`: the list is a map by these keys, so server-side apply merges it row by row.
     `atomic`: the list is replaced as a whole.
     """
     extra: dict[str, Any] = dict(keywords)

@@ -1,4 +1,4 @@
-"""One custom resource: its model, its names and what kubectl prints; and the CRD made of them."""
+"""One custom resource: its model, names and kubectl columns, and the CRD generated from them."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class CustomResource:
-    """What a CustomResourceDefinition is made of."""
+    """The content of a CustomResourceDefinition."""
 
     kind: str
     model: type[WireModel]
@@ -44,7 +44,7 @@ class CustomResource:
 
     @property
     def file_name(self) -> str:
-        """Where the CRD is committed, in `crds/`."""
+        """The file name of the committed CRD in `crds/`."""
         return f"{API_GROUP}_{self.plural}.yaml"
 
     def definition(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class CustomResource:
         }
 
     def _schema(self) -> dict[str, Any]:
-        """The model's schema, with the parts that the API server knows by itself left to it."""
+        """The model's schema; the fields that the API server defines itself have only a type."""
         schema = structural(self.model)
         schema["properties"] |= {
             "apiVersion": {"type": "string"},

@@ -1,6 +1,6 @@
 """Object metadata, as far as the operator reads it.
 
-The API server has a schema of its own for metadata, so none of this goes into the CRDs.
+The API server has its own schema for metadata, so none of this is in the CRDs.
 """
 
 from .wire import WireModel

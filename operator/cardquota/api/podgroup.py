@@ -1,8 +1,8 @@
 """The PodGroup: pods that start together or not at all. Volcano's object, field for field.
 
-As in Volcano the status has no subresource of its own: Volcano writes the phase
-with a plain update, which a subresource would drop without a word. So whoever writes the phase does
-it on the object itself, whichever of the two CRDs is installed.
+As in Volcano, the status is no subresource: Volcano writes the phase with a plain update, and a
+subresource would silently drop that. So the phase is written on the object itself, whichever of the
+two CRDs is installed.
 """
 
 from typing import Final

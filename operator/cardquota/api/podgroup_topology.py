@@ -1,6 +1,6 @@
 """Where in the network the pods of a group may be: Volcano's fields, kept for Volcano.
 
-The operator does not read them. They stand here so that the API server keeps them.
+The operator does not read them. They are declared so that the API server keeps them.
 """
 
 from .constraint import constrained

@@ -16,12 +16,12 @@ Quantity = Annotated[
         {"x-kubernetes-int-or-string": True, "pattern": _FORM, "maxLength": _LONGEST},
     ),
 ]
-"""A quantity as people write it: a whole number or a text."""
+"""A quantity as people write it: a whole number or a string."""
 
 QuantityText = Annotated[
     str, WithJsonSchema({"type": "string", "pattern": _FORM, "maxLength": _LONGEST})
 ]
-"""A quantity in its canonical form, as we write it: always a text."""
+"""A quantity in canonical form, as we write it: always a string."""
 
 ResourceList = Annotated[
     dict[str, Quantity],
@@ -41,7 +41,7 @@ ResourceList = Annotated[
 
 
 def not_negative(what: str) -> dict[str, str]:
-    """The rule that no amount of a ResourceList is negative; `what` names the list."""
+    """The rule that no amount of a ResourceList is negative. `what` names the list."""
     return rule(
         "self.all(name, type(self[name]) == int ? self[name] >= 0 : !self[name].startsWith('-'))",
         f"an amount in {what} is negative: write 0 for none, or leave the resource out",

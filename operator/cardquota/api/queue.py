@@ -1,7 +1,7 @@
-"""The Queue: a tenant's quota. Volcano's object, with what we add to its status.
+"""The Queue: a tenant's quota. Volcano's object, with additions to its status.
 
-Card quotas stand in annotations (`quota.vocabulary`), not in the spec: the spec is Volcano's, field
-for field, so that objects move between the two without a change.
+Card quotas are in annotations (`quota.vocabulary`), not in the spec. The spec is Volcano's, field
+for field, so objects move between the two without a change.
 """
 
 from typing import Final

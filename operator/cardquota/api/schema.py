@@ -1,8 +1,8 @@
-"""From a pydantic model to a structural schema, the form of OpenAPI that a CRD demands.
+"""From a pydantic model to a structural schema, the form of OpenAPI that a CRD requires.
 
-Structural means: every node has a type, nothing refers to elsewhere, and `anyOf` says nothing about
-types. So references are resolved in place, `X | None` becomes an `X` that is not required, and
-whatever else would not be structural is an error here, at generation, and not at the API server.
+Structural means: every node has a type, there are no references, and `anyOf` mentions no types. So
+references are resolved in place, and `X | None` becomes an `X` that is not required. Anything else
+that is not structural is an error here, at generation, and not at the API server.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _LEAVES: Final = (
     "x-kubernetes-validations",
     "required",
 )
-"""The keywords that are copied, in the order in which they are written."""
+"""The keywords that are copied, in output order."""
 
 _DROPPED: Final = frozenset({"title", "default", "$defs"})
 _HANDLED: Final = frozenset(
@@ -42,7 +42,7 @@ _HANDLED: Final = frozenset(
 
 
 class SchemaError(Exception):
-    """The model cannot be said as a structural schema."""
+    """The model cannot be expressed as a structural schema."""
 
 
 def structural(model: type[BaseModel]) -> Node:
@@ -52,7 +52,7 @@ def structural(model: type[BaseModel]) -> Node:
 
 
 def _node(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:
-    """One node, with everything below it; `path` is for messages."""
+    """One node, with everything below it. `path` is for messages."""
     flat = _resolved(raw, defs, path)
     unknown = flat.keys() - set(_LEAVES) - _HANDLED - _DROPPED
     if unknown:
@@ -78,7 +78,7 @@ def _node(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:
 
 
 def _resolved(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:
-    """The node without `$ref` and without the null of `X | None`; what is said nearer wins."""
+    """The node without `$ref` and the null of `X | None`. The outer keywords win."""
     flat = dict(raw)
     while "$ref" in flat or "anyOf" in flat:
         if "$ref" in flat:

@@ -1,11 +1,11 @@
-"""The base of all models here: camelCase on the wire, lenient towards what is stored.
+"""The base of all models here: camelCase on the wire, lenient when reading.
 
-Reading is lenient on purpose: an object may have been written under another version of the CRD, so
-unknown fields are skipped and only the types are checked. What the API server refuses is said once,
-with `constraint`, and stands in the generated schema alone.
+Reading is lenient on purpose: an object may have been written under another version of the CRD. So
+unknown fields are skipped and only types are checked. What the API server refuses is declared with
+`constraint`, and exists only in the generated schema.
 
-Writing: a field that is `None` is absent on the wire, so a model that is only partly filled makes a
-server-side apply that owns only what it names.
+Writing: a field that is `None` is absent on the wire. So a partly filled model makes a server-side
+apply that owns only the fields it sets.
 """
 
 from typing import Any
@@ -26,5 +26,5 @@ class WireModel(BaseModel):
     )
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON form, without what is not set."""
+        """The JSON form, without unset fields."""
         return self.model_dump(by_alias=True, exclude_none=True)
