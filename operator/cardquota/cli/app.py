@@ -1,7 +1,7 @@
-"""The commands and their options, and nothing else: what they do is imported when it is asked for.
+"""The commands and their options. Their implementation is imported when a command runs.
 
-Exit codes: 0 done, 1 it did not work, 2 the command line or the configuration is wrong. What a
-user got wrong is one line on standard error, never a traceback.
+Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong. A user's mistake is
+reported in one line on standard error, never as a traceback.
 """
 
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""`kubectl cardquota`: the commands that only look, as kubectl's plugin `kubectl-cardquota`.
+"""`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
 They are those of `cardquota` and need neither the operator nor rights beyond reading.
 `python -m cardquota.cli.plugin` is the same.

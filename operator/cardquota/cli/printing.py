@@ -1,4 +1,4 @@
-"""How a command prints what it found: lines for people, or JSON for programs."""
+"""How a command prints its results: lines for people, or JSON for programs."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ def print_json(found: object) -> None:
 
 
 def print_lines(lines: Iterable[Text]) -> None:
-    """Never wrapped: a terminal folds a long line by itself, and a pipe gets whole sentences."""
+    """Never wraps: a terminal folds long lines itself, and a pipe gets whole sentences."""
     console = Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
     for line in lines:
         console.print(line)

@@ -1,4 +1,4 @@
-"""What the commands say beyond the sentences of the operator.
+"""The sentences of the commands, beyond those of the operator.
 
 `simulate`: why a pod is let by or waits. `cards`: what could not be read.
 """
@@ -21,12 +21,12 @@ def exempt(namespace: str) -> str:
 
 
 def switched_off(namespace: str) -> str:
-    """The namespace's label says so."""
+    """The namespace's label switches quotas off."""
     return f"card quotas are off in namespace {namespace}"
 
 
 def without_queue(*, cards: bool) -> str:
-    """It belongs to no queue."""
+    """The pod belongs to no queue."""
     return (
         "no queue: counted outside every quota"
         if cards
@@ -35,12 +35,12 @@ def without_queue(*, cards: bool) -> str:
 
 
 def other_gates(names: tuple[str, ...]) -> str:
-    """Gates of others hold the pod up."""
+    """Gates of other controllers hold up the pod."""
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
 def without_row(resource: str) -> str:
-    """A card is known by the plain rule alone, which the API server does not know."""
+    """A card is known only by the plain rule, which the API server does not know."""
     return (
         f"{resource} is in no vendor row: pods that ask for it and carry no annotation pass by the "
         "webhook, also where their namespace has a queue, unless it is labelled `enforced`; add a "
@@ -57,20 +57,20 @@ def claimed(resources: list[str]) -> str:
 
 
 def left_out(what: str, error: str) -> str:
-    """An object is there, and is not what its kind should be."""
+    """An object exists, but does not have the form of its kind."""
     return f"the {what} cannot be read: {error}"
 
 
 def others_skipped(number: int) -> str:
-    """Files hold more than what is counted."""
+    """Files contain more than what is counted."""
     return f"{counted(number, 'object')} of other kinds skipped: they say nothing of cards"
 
 
 def not_listed(what: str, reason: str) -> str:
-    """The API server does not hand them out."""
+    """The API server does not list them."""
     return f"cannot list {what}: {reason}"
 
 
 def queues_forbidden(reason: str) -> str:
-    """The user may see nodes only."""
+    """The user may only list nodes."""
     return f"{not_listed('queues', reason)}: no quotas are shown"

@@ -6,7 +6,7 @@ from rich.text import Text
 
 
 def table(rows: Sequence[Sequence[str]]) -> Iterator[Text]:
-    """One line per row, each column as wide as its widest cell; the first row is the head.
+    """One line per row, each column as wide as its widest cell. The first row is the head.
 
     Never cut or wrapped. All rows have as many cells as the head.
     """

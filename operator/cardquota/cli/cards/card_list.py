@@ -1,10 +1,10 @@
-"""Which cards a cluster has, by the operator's own state: nodes and queues in, a list out.
+"""The cards of a cluster, by the operator's own state: nodes and queues in, a list out.
 
-Guarantees: what is counted, by which resource name, and what is not counted and why is what an
+Guarantees: what is counted, by which resource name, and what is not counted and why, is what an
 operator finds that starts now with the same configuration (D1-D9, Q3, Q4). No I/O.
 
-Not guaranteed: what an operator remembers that has run for long. Of two nodes that disagree about
-a card the first stays (D7); here that is the first one that was put in.
+Not guaranteed: what a long-running operator remembers. Of two nodes that disagree about a card the
+first stays (D7); here that is the first one that was put in.
 """
 
 from collections.abc import Iterator
@@ -30,21 +30,21 @@ class CardLine:
 
     name: str
     resource: str | None
-    """What Kubernetes counts for it; None: no node and no queue's status says so."""
+    """What Kubernetes counts for it. None: known from no node and no queue's status."""
     allocatable: int
     nodes: int
-    """On how many nodes it is offered."""
+    """The number of nodes that offer it."""
     quota: int | None
-    """All queues together (Q3); here and below None: the queues could not be read."""
+    """Of all queues together (Q3). None, here and below: the queues could not be read."""
     queues: int | None
-    """In how many of them the quota is above zero."""
+    """The number of queues with a quota above zero."""
     oversold: int | None
-    """How much quota there is beyond what is allocatable."""
+    """The quota beyond what is allocatable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotCounted:
-    """Why cards of a node are not counted, as its event says it (D7, D9)."""
+    """Why cards of a node are not counted, in the words of its event (D7, D9)."""
 
     node: str
     problem: str
@@ -52,7 +52,7 @@ class NotCounted:
 
 @dataclass(frozen=True, slots=True)
 class WithoutRow:
-    """A card whose resource name is in no vendor row, and what follows from that (D6)."""
+    """A card whose resource name is in no vendor row, and the consequence (D6)."""
 
     card: str
     resource: str
@@ -61,7 +61,7 @@ class WithoutRow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableQuota:
-    """Why a queue's quota cannot be read, as its condition says it (Q4)."""
+    """Why a queue's quota cannot be read, in the words of its condition (Q4)."""
 
     queue: str
     problem: str
@@ -69,7 +69,7 @@ class UnreadableQuota:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDevices:
-    """By which resource names devices of a DeviceClass are claimed, which no quota counts (P7)."""
+    """The resource names that claim devices of a DeviceClass, which no quota counts (P7)."""
 
     device_class: str
     problem: str
@@ -77,7 +77,7 @@ class ClaimedDevices:
 
 @dataclass(frozen=True, slots=True)
 class UnknownMode:
-    """Why the label of a namespace enforces nothing, as its event says it."""
+    """Why the label of a namespace enforces nothing, in the words of its event."""
 
     namespace: str
     problem: str
@@ -85,12 +85,12 @@ class UnknownMode:
 
 @dataclass(frozen=True, slots=True)
 class CardList:
-    """All of it, each part sorted by name; the problems of a node in the order of its event."""
+    """The whole list. Each part is sorted by name, a node's problems in the order of its event."""
 
     nodes: int
-    """How many nodes there are, those without cards included."""
+    """The number of nodes, with or without cards."""
     queues: int | None
-    """How many queues there are; None: they could not be read."""
+    """The number of queues. None: they could not be read."""
     cards: list[CardLine] = field(default_factory=list)
     not_counted: list[NotCounted] = field(default_factory=list)
     without_row: list[WithoutRow] = field(default_factory=list)
@@ -101,11 +101,11 @@ class CardList:
 
 
 class CardCount:
-    """Takes objects of all kinds in any order; one that cannot be read affects no other."""
+    """Takes objects of all kinds in any order. An unreadable one affects no other."""
 
     def __init__(self, vendors: VendorTable) -> None:
         self.notes: list[str] = []
-        """What whoever reads the list has to know."""
+        """What the reader of the list has to know."""
         self.queues_readable = True
         self._ledger = Ledger(vendors)
         self._nodes = self._queues = 0
@@ -135,25 +135,25 @@ class CardCount:
             self._unreadable.append(UnreadableQuota(facts.name, text))
 
     def take_device_class(self, found: DeviceClass) -> None:
-        """Note by which resource names devices of a class are claimed."""
+        """Note the resource names that claim devices of a class."""
         self._classes[found.metadata.name] = found.spec.extended_resource_name or ""
 
     def take_namespace(self, found: Namespace) -> None:
-        """Note a label that means nothing."""
+        """Note an unknown value of the label."""
         self._ledger.namespace_seen(namespace_facts(found))
 
     def leave_out_node(self, name: str, error: str) -> None:
-        """There is such a node, and nothing of it can be read."""
+        """The node exists, but nothing of it can be read."""
         self._nodes += 1
         self._not_counted.append(NotCounted(name, sentences.left_out("node", error)))
 
     def leave_out_queue(self, name: str, error: str) -> None:
-        """There is such a queue, and nothing of it can be read."""
+        """The queue exists, but nothing of it can be read."""
         self._queues += 1
         self._unreadable.append(UnreadableQuota(name, sentences.left_out("queue", error)))
 
     def listed(self) -> CardList:
-        """What was found, each part sorted by name."""
+        """The list, each part sorted by name."""
         nodes = self._ledger.nodes
         spread = nodes.nodes_with()
         rows: dict[str, list[int]] = {}
@@ -178,14 +178,14 @@ class CardCount:
         )
 
     def _without_row(self, cards: list[str]) -> Iterator[WithoutRow]:
-        """Those of which the API server does not know that pods without annotations use them."""
+        """Cards for which the API server does not recognise pods without annotations."""
         for card in cards:
             resource = self._ledger.catalog.resource(card)
             if resource is not None and self._ledger.vendors.owner(resource) is None:
                 yield WithoutRow(card, resource, sentences.without_row(resource))
 
     def _claimed(self) -> Iterator[ClaimedDevices]:
-        """One that has the resource name of a card is counted as that card by it."""
+        """Leaves out a class's resource name that also counts a card: it counts as that card."""
         for name, resource in sorted(self._classes.items()):
             resources = [PREFIX + name]
             if resource and not self._ledger.counts(resource):

@@ -1,4 +1,4 @@
-"""Where the nodes and queues of `cardquota cards` come from: files, or a cluster as its user."""
+"""The sources of nodes and queues for `cardquota cards`: files, or a cluster as its user."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -38,7 +38,7 @@ _FORBIDDEN, _NOT_FOUND = 403, 404
 
 
 class ClusterError(Exception):
-    """The cluster does not say what is asked; the text is one line, fit for the user."""
+    """The cluster did not answer the request. The text is one line for the user."""
 
 
 def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
@@ -62,10 +62,10 @@ def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
 
 
 async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTable) -> CardList:
-    """The cards of the cluster that the options mean. Needs the right to list nodes.
+    """The cards of the cluster that the options select. Needs the right to list nodes.
 
-    Queues that do not exist as a kind, or that the user may not list, are left out with a note; so
-    are namespaces and DeviceClasses, without a note where the user may not list them.
+    If Queues do not exist as a kind, or the user may not list them, they are left out with a note.
+    Namespaces and DeviceClasses that the user may not list are left out without a note.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -114,7 +114,7 @@ async def _read_beside(
     paths: Iterable[str],
     take: Callable[[T], None],
 ) -> None:
-    """What is worth a word, by the first path that is served; to those who may list it."""
+    """Read an optional kind by the first path that is served, if the user may list it."""
     for path in paths:
         try:
             async for found in list_objects(client, path, struct):

@@ -20,7 +20,7 @@ from .card_list import CardLine, CardList
 from .card_sources import ClusterError, from_cluster, from_files
 
 MOST_NAMED: Final = 4
-"""Nodes, or cards, with the same problem that are named on one line; the rest are counted."""
+"""Nodes, or cards, with the same problem that one line names. The rest are counted."""
 _COLUMNS: Final = ("CARD", "RESOURCE", "ALLOCATABLE", "QUOTA", "QUEUES", "NODES", "OVERSOLD")
 _NOTHING: Final = "-"
 
@@ -33,7 +33,7 @@ def cards(
     context: str,
     as_json: bool,
 ) -> int:
-    """The exit code: 0 if the list could be made, 1 if it could not, 2 if no cluster is meant."""
+    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found."""
     vendors = settings.vendor_table
     try:
         if files:
@@ -51,8 +51,8 @@ def cards(
 
 
 def lines(found: CardList) -> Iterator[Text]:
-    """The list for people: what to know, the cards, what is not counted, what is in no vendor row,
-    what cannot be read, what is claimed from DeviceClasses, which labels mean nothing.
+    """The list for people: notes, the cards, what is not counted, what is in no vendor row, what
+    cannot be read, what is claimed from DeviceClasses, which labels have unknown values.
     """
     for note in found.notes:
         yield Text(f"note: {note}", style="dim")
@@ -103,7 +103,7 @@ def _row(card: CardLine) -> tuple[str, ...]:
 
 
 def _alike(found: Iterable[tuple[str, str]]) -> Iterator[Text]:
-    """One line for all nodes, or cards, with the same problem, what most have coming first."""
+    """One line for all nodes, or cards, with the same problem. The most frequent comes first."""
     alike: dict[str, list[str]] = {}
     for name, problem in found:
         alike.setdefault(problem, []).append(name)

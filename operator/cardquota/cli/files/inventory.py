@@ -1,6 +1,6 @@
-"""What stands in the files, as typed objects: first the cluster, then who wants something of it.
+"""The content of the files as typed objects: first the cluster, then the workloads.
 
-An object that stands there twice is taken as it stands last, at its first place, as if it had been
+If an object appears twice, the last one is used, at the place of the first, as if it had been
 applied twice.
 """
 
@@ -26,10 +26,10 @@ from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
 from .yaml_files import Document, YamlFileError
 
 VOLCANO_JOB: Final = "Volcano Job"
-"""How a Job of Volcano's API group is called here, apart from a Job of Kubernetes."""
+"""The name of a Job of Volcano's API group here, as opposed to a Job of Kubernetes."""
 DEFAULT_NAMESPACE: Final = "default"
 DEFAULT_QUEUE: Final = "default"
-"""The queue that the API server, or Volcano's webhook, writes where a group or job names none."""
+"""The queue that the API server, or Volcano's webhook, writes if a group or job names none."""
 
 Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
 T = TypeVar("T")
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Something that makes pods, or a pod of its own."""
+    """An object that makes pods, or a single pod."""
 
     kind: str
     body: Body
@@ -60,7 +60,7 @@ class Inventory:
 
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
-"""YAML takes `off` for false and `1` for a number where the API server wants text."""
+"""YAML reads `off` as false and `1` as a number where the API server expects a string."""
 _CLUSTER_SCOPED: Final = frozenset(
     {"PriorityClass", "RuntimeClass", "DeviceClass", "Node", "Namespace", "Queue"}
 )
@@ -114,11 +114,11 @@ def _read(
         advice = " (put it in quotes)" if _UNQUOTED.search(str(error)) else ""
         problem = f"{document.title} cannot be read: {error}{advice}"
         raise YamlFileError(f"{document.where}: {problem}") from None
-    meta = cast("Pod", body).metadata  # every one of them has metadata
+    meta = cast("Pod", body).metadata  # all of these kinds have metadata
     if not meta.name and not meta.generate_name:
         raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")
     meta.name = meta.name or meta.generate_name + generated(meta.generate_name, number)
-    meta.resource_version = "0"  # a file has none; what is written in it means nothing here
+    meta.resource_version = "0"  # a value from a file has no meaning here
     scoped = document.kind not in _CLUSTER_SCOPED
     meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if scoped else ""
     return (document.group, document.kind, meta.namespace, meta.name), body

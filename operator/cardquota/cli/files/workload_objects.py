@@ -53,7 +53,7 @@ class BatchJob(Wire):
 
 
 class CronJob(Wire):
-    """A CronJob, of which only the name counts: it is not run."""
+    """A CronJob. Only the name is read: it is not run."""
 
     metadata: Meta
 

@@ -1,6 +1,6 @@
-"""Reading Kubernetes objects from YAML files, in the order in which they stand there.
+"""Reading Kubernetes objects from YAML files, in file order.
 
-Not read as timestamps: what looks like one is text, as in the API server's JSON.
+Timestamps are read as text, as in the API server's JSON.
 """
 
 import sys
@@ -16,12 +16,12 @@ _SUFFIXES: Final = (".yaml", ".yml")
 
 
 class YamlFileError(Exception):
-    """A file that cannot be read; the text names it and says where it is wrong."""
+    """A file that cannot be read. The text names it and says where it is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One object as it stands in a file; `where` names the place for messages."""
+    """One object as a file contains it. `where` names the place for messages."""
 
     where: str
     group: str
@@ -59,7 +59,7 @@ def read_files(sources: Iterable[str]) -> list[Document]:
 
 
 def _texts(source: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each file that a source stands for."""
+    """Name and text of each file of a source."""
     if source == STDIN:
         try:
             yield "standard input", sys.stdin.read()

@@ -1,4 +1,4 @@
-"""`cardquota simulate`: the same ledger, judgement and order over files, without a cluster.
+"""`cardquota simulate`: the same ledger, judgement and order for files, without a cluster.
 
-In: the objects of files. Out: who is admitted, gated or denied, why, and the queues afterwards.
+In: the objects of files. Out: which pods are admitted, gated or denied, why, and the queues after.
 """

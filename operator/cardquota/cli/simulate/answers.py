@@ -1,4 +1,4 @@
-"""What a simulation finds out, as plain data: printed by `simulate`, read by programs as JSON."""
+"""The results of a simulation as plain data: `simulate` prints them, also as JSON."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,12 +7,12 @@ from ...quota.reports.queue_report import QueueReport
 
 
 class Answer(StrEnum):
-    """What became of a pod."""
+    """The fate of a pod."""
 
     ADMITTED = "admitted"
     """Its gate was opened: it is charged."""
     GATED = "gated"
-    """Created, and waits at its gate."""
+    """Created, and waiting at its gate."""
     DENIED = "denied"
     """Refused at create."""
     LET_BY = "let by"
@@ -21,7 +21,7 @@ class Answer(StrEnum):
 
 @dataclass(slots=True)
 class PodAnswer:
-    """One pod. Empty where there is nothing to say."""
+    """One pod. Fields are empty if they do not apply."""
 
     name: str
     answer: Answer = Answer.GATED
@@ -34,13 +34,13 @@ class PodAnswer:
     """What it is charged for, cards."""
     node: str = ""
     pending: str = ""
-    """Why it has no node although nothing of ours holds it back."""
+    """Why it has no node although it is not gated by us."""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class WorkloadAnswer:
-    """One workload and its pods, in the order created."""
+    """One workload and its pods, in the order of creation."""
 
     kind: str
     namespace: str
@@ -61,7 +61,7 @@ class RefusedObject:
 
 @dataclass(slots=True)
 class Answers:
-    """All of it."""
+    """All results."""
 
     workloads: list[WorkloadAnswer] = field(default_factory=list)
     queues: list[QueueReport] = field(default_factory=list)

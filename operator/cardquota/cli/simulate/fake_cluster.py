@@ -1,6 +1,6 @@
-"""What would be the API server: objects with resource versions and times, told to the ledger.
+"""The part of the API server: objects with resource versions and times, passed to the ledger.
 
-Time goes on by a second with every write, so that the order of creation is the order of the files.
+Time advances by a second with every write, so the order of creation is the order of the files.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ class FakeCluster:
         self.pods: dict[str, Pod] = {}
 
     def created(self, pod: Pod) -> Pod:
-        """The pod with what the API server gives it at create; not stored yet."""
+        """The pod with what the API server adds at create. It is not stored yet."""
         revision, moment = self._tick()
         uid = f"pod-{revision:09}"
         return replace(
@@ -104,7 +104,7 @@ class FakeCluster:
 
 
 def gated(pod: Pod) -> Pod:
-    """The pod with our gate, as the webhook changes it."""
+    """The pod with our gate, as the webhook adds it."""
     gates = pod.spec.scheduling_gates or ()
     if any(gate.name == v.GATE for gate in gates):
         return pod
@@ -112,6 +112,6 @@ def gated(pod: Pod) -> Pod:
 
 
 def ungated(pod: Pod) -> Pod:
-    """The pod without our gate: the webhook takes away one that nobody would ever open."""
+    """The pod without our gate: the webhook removes one that would never open."""
     gates = tuple(gate for gate in pod.spec.scheduling_gates or () if gate.name != v.GATE)
     return replace(pod, spec=replace(pod.spec, scheduling_gates=gates))

@@ -34,7 +34,7 @@ class Priorities:
 
     @property
     def notes(self) -> list[str]:
-        """What pods named and the files do not have."""
+        """The priority classes that pods name and the files do not have."""
         return [
             f"PriorityClass {name} is not in the files: its pods are taken as if they named none"
             for name in self._missing

@@ -19,7 +19,7 @@ from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .simulation import Simulation
 
 MOST_NAMED: Final = 4
-"""Pods with the same answer, or nodes, that are named on one line; the rest are counted."""
+"""Pods with the same answer, or nodes, that one line names. The rest are counted."""
 _COLUMNS: Final = ("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY")
 _STYLES: Final = {
     Answer.ADMITTED: "green",
@@ -73,12 +73,12 @@ def _workload(found: WorkloadAnswer) -> Iterator[Text]:
 
 
 def _telling(pod: PodAnswer) -> tuple[object, ...]:
-    """What is said of a pod beyond its name and its node."""
+    """What is printed of a pod besides its name and node."""
     return (pod.answer, pod.text, tuple(pod.cards.items()), pod.pending, pod.warnings)
 
 
 def _pods(alike: list[PodAnswer]) -> Iterator[Text]:
-    """One line for pods of which the same is to be said."""
+    """One line for pods with the same text."""
     pod = alike[0]
     answer = (f"{pod.answer:{_WIDTH}}", _STYLES[pod.answer])
     yield Text.assemble(

@@ -1,8 +1,8 @@
 """The nodes of the files and what is free on them: a stand-in for the scheduler.
 
-Looked at: cards, all other extended resources, cpu, memory, number of pods, node selector and
-required affinity, taints, `spec.unschedulable`, the condition Ready. Not looked at: affinity
-between pods, topology, preemption. What a node is and whom it takes is read as the ledger reads it.
+Considered: cards, all other extended resources, cpu, memory, number of pods, node selector and
+required affinity, taints, `spec.unschedulable`, the condition Ready. Not considered: affinity
+between pods, topology, preemption. Nodes are read as the ledger reads them.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from ...quota.vocabulary import CPU, MEMORY
 
 _PODS: Final = "pods"
 _UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
-"""A node that says nothing about these is taken to have enough."""
+"""A node without these amounts is assumed to have enough."""
 
 
 class _SimulatedNode:
@@ -43,7 +43,7 @@ class _SimulatedNode:
         return selector.selects(self.facts.name, lambda key: label_of(self.facts.labels, key))
 
     def has(self, needs: dict[str, int]) -> bool:
-        """Whether all of it is free."""
+        """Whether all these amounts are free."""
         return all(
             amount <= self._free.get(resource, 0)
             for resource, amount in needs.items()
@@ -51,7 +51,7 @@ class _SimulatedNode:
         )
 
     def take(self, needs: dict[str, int]) -> None:
-        """Use it."""
+        """Use these amounts."""
         for resource, amount in needs.items():
             if resource in self._free:
                 self._free[resource] -= amount
@@ -69,7 +69,7 @@ class SimulatedNodes:
         return [node.facts.name for node in self._nodes if node.selected_by(selector)]
 
     def bind(self, spec: PodSpec, facts: PodFacts, cards: Charge) -> str | None:
-        """Take what the pod needs on the first node that has it; its name, or None."""
+        """Take what the pod needs on the first node that has it. Returns its name, or None."""
         selector = Selector.of(spec)
         wanted = {name for name, _ in cards}
         tolerations = tolerations_of(spec.tolerations)

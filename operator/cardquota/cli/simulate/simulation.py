@@ -1,7 +1,7 @@
-"""The operator without a cluster: the same ledger, judgement and order over objects of files.
+"""The operator without a cluster: the same ledger, judgement and order for objects of files.
 
-Workloads are applied one after another. Each pod is judged as the webhook judges it; gates are
-opened at once, as the leader opens them; then the pod gets a node. Nothing ever finishes. No I/O.
+Workloads are applied one after another. Each pod is judged as by the webhook; gates are opened at
+once, as by the leader; then the pod gets a node. No pod ever finishes. No I/O.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ _TERM: Final = "simulation"
 
 
 class Simulation:
-    """Runs once over an inventory; what it found is in `answers`."""
+    """Runs once over an inventory. The results are in `answers`."""
 
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
         self.answers = Answers(notes=list(inventory.notes))
@@ -96,7 +96,7 @@ class Simulation:
         ]
 
     def _accepts(self, queue: Queue) -> bool:
-        """Whether the webhook lets a queue be written; in audit mode it only warns."""
+        """Whether the webhook accepts a queue; in audit mode it only warns."""
         try:
             check_queue(queue)
         except QueueError as error:
@@ -158,8 +158,8 @@ class Simulation:
         return answer
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
-        """Whether a pod reaches the webhook that has, for the API server, nothing to do with cards:
-        in an enforced namespace for its devices, in an audited one for what it says it claims.
+        """Whether a pod that does not use cards, as far as the API server knows, reaches the
+        webhook: in an enforced namespace for its devices, in an audited one for its claims.
         """
         found = self.ledger.namespaces.get(facts.namespace)
         mode = found.mode if found is not None else ""
@@ -207,14 +207,14 @@ class Simulation:
                 self._tell(found)
 
     def _tell(self, refusal: Refusal) -> None:
-        """Say why they wait; of a gang all who wait hear the latest, as its group's event says."""
+        """Say why pods wait. All waiting members of a gang get the latest text, as in its event."""
         gang = refusal.gang.members.values() if refusal.gang is not None else ()
         for record in (*refusal.pods, *(member for member in gang if member.gated)):
             answer = self._by_uid[record.facts.uid]
             answer.reason, answer.text = refusal.verdict.reason or "", refusal.verdict.text
 
     def _open(self, opening: Opening) -> list[str]:
-        """Reserve for a gang, charge, then write: the order in which the leader does it."""
+        """Reserve for a gang, charge, then write: in the leader's order."""
         stamps = {
             record.facts.uid: Stamp(opening.queue, cards, _TERM) for record, cards in opening.pods
         }
@@ -253,6 +253,6 @@ class Simulation:
             self._cluster.bind(uid, node)
 
     def _explain_waiting(self) -> None:
-        """What is said already is no warning besides."""
+        """Drop warnings that repeat the text."""
         for answer in self._by_uid.values():
             answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

@@ -1,4 +1,4 @@
-"""Which pods a workload makes: what the controllers of Kubernetes and Volcano would do, at once."""
+"""The pods of a workload: what the controllers of Kubernetes and Volcano would create, at once."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, Vo
 
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
 Matching = Callable[[PodSpec], list[str]]
-"""The nodes that a pod's selector and affinity allow."""
+"""Returns the nodes that a pod's selector and affinity allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The pods of one workload, in the order created; `group` is made before them."""
+    """The pods of one workload, in the order of creation. `group` is created before them."""
 
     pods: tuple[Pod, ...] = ()
     group: PodGroup | None = None
@@ -30,7 +30,7 @@ class Expansion:
 
 
 def expand(workload: Workload, nodes: Matching) -> Expansion:
-    """What a workload makes."""
+    """The objects that a workload creates."""
     body = workload.body
     match body:
         case Pod():
@@ -84,7 +84,7 @@ def _batch(job: BatchJob) -> Expansion:
 
 
 def _volcano(job: VolcanoJob) -> Expansion:
-    """Volcano makes the pod group, copies the job's annotations to it, then makes the pods."""
+    """Volcano creates the pod group, copies the job's annotations to it, then creates the pods."""
     meta, spec = job.metadata, job.spec
     name, queue = meta.name, spec.queue or DEFAULT_QUEUE
     group = f"{name}-{generated('Volcano Job', meta.namespace, name)}"
@@ -133,7 +133,7 @@ def _owner(api_version: str, kind: str, name: str) -> Owner:
 
 
 def _on_node(spec: PodSpec, node: str) -> PodSpec:
-    """What the DaemonSet controller does to have a pod on this node and on no other."""
+    """What the DaemonSet controller adds so that a pod runs only on this node."""
     own = spec.affinity and spec.affinity.node_affinity and spec.affinity.node_affinity.required
     here = (Expression(key=NODE_NAME, operator="In", values=(node,)),)
     terms = (own.node_selector_terms if own else ()) or (Term(),)
