@@ -108,7 +108,7 @@ def demo(
 
 
 def main() -> None:
-    """Run a command; what went wrong is one sentence on standard error."""
+    """Run a command. A failure is one sentence on standard error."""
     try:
         app()
     except PlaneError as error:

@@ -1,5 +1,5 @@
-"""The one error that people see."""
+"""The one error that users see."""
 
 
 class PlaneError(Exception):
-    """Something that the caller can act on; the text says what, in a sentence."""
+    """A fault that the caller can correct. The text names it in one sentence."""

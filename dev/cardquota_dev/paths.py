@@ -1,4 +1,4 @@
-"""Where things lie that do not belong to one plane: the checkout, the cache."""
+"""Paths that do not belong to one plane: the checkout, the cache."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ GO_MODULE = CHECKOUT / "dev" / "controlplane"
 """The Go module that pins the control plane's versions."""
 
 DEFAULT_PLANE = CHECKOUT / ".up"
-"""The folder of the plane that `up` starts when it is told none: one per checkout."""
+"""The default folder of a plane started by `up`: one per checkout."""
 
 
 def cache() -> Path:

@@ -1,4 +1,4 @@
-"""What a wait waits for."""
+"""The condition of a wait."""
 
 from typing import Protocol, TypeVar
 
@@ -6,11 +6,11 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Predicate(Protocol[Value]):
-    """Asked again and again, without arguments, until its value is true.
+    """Called again and again, without arguments, until its value is true.
 
-    A protocol and no `Callable[[], Value]`: in a loop a condition is `lambda name=name: ...`, for
+    A protocol and not `Callable[[], Value]`: in a loop a condition is `lambda name=name: ...`, for
     which mypy infers no type where it expects a callable without parameters.
     """
 
     def __call__(self) -> Value:
-        """What is true once the wait is over."""
+        """Returns a true value once the wait is over."""

@@ -1,8 +1,8 @@
-"""`python -m cardquota_dev.rule_book`: every rule that is cited stands in `docs/rule-book.md`, and
-a test cites every rule that is built.
+"""`python -m cardquota_dev.rule_book`: checks that `docs/rule-book.md` has every cited rule, and
+that a test cites every rule that is built.
 
 A citation is a rule's number in a docstring, comment, sentence or document (`E2`, `P1-P4`), in a
-test's name (`test_e2_...`), or a section's (`section 6`). Exits 1 if something is missing.
+test's name (`test_e2_...`), or a section's number (`section 6`). Exits 1 if something is missing.
 """
 
 import re
@@ -31,12 +31,12 @@ class Book(NamedTuple):
 
     rules: frozenset[str]
     planned: frozenset[str]
-    """Those that are not built, and so in no test."""
+    """Rules that are not built, and so not tested."""
     sections: frozenset[str]
 
 
 class Citation(NamedTuple):
-    """Where a number is cited: a rule's, or `section N`."""
+    """The place where a number is cited: a rule's, or `section N`."""
 
     number: str
     file: Path
@@ -59,7 +59,7 @@ def read_book(text: str) -> Book:
 
 
 def citations(file: Path, text: str) -> Iterator[Citation]:
-    """All of one file, of a range (`P1-P4`) each that lies between."""
+    """All citations of one file. A range (`P1-P4`) gives each number in it."""
     for number, line in enumerate(text.splitlines(), start=1):
         for found in _RULE.findall(line):
             for rule in _range(found):
@@ -71,7 +71,7 @@ def citations(file: Path, text: str) -> Iterator[Citation]:
 
 
 def problems(book: Book, cited: Iterable[Citation], tests: Path) -> Iterator[str]:
-    """What is cited and not defined, and what is built and in no file below `tests`."""
+    """Rules that are cited and not defined, or built and not cited below `tests`."""
     tested: set[str] = set()
     for one in cited:
         if one.file.is_relative_to(tests):

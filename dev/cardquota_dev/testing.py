@@ -1,7 +1,7 @@
-"""What tests see of a control plane.
+"""A control plane as tests see it.
 
-A plane that tests start ends with them, however they end: its supervisor reads the other end of
-a pipe that only the test process holds.
+A plane that tests start ends with them, however they end: its supervisor reads the other end of a
+pipe that only the test process holds.
 """
 
 import subprocess
@@ -28,23 +28,23 @@ from .predicate import Predicate
 T = TypeVar("T")
 
 _SOON, _SELDOM = 0.02, 0.25
-"""Seconds between two looks: the first, and the longest."""
+"""Seconds between two checks: at first, and at most."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running cluster and the two people who use it."""
+    """A running cluster and its two users."""
 
     kubeconfig: Path
-    """The administrator's."""
+    """The administrator's kubeconfig."""
     as_tenant: tuple[str, ...]
-    """kubectl's flags for being the tenant."""
+    """kubectl's flags for acting as the tenant."""
     binary: Path
     """The plane's own kubectl."""
     cache: Path
     """kubectl's discovery cache."""
     folder: Folder | None
-    """The plane's folder; None for a cluster that is not ours."""
+    """The plane's folder. None if the cluster is not ours."""
 
     def kubectl(
         self,
@@ -53,7 +53,7 @@ class Cluster:
         tenant: bool = False,
         timeout: float = 60.0,
     ) -> subprocess.CompletedProcess[str]:
-        """Run kubectl as administrator or tenant. What it answers is the caller's to check."""
+        """Run kubectl as administrator or tenant. The caller checks the result."""
         who = self.as_tenant if tenant else (f"--kubeconfig={self.kubeconfig}",)
         return subprocess.run(
             [str(self.binary), *who, f"--cache-dir={self.cache}", *args],
@@ -66,7 +66,7 @@ class Cluster:
         )
 
     def apply(self, manifest: str, *, tenant: bool = False) -> None:
-        """Apply a manifest. Fails with kubectl's own words."""
+        """Apply a manifest. Fails with kubectl's own output."""
         done = self.kubectl("apply", "-f", "-", input=manifest, tenant=tenant)
         assert done.returncode == 0, done.stderr  # noqa: S101
 
@@ -77,18 +77,18 @@ class Cluster:
 
     @property
     def state(self) -> PlaneState:
-        """What runs. Raises PlaneError for a cluster that is not ours."""
+        """The running processes. Raises PlaneError if the cluster is not ours."""
         state = read_state(self.folder) if self.folder else None
         if state is None:
             raise PlaneError("this cluster is no plane of ours")
         return state
 
     def warm(self) -> None:
-        """Load the client's many modules now, so that no test is charged for it."""
+        """Load the client's many modules now, so that no test pays for it."""
         client.CoreV1Api(self.admin).list_node()
 
     def close(self) -> None:
-        """Close the client's connections, if there ever was one."""
+        """Close the client's connections, if there were any."""
         if "admin" in self.__dict__:
             self.admin.close()
 
@@ -100,10 +100,10 @@ def eventually(
     *,
     every: float | None = None,
 ) -> T:
-    """The first true value of the condition; fails after the time, with the last value.
+    """The first true value of the condition. Fails after the time, with the last value.
 
-    Asked every so many seconds; or, if that is not said, soon at first and then ever less often:
-    a look costs the plane, and who has waited for long can wait a little longer.
+    Checks every so many seconds. By default soon at first and then ever less often: a check costs
+    the plane time, and a wait that is already long may become a little longer.
     """
     deadline = time.monotonic() + seconds
     pause = _SOON if every is None else every
@@ -117,7 +117,7 @@ def eventually(
 
 @contextmanager
 def running_plane(folder: Path, **options: Any) -> Iterator[Cluster]:
-    """A plane for the block, by the options of `Options`; the folder is gone afterwards."""
+    """A plane for the block, by the options of `Options`. The folder is removed afterwards."""
     wanted = replace(
         Options(folder=Folder(folder.resolve())),
         background=True,
@@ -180,7 +180,7 @@ def shared_cluster(folder: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def fresh_namespace(cluster: Cluster, name: str) -> Iterator[str]:
-    """A namespace for the block, in which pods can be created; its deletion is not awaited."""
+    """A namespace for the block, ready for pods. Its deletion is not awaited."""
     core = client.CoreV1Api(cluster.admin)
     core.create_namespace({"metadata": {"name": name}})
     try:

@@ -1,4 +1,4 @@
-"""Building the control plane's binaries into the cache: only what is missing, counted as it goes.
+"""Builds the missing binaries of the control plane into the cache, with a count of packages.
 
 In: the Go module of `dev/controlplane`. Out: a folder of binaries for its versions and flags.
 """

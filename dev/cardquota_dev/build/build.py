@@ -1,8 +1,8 @@
 """Building the control plane's binaries into the cache.
 
-Guarantees: only what is missing is built; a binary is there whole or not at all (built under
-another name, then renamed), also when the build is interrupted; two builds at once wait for each
-other, and the second finds the work done.
+Guarantees: only missing binaries are built. A binary is there whole or not at all, also after an
+interruption (it is built under another name, then renamed). Two builds at once wait for each other,
+and the second finds the work done.
 """
 
 import subprocess
@@ -26,12 +26,12 @@ _LAST_LINES = 30
 
 
 def missing(folder: Path) -> list[str]:
-    """Names of the binaries that are not there, in the order they are built."""
+    """Names of the missing binaries, in build order."""
     return [name for name in PACKAGES if not (folder / name).is_file()]
 
 
 def build() -> Path:
-    """Build what is missing; the folder that holds all of it."""
+    """Build what is missing. Returns the folder with all binaries."""
     folder = built()
     if not missing(folder):
         return folder
@@ -60,7 +60,7 @@ def _build(names: Sequence[str], folder: Path) -> None:
 
 
 def _compile(compiler: Path, name: str, output: Path, waiting: set[str], progress: Meter) -> None:
-    """One binary. `go build -v` names each package as it compiles it: that is one step."""
+    """Build one binary. `go build -v` names each package as it compiles it: that is one step."""
     flags = ("-v", *COMPILER_FLAGS, "-ldflags", linker_flags(), "-o", str(output))
     with _go(compiler, ("build", *flags, PACKAGES[name])) as lines:
         for line in lines:
@@ -71,7 +71,7 @@ def _compile(compiler: Path, name: str, output: Path, waiting: set[str], progres
 
 @contextmanager
 def _go(compiler: Path, arguments: Sequence[str]) -> Iterator[Iterator[str]]:
-    """Run Go in the module; its lines as they come. It is ended with the block."""
+    """Run Go in the module and yield its lines as they come. It ends with the block."""
     process = subprocess.Popen(
         [str(compiler), *arguments],
         cwd=GO_MODULE,

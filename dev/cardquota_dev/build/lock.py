@@ -1,8 +1,7 @@
 """An exclusive lock between processes, by a file.
 
-Guarantees: at most one holder at a time; it ends with its last holder, however that died; a
-process that inherits the descriptor holds it too. It does not guard against a file system that
-has no flock.
+Guarantees: at most one holder at a time. The lock ends with its last holder, however that dies. A
+process that inherits the descriptor holds it too. Not guaranteed on a file system without flock.
 """
 
 import fcntl
@@ -13,7 +12,7 @@ from pathlib import Path
 
 
 def acquire(path: Path, *, wait: bool) -> int | None:
-    """The descriptor that holds the lock, or None where somebody else does and we do not wait."""
+    """The descriptor that holds the lock. None if another holds it and we do not wait."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -26,11 +25,11 @@ def acquire(path: Path, *, wait: bool) -> int | None:
             raise
         if _still_there(path, descriptor):
             return descriptor
-        os.close(descriptor)  # removed while we waited: lock the one that is there now
+        os.close(descriptor)  # removed while we waited: lock the present file
 
 
 def held(path: Path) -> bool:
-    """Whether somebody holds it right now."""
+    """Whether the lock is held now."""
     if not path.exists():
         return False
     descriptor = acquire(path, wait=False)
@@ -42,7 +41,7 @@ def held(path: Path) -> bool:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock for the block, waiting for it."""
+    """Wait for the lock, and hold it for the block."""
     descriptor = acquire(path, wait=True)
     try:
         yield

@@ -1,6 +1,6 @@
-"""What people see while Go builds: counted packages, never a guess.
+"""What users see while Go builds: counted packages, never a guess.
 
-On a terminal a bar; elsewhere a plain line now and then, so that a log shows that work goes on.
+A bar on a terminal; elsewhere a plain line now and then, so that a log shows progress.
 """
 
 import sys
@@ -15,7 +15,7 @@ PLAIN_INTERVAL = 10.0
 
 
 class Meter(Protocol):
-    """Counts what is done of a total."""
+    """Counts the finished packages of a total."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -25,13 +25,13 @@ class Meter(Protocol):
         at: TracebackType | None,
     ) -> None: ...
     def phase(self, text: str) -> None:
-        """Say what is being done now."""
+        """Show what is being done now."""
 
     def total(self, count: int) -> None:
-        """Say how many packages there are."""
+        """Set the number of packages."""
 
     def step(self) -> None:
-        """One package more is done."""
+        """One more package is done."""
 
 
 class PlainMeter:
@@ -69,7 +69,7 @@ class PlainMeter:
 
 
 class BarMeter:
-    """A bar that stays when done."""
+    """A bar that stays when it is done."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -102,5 +102,5 @@ class BarMeter:
 
 
 def meter() -> Meter:
-    """The one that suits standard output."""
+    """The meter that suits standard output."""
     return BarMeter() if sys.stdout.isatty() else PlainMeter()

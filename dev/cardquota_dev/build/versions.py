@@ -1,7 +1,7 @@
-"""What is built, from where, and under which flags: the parts of the cache's digest.
+"""What is built, from where, and with which flags: the parts of the cache's digest.
 
-Versions stand in go.mod alone. The clients parse the version that the API server reports, and
-a build outside the Kubernetes tree would report none, so the linker sets it.
+Only go.mod has the versions. Clients parse the version that the API server reports; a build outside
+the Kubernetes tree would report none, so the linker sets it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ PACKAGES = {
     "kubectl": "k8s.io/kubernetes/cmd/kubectl",
     "kwok": "sigs.k8s.io/kwok/cmd/kwok",
 }
-"""Go package by the name of its binary, in the order they are built."""
+"""Go package by name of its binary, in build order."""
 
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace,notest")
 """Flags that decide what is compiled; `go list` takes them too."""
@@ -49,18 +49,18 @@ def linker_flags(module: Path = GO_MODULE) -> str:
 
 
 def digest(module: Path = GO_MODULE) -> str:
-    """Names one set of binaries: it changes when anything changes that they are made from."""
+    """The name of one set of binaries. It changes whenever any of their sources changes."""
     parts = [
         (module / "go.mod").read_bytes(),
         (module / "go.sum").read_bytes(),
         repr((COMPILER_FLAGS, linker_flags(module), sorted(PACKAGES.items()))).encode(),
         f"{platform.system()}/{platform.machine()}".encode(),
     ]
-    # The length of each part keeps two different lists from reading the same.
+    # With the length of each part, two different lists never give the same text.
     text = b"".join(b"%d:%s" % (len(part), part) for part in parts)
     return hashlib.sha256(text).hexdigest()[:16]
 
 
 def built(module: Path = GO_MODULE) -> Path:
-    """The cache's folder for today's binaries. It need not exist."""
+    """The cache's folder for the present binaries. It need not exist."""
     return cache() / digest(module) / "bin"

@@ -1,6 +1,6 @@
-"""The catalogue of messages, `docs/messages.md`: every sentence that the product can say.
+"""The catalogue of messages, `docs/messages.md`: every sentence of the product.
 
-It lives beside the control plane, not in the product: it is read by those who write the product
-and printed for those who use it, and an operator in a cluster has no use for it. The examples are
-made by calling the product's own functions, so the page cannot say what the product does not.
+It is here and not in the product: developers read it and users get the page, but an operator in a
+cluster does not need it. The examples are made by calling the product's own functions, so the page
+cannot differ from the product.
 """

@@ -1,6 +1,6 @@
-"""What the API server says by itself, from our admission policies and the schemas of our CRDs.
+"""What the API server itself says, from our admission policies and the schemas of our CRDs.
 
-These texts stand in the objects that are applied, so they are listed from those.
+These texts are part of the applied objects, so they are listed from there.
 """
 
 from collections.abc import Iterable, Iterator

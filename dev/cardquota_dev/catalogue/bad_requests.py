@@ -1,4 +1,4 @@
-"""What is said of a pod whose request is wrong in itself, whatever room there is."""
+"""Messages about pods whose request itself is wrong, regardless of room."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""One message of the catalogue: an example, and what people want to know of it."""
+"""One message of the catalogue: an example, and what users want to know about it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ P = ParamSpec("P")
 
 
 class Where(StrEnum):
-    """Where people meet a message."""
+    """Where users meet a message."""
 
     REFUSAL = "refusal of a new pod"
     RESIZE = "refusal of `pods/resize`"
@@ -33,11 +33,11 @@ class Where(StrEnum):
 
 
 POD: Final = (Where.REFUSAL, Where.POD_EVENT)
-"""What is refused at create, and told where it came to be so at the gate."""
+"""Messages of refusals at create, which pods at the gate also get as events."""
 
 
 class Said(str):
-    """A text, and the names in `messages` that made it."""
+    """A text, and the names in `messages` that produced it."""
 
     __slots__ = ("names",)
     names: frozenset[str]
@@ -50,8 +50,8 @@ class Said(str):
 
 
 def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
-    """What a function of `messages` says; what others said may be among its arguments, or in a
-    list that is one of them.
+    """The result of a function of `messages`. Arguments, or items of a list argument, may be
+    results of such functions.
     """
     names = {function.__name__}
     for argument in (*args, *kwargs.values()):
@@ -62,7 +62,7 @@ def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
 
 
 def constant(name: str) -> Said:
-    """A constant of `messages`. Raises AttributeError where there is none."""
+    """A constant of `messages`. Raises AttributeError if there is none."""
     return Said(getattr(messages, name), {name})
 
 

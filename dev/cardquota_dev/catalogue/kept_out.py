@@ -1,4 +1,4 @@
-"""What is said of a pod that its queue, its node or its group keep out or keep waiting."""
+"""Messages about pods that their queue, node or group keeps out or keeps waiting."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is said of a pod that asks for more than the queue has, or has free."""
+"""Messages about pods that ask for more than the queue has, or has free."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The page `docs/messages.md`, and whether everything that can be said is on it."""
+"""The page `docs/messages.md`, and the check that it contains every message."""
 
 import inspect
 import re
@@ -52,7 +52,7 @@ its tests.
 
 
 class IncompleteError(Exception):
-    """Something can be said and is not in the catalogue; the text names it."""
+    """A message is not in the catalogue; the text names it."""
 
 
 def page(entries: Iterable[Entry] = ENTRIES) -> str:
@@ -67,13 +67,13 @@ def page(entries: Iterable[Entry] = ENTRIES) -> str:
 
 
 def unsaid(entries: Iterable[Entry]) -> list[str]:
-    """Public functions and constants of `messages` of which there is no example."""
+    """Public functions and constants of `messages` without an example."""
     said = {name for entry in entries for name in entry.says.names}
     return [name for name in _public() if name not in said]
 
 
 def unexplained(entries: Iterable[Entry]) -> list[str]:
-    """Reasons and conditions of the vocabulary under which there is no message."""
+    """Reasons and conditions of the vocabulary without a message."""
     events = [
         value
         for name, value in vars(v).items()
@@ -104,7 +104,7 @@ def _index(sections: Iterable[tuple[str, tuple[Entry, ...]]]) -> Iterator[str]:
 
 
 def _anchor(heading: str) -> str:
-    """What a link to it is called."""
+    """The anchor of a heading, for links."""
     return heading.lower().replace(" ", "-")
 
 

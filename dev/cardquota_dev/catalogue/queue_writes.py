@@ -1,4 +1,4 @@
-"""What is said where a Queue is written that cannot be used."""
+"""Messages when an unusable Queue is written."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is said beside refusals: warnings, conditions, events of the operator."""
+"""Messages other than refusals: warnings, conditions, events of the operator."""
 
 from typing import Final
 

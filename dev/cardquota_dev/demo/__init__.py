@@ -1,6 +1,6 @@
 """The demo: real kubectl commands on a real control plane, step by step.
 
-`run` is the way in: it starts the `demo_plane` and runs the `steps`, one after the other. A step is
-a function of the `context`: what its users do and see is printed as it happens, and checked; a step
-that does not show what it says ends the demo.
+`run` starts the `demo_plane` and runs the `steps`, one after the other. A step is a function of the
+`context`: what its users do and see is printed as it happens, and checked. A step that does not
+show what it says ends the demo.
 """

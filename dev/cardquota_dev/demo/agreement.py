@@ -1,4 +1,4 @@
-"""Do pods, queue status and events agree? Whole numbers have one answer."""
+"""Whether pods, queue status and events agree. All numbers are whole, so they must be equal."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _POLL = 0.2
 
 
 def until_all_agree(reader: User) -> list[str]:
-    """What was compared, in words. Raises StepError where they still differ after the time."""
+    """What was compared, in words. Raises StepError if they still differ after the time."""
     deadline = time.monotonic() + reader.timeout
     while True:
         lines, differences = _compare(reader)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Clock:
-    """Seconds of each part, in the order of running."""
+    """Seconds of each part, in the order in which they ran."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now, self._begun = now, now()

@@ -1,4 +1,4 @@
-"""What a command answered, and what a step wants it to say."""
+"""The result of a command, and what a step expects of it."""
 
 import re
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CommandResult:
-    """Exit status and output of one command, both streams in the order of their writing."""
+    """Exit status and output of one command, both streams in the order of writing."""
 
     status: int
     text: str
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The output as the table that `kubectl get` prints: a cell by its column's heading."""
+        """The output as the table that `kubectl get` prints: cells by their column's heading."""
         heading, *lines = self.text.splitlines() or [""]
         columns = _cells(heading)
         return [
@@ -24,14 +24,14 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class Expectation:
-    """Something that has to be true of an answer, in words and as a function."""
+    """A condition on a result, in words and as a function."""
 
     words: str
     met: Callable[[CommandResult], bool]
 
 
 def says(*texts: str) -> Expectation:
-    """Each of these stands in the output."""
+    """The output contains each of these texts."""
     return Expectation(
         " and ".join(f'"{text}"' for text in texts),
         lambda answer: all(text in answer.text for text in texts),
@@ -39,7 +39,7 @@ def says(*texts: str) -> Expectation:
 
 
 def row(**cells: str) -> Expectation:
-    """The table has a row with these cells; a cell that is a list need only hold the text."""
+    """The table has a row with these cells. A cell with a list need only contain the text."""
     return Expectation(
         "a row with " + ", ".join(f"{column} {text}" for column, text in cells.items()),
         lambda answer: any(
@@ -61,7 +61,7 @@ def rows(number: int, **cells: str) -> Expectation:
 
 
 def _cells(line: str, most: int = 0) -> list[str]:
-    """Columns are at least two spaces apart; the last one may hold anything."""
+    """Columns are at least two spaces apart. The last one may contain anything."""
     return re.split(r"\s{2,}", line.strip(), maxsplit=max(0, most - 1))
 
 

@@ -1,4 +1,4 @@
-"""What a step works with: a tenant, an administrator, and the screen."""
+"""What a step uses: a tenant, an administrator, and the screen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from .user import User
 
 @dataclass(frozen=True)
 class Context:
-    """What a step is run with."""
+    """The arguments of a step."""
 
     tenant: User
     """Runs workloads; may read queues and not write them."""

@@ -1,8 +1,8 @@
-"""The plane that the demo runs on, for as long as it runs, or longer.
+"""The plane that the demo runs on, as long as it runs, or longer.
 
-Guarantees: unless it is kept, the plane ends with this process, however that ends, because its
-supervisor reads the other end of a pipe that only we hold; a plane that is not ours is never
-ended, also where it stands in our folder.
+Guarantees: unless it is kept, the plane ends with this process, however that ends: its supervisor
+reads the other end of a pipe that only we hold. A plane that is not ours is never ended, even if it
+is in our folder.
 """
 
 import subprocess
@@ -24,9 +24,9 @@ _ORDERLY = 60.0
 
 @contextmanager
 def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
-    """A plane with the product for the block. Kept, it outlives a block that ran its steps.
+    """A plane with the product for the block. If kept, it outlives a block that ran its steps.
 
-    Raises PlaneError where it does not start.
+    Raises PlaneError if it does not start.
     """
     if held(folder.lock):
         raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
@@ -37,7 +37,7 @@ def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
             stdin=subprocess.DEVNULL if keep else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            start_new_session=True,  # Ctrl-C is ours to answer
+            start_new_session=True,  # we handle Ctrl-C
             text=True,
         )
         kept = False
@@ -55,7 +55,7 @@ def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
 def _started(supervisor: subprocess.Popen[str], folder: Folder, errors: IO[str]) -> PlaneState:
     assert supervisor.stdout is not None  # noqa: S101
     with supervisor.stdout as lines:
-        said = lines.read()  # to its end: the supervisor lets go of it once all is ready
+        said = lines.read()  # to its end: the supervisor closes it once all is ready
     state = ready_state(folder, supervisor.pid)
     if state is None:
         supervisor.wait()
@@ -69,7 +69,7 @@ def _end(supervisor: subprocess.Popen[str], folder: Folder) -> None:
     try:
         supervisor.wait(_ORDERLY)
     except subprocess.TimeoutExpired:
-        supervisor.kill()  # its watchdog ends the others
+        supervisor.kill()  # its watchdog ends the other processes
         supervisor.wait()
     if supervisor.stdin is not None:
         supervisor.stdin.close()

@@ -12,11 +12,11 @@ _STARTED = (
     r"CHARGED:.metadata.annotations.volcano\.sh/card\.allocated'"
 )
 _APART = timedelta(seconds=2)
-"""startTime counts whole seconds, and two pods of one instant may lie on both sides of one."""
+"""startTime has whole seconds, so two pods of one instant may get different ones."""
 
 
 def a_gang_waits_and_starts(context: Context) -> None:
-    """No room for two: both wait. Room for two: both run."""
+    """Without room for two both wait. With room for two both run."""
     context.tenant.does("kubectl apply -f gang.yaml", says("job.batch/train created"))
     context.tenant.sees(_PODS, rows(2, STATUS="SchedulingGated"))
     context.tenant.sees(

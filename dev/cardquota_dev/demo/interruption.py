@@ -1,4 +1,4 @@
-"""Ctrl-C, a kill or a closed terminal ends the block once: what it then cleans up is left alone."""
+"""Ctrl-C, a kill or a closed terminal ends the block once. Its cleanup is not interrupted."""
 
 import signal
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """The first of these signals raises KeyboardInterrupt, later ones do nothing."""
+    """The first of these signals raises KeyboardInterrupt. Later ones do nothing."""
     interrupted = False
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What to tell people whose plane goes on running."""
+"""The text for users whose plane keeps running."""
 
 import shlex
 import sys
@@ -10,7 +10,7 @@ from ..plane.state import read_state
 
 
 def how_to_go_on(folder: Folder) -> str:
-    """How to use the plane, and how to end it; to be pasted into a shell."""
+    """How to use the plane, and how to end it, as shell commands."""
     state = read_state(folder)
     path = shlex.quote(state.bin_dir if state else "")
     return "\n".join(

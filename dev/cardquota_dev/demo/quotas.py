@@ -1,4 +1,4 @@
-"""Quotas are annotations of Queues: an administrator writes them, everybody sees them."""
+"""Quotas are annotations of Queues: an administrator writes them, all users see them."""
 
 from .command_result import row, says
 from .context import Context
@@ -17,7 +17,7 @@ def queues_get_quotas(context: Context) -> None:
 
 
 def a_broken_quota_is_refused(context: Context) -> None:
-    """The text that cannot be read is refused; the quota stays what it was."""
+    """The unreadable text is refused; the quota stays as it was."""
     context.admin.is_refused(
         "kubectl apply -f broken-queue.yaml",
         "annotation volcano.sh/card.quota cannot be read",

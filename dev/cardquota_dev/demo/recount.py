@@ -1,4 +1,4 @@
-"""The totals, counted anew from the pods: by other code than the operator's, on purpose."""
+"""The totals, recounted from the pods, on purpose with other code than the operator's."""
 
 import json
 from collections import Counter
@@ -44,7 +44,7 @@ def recount(pods: Objects, groups: Objects, queues: Objects) -> dict[tuple[str, 
 
 
 def written(queues: Objects) -> dict[tuple[str, str], Counted]:
-    """The same, as the operator has written it."""
+    """The same numbers as the operator wrote them."""
     return {
         (queue["metadata"]["name"], row["name"]): Counted(
             row["requested"], row["allocated"], row["inqueue"]
@@ -55,7 +55,7 @@ def written(queues: Objects) -> dict[tuple[str, str], Counted]:
 
 
 def waits(pod: Mapping[str, Any]) -> bool:
-    """Whether the pod stands at the gate."""
+    """Whether the pod is at the gate."""
     return any(gate["name"] == v.GATE for gate in pod["spec"].get("schedulingGates", ()))
 
 
@@ -70,7 +70,7 @@ def _queue(pod: Mapping[str, Any], groups: Mapping[tuple[str, str], str]) -> str
 
 
 def _asked(pod: Mapping[str, Any], resources: Mapping[str, str]) -> dict[str, int]:
-    """What the pod is charged, or, while it waits, what its one card model adds up to."""
+    """What the pod is charged, or, while it waits, the sum of its one card model."""
     notes = pod["metadata"].get("annotations", {})
     if v.ALLOCATED in notes:
         return {str(card): int(amount) for card, amount in json.loads(notes[v.ALLOCATED]).items()}

@@ -1,4 +1,4 @@
-"""What can never fit is refused at create: which rule it breaks, and what to do."""
+"""What can never fit is refused at create, with the broken rule and the remedy."""
 
 from .context import Context
 

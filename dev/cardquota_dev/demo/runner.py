@@ -22,10 +22,10 @@ from .steps import STEPS
 from .user import TIMEOUT, User
 
 FILES = Path(__file__).with_name("files")
-"""What the users of the demo apply."""
+"""The files that the users of the demo apply."""
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-"""Exit codes: every step showed what it says; one did not; somebody ended it."""
+"""Exit codes: every step showed what it says; one did not; it was interrupted."""
 
 
 def run(
@@ -35,9 +35,10 @@ def run(
     files: Path = FILES,
     timeout: float = TIMEOUT,
 ) -> int:
-    """The exit code. Without a folder the plane gets a temporary one; kept, the one of `up`.
+    """Returns the exit code. Without `folder` the plane is in a temporary folder, or in that of
+    `up` if it is kept.
 
-    Whatever the code, no process is left behind, unless the plane is to be kept.
+    Whatever the code, no process is left behind, unless the plane is kept.
     """
     screen, clock = Screen(), Clock()
     try:

@@ -1,4 +1,4 @@
-"""What holds whatever people do: the gate is the operator's, and every number can be recounted."""
+"""Safeguards: only the operator opens gates, and every number can be recounted."""
 
 from .agreement import until_all_agree
 from .command_result import row, rows
@@ -8,7 +8,7 @@ _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=tune"
 
 
 def nobody_opens_a_gate_and_the_numbers_are_exact(context: Context) -> None:
-    """One pod more waits; its gate stays shut; pods, events and status say the same."""
+    """One more pod waits. Its gate stays shut. Pods, events and status agree."""
     context.tenant.does("kubectl apply -f one-more.yaml")
     context.tenant.sees(_PODS, rows(1, STATUS="SchedulingGated"))
     pod = context.tenant.reads(_PODS)["items"][0]["metadata"]["name"]

@@ -13,7 +13,7 @@ _STYLES = {"Warning:": "yellow", "Error from server": "red"}
 
 
 class Screen:
-    """What is printed, and how. Failures go to standard error."""
+    """The output and its style. Failures go to standard error."""
 
     def __init__(self) -> None:
         self._out, self._errors = _console(stderr=False), _console(stderr=True)
@@ -23,23 +23,23 @@ class Screen:
         self._out.print(f"\n== {text}", style="bold")
 
     def says(self, text: str) -> None:
-        """What people should know to follow."""
+        """A remark for the reader."""
         self._out.print(text)
 
     def command(self, text: str, who: str) -> None:
-        """A command as it is typed, and by whom."""
+        """A command as typed, and its user."""
         self._out.print(f"\n$ {text}   # {who}", style="bold cyan")
         self._flush()
 
     def output(self, text: str) -> None:
-        """What a command printed, as it is."""
+        """The output of a command, unchanged."""
         for line in text.splitlines():
             styles = (style for start, style in _STYLES.items() if line.startswith(start))
             self._out.print(line, style=next(styles, _NO_STYLE))
         self._flush()
 
     def failure(self, step: str, error: StepError) -> None:
-        """Which step, what was expected, what was seen."""
+        """The step, what was expected, what was seen."""
         self._flush()
         self._errors.print(f"\ndemo: step {step} failed", style="bold red")
         for name, text in (
@@ -51,13 +51,13 @@ class Screen:
             self._errors.print(f"  {name + ':':9} {indented}")
 
     def error(self, text: str) -> None:
-        """Anything else that went wrong."""
+        """Any other failure."""
         self._flush()
         self._errors.print(f"\ndemo: {text}", style="bold red")
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Something takes a while: on a terminal a spinner says that it goes on."""
+        """Something takes a while: on a terminal a spinner shows that it goes on."""
         if self._out.is_terminal:
             with self._out.status(text):
                 yield

@@ -14,7 +14,7 @@ class StepError(Exception):
 
 
 def check(command: str, answer: CommandResult, expected: Iterable[Expectation]) -> None:
-    """Raises StepError that names what is not met."""
+    """Raise StepError with the expectations that are not met."""
     unmet = [one.words for one in expected if not one.met(answer)]
     if unmet:
         seen = f"exit status {answer.status}\n{answer.text}"

@@ -19,4 +19,4 @@ STEPS = (
         nobody_opens_a_gate_and_the_numbers_are_exact,
     ),
 )
-"""In this order: each step begins where the one before it ended."""
+"""In this order: each step begins where the one before ended."""

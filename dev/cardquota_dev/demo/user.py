@@ -1,4 +1,4 @@
-"""A user with a kubeconfig: what they type is printed, run as it is, and checked."""
+"""A user with a kubeconfig: commands are printed, run unchanged, and checked."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from .screen import Screen
 from .step_error import StepError, check
 
 TIMEOUT = 30.0
-"""Seconds that users wait if not told otherwise: a busy machine is slow, not broken."""
+"""Default seconds that users wait: a busy machine is slow, not broken."""
 
 _POLL = 0.3
-"""Seconds between two looks: kubectl itself costs more of a small machine than what it asks."""
+"""Seconds between two tries: kubectl itself costs a small machine more than its request."""
 
 _COMMAND_TIMEOUT = 60.0
 _DONE = Expectation("exit status 0", lambda answer: answer.status == 0)
@@ -24,7 +24,7 @@ _REFUSED = Expectation("a refusal", lambda answer: answer.status != 0)
 
 
 class User:
-    """One user of the cluster, whose working directory holds the files of the demo."""
+    """One user of the cluster. The working directory has the files of the demo."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class User:
         self._name, self._screen, self._files = name, screen, files
         self._kubectl = kubectl
         self.timeout = timeout
-        """Seconds until what has to become true must be true."""
+        """Seconds within which an expectation must be met."""
         self._environment = {
             **os.environ,
             "KUBECONFIG": str(kubeconfig),
@@ -49,22 +49,22 @@ class User:
         }
 
     def does(self, command: str, *expected: Expectation) -> None:
-        """It works, at the first try, and says what is expected."""
+        """The command works at the first try, with the expected output."""
         self._once(command, (_DONE, *expected))
 
     def is_refused(self, command: str, *texts: str) -> None:
-        """It does not work, and these texts say why."""
+        """The command fails, and these texts say why."""
         self._once(command, (_REFUSED, says(*texts)))
 
     def sees(self, command: str, *expected: Expectation) -> None:
-        """Sooner or later it shows all that is expected; printed is the answer that does."""
+        """The command shows all that is expected, sooner or later. Prints that answer."""
         self._screen.command(command, self._name)
         answer = self._repeat(command, expected)
         self._screen.output(answer.text)
         check(command, answer, (_DONE, *expected))
 
     def reads(self, command: str) -> Any:
-        """Quietly: the objects, for a closer look. Raises StepError where there are none."""
+        """The objects, without printing anything. Raises StepError if there are none."""
         done = self._run(f"{command} -o json", subprocess.PIPE)
         if done.returncode != 0:
             raise StepError(command, "exit status 0", f"exit status {done.returncode}")

@@ -1,5 +1,5 @@
-"""One control plane: its processes from the first port to the last signal, and how one sees it.
+"""One control plane: its processes from the first port to the last signal, and its state.
 
 In: the options of `up`. Out: a folder with kubeconfigs, logs and `state.json`, and processes that
-end with whoever keeps them.
+end with their supervisor.
 """

@@ -1,9 +1,9 @@
-"""What a Service would be: one TCP port before the product's replicas.
+"""The stand-in for a Service: one TCP port before the product's replicas.
 
-Guarantees: a new connection goes to a replica that was ready when last asked, in turn; one that
-refuses the connection is passed over. Not guaranteed: that a connection outlives its replica, or
+Guarantees: a new connection goes to a replica that was ready at the last check, in turn. A replica
+that refuses the connection is skipped. Not guaranteed: that a connection outlives its replica, or
 that it is moved when its replica is no longer ready. As with a Service, a replica that has just
-died may still be tried, and with no replica ready a connection is closed at once.
+died may still be tried, and if no replica is ready a connection is closed at once.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import aiohttp
 
 INTERVAL = 0.5
-"""Seconds between two questions to each replica."""
+"""Seconds between two checks of each replica."""
 
 _CHUNK = 65_536
 _TIMEOUT = aiohttp.ClientTimeout(total=2)
@@ -22,7 +22,7 @@ _TIMEOUT = aiohttp.ClientTimeout(total=2)
 
 @dataclass(frozen=True)
 class Backend:
-    """One replica: where connections go, and the URL that says whether it is ready."""
+    """One replica: its port, and the URL of its readiness."""
 
     port: int
     ready: str
@@ -39,7 +39,7 @@ class Balancer:
         self._server: asyncio.Server | None = None
 
     async def start(self, port: int) -> None:
-        """Listen on 127.0.0.1; nobody counts as ready yet."""
+        """Listen on 127.0.0.1. No replica counts as ready yet."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self._keep(asyncio.create_task(self._ask()))
 
@@ -98,7 +98,7 @@ class Balancer:
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One direction, to its end; a reset connection is an end."""
+    """Copy one direction to its end. A reset connection counts as the end."""
     with suppress(ConnectionError):
         while data := await reader.read(_CHUNK):
             writer.write(data)

@@ -1,8 +1,8 @@
-"""The supervisor's children: started, watched, started again, ended.
+"""The supervisor's children: started, watched, restarted, ended.
 
-Guarantees: each leads a session of its own and is recorded in state.json as soon as it runs; one
-that dies while the plane is still coming up fails the start, with the end of its log; one that
-dies later is started again after a second; `stop` returns when it is gone.
+Guarantees: each leads a session of its own and is recorded in state.json as soon as it runs. One
+that dies while the plane starts fails the start, with the end of its log. One that dies later is
+restarted after a second. `stop` returns when it is gone.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ class Children:
         self._running: dict[str, asyncio.subprocess.Process] = {}
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self.settled = False
-        """Set once the plane is up: from then on a death is repaired, not reported."""
+        """Set once the plane is up. From then on a dead child is restarted, not reported."""
 
     async def start(self, program: Program) -> None:
-        """Start a program and keep it."""
+        """Start a program and keep it running."""
         process = await self._spawn(program)
         self._programs[program.name] = program
         self._keepers[program.name] = asyncio.create_task(self._keep(program, process))
@@ -43,7 +43,7 @@ class Children:
     async def until(
         self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float
     ) -> None:
-        """Wait for a condition. Raises PlaneError when it takes longer, or when a child dies."""
+        """Wait for a condition. Raises PlaneError after the time, or if a child dies."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not await condition():
             for name, process in self._running.items():
@@ -55,7 +55,7 @@ class Children:
             await asyncio.sleep(_POLL)
 
     async def stop(self, names: Iterable[str]) -> None:
-        """End these together: SIGTERM, then SIGKILL for what stays."""
+        """End these together: SIGTERM, then SIGKILL for those that remain."""
         ending = [name for name in names if name in self._programs]
         for name in ending:
             self._keepers[name].cancel()
@@ -69,7 +69,7 @@ class Children:
 
     @property
     def names(self) -> list[str]:
-        """Of what runs, in the order of starting."""
+        """Names of the running programs, in the order of starting."""
         return list(self._programs)
 
     async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
@@ -108,7 +108,7 @@ class Children:
             (signal.SIGTERM, self._programs[name].grace),
             (signal.SIGKILL, None),
         ):
-            # The whole group: it is the child's own, and dies with it.
+            # The whole group: it contains only the child's own processes.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, number)
             with suppress(TimeoutError):

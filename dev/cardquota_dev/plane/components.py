@@ -1,6 +1,6 @@
 """The control plane's processes: their command lines and configuration files.
 
-Everything listens on 127.0.0.1 alone.
+Everything listens only on 127.0.0.1.
 """
 
 from collections.abc import Mapping
@@ -12,19 +12,19 @@ from .identities import token_file
 from .keys import Keys
 
 STAGES = Path(__file__).with_name("stages.yaml")
-"""What kwok does to nodes and pods."""
+"""What kwok does with nodes and pods."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Something to run, and where it answers whether it is ready."""
+    """A program to run, and how to check that it is ready."""
 
     name: str
     command: tuple[str, ...]
     address: str
-    """Where it listens, as a URL."""
+    """The URL that it listens on."""
     ready: str | None
-    """Path under the address that answers 200 once it is ready; None: do not ask."""
+    """Path under the address that answers 200 once it is ready. None: no check."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to the supervisor's own."""
     grace: float = 10.0
@@ -32,7 +32,7 @@ class Program:
 
 
 def etcd(binary: Path, folder: Folder, client: int, peer: int) -> Program:
-    """The store. It does not wait for the disk: nothing here must survive the machine."""
+    """The store. It does not wait for the disk: its data need not survive the machine."""
     url, peer_url = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
     flags = {
         "name": "plane",
@@ -121,7 +121,7 @@ def scheduler(binary: Path, folder: Folder, kubeconfig: Path, keys: Keys, port: 
 
 
 def kwok(binary: Path, folder: Folder, kubeconfig: Path, port: int) -> Program:
-    """The kubelets' stand-in. It sees only pods that have a node."""
+    """The stand-in for kubelets. It sees only pods that have a node."""
     configuration = folder.private / "kwok.yaml"
     write_private(configuration, STAGES.read_text())
     flags = {
@@ -136,7 +136,7 @@ def kwok(binary: Path, folder: Folder, kubeconfig: Path, port: int) -> Program:
 
 
 def _serving(keys: Keys, port: int) -> dict[str, object]:
-    """Flags of whoever serves HTTPS on this machine alone."""
+    """Flags of programs that serve HTTPS, only on this machine."""
     return {
         "bind-address": "127.0.0.1",
         "secure-port": port,

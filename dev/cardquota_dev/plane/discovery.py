@@ -1,9 +1,9 @@
-"""Which binary is run: the order that users of envtest expect.
+"""Which binary is run, in the order that users of envtest expect.
 
 The explicit folder, `TEST_ASSET_<NAME>`, `KUBEBUILDER_ASSETS`, our cache, and last
-`/usr/local/kubebuilder/bin`. What is named explicitly (the first three) must be there: a typing
-error must not fall through to some other version in silence. `USE_EXISTING_CLUSTER` is not about
-binaries; `existing_cluster` answers for it, and only test fixtures ask.
+`/usr/local/kubebuilder/bin`. Explicit names (the first three) must exist: a typing error must not
+silently select another version. `USE_EXISTING_CLUSTER` is not about binaries: `existing_cluster`
+reads it, and only test fixtures use that.
 """
 
 import os
@@ -14,13 +14,13 @@ from ..build.versions import PACKAGES, built
 from ..failure import PlaneError
 
 KUBEBUILDER = Path("/usr/local/kubebuilder/bin")
-"""Where envtest looks last."""
+"""The last place where envtest looks."""
 
 _KUBEBUILDER_BINARIES = frozenset({"etcd", "kube-apiserver", "kubectl"})
 
 
 def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os.environ) -> Path:
-    """The binary of that name. Raises PlaneError with what to do where there is none."""
+    """The binary of that name. Raises PlaneError, with what to do, if there is none."""
     if name not in PACKAGES:
         raise PlaneError(f"{name} is no part of the control plane")
     if folder is not None:
@@ -29,7 +29,7 @@ def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os
     if env.get(variable):
         return _named(name, Path(env[variable]), variable)
     assets = env.get("KUBEBUILDER_ASSETS")
-    # envtest's folder has three of our six; of the others it says nothing.
+    # envtest's folder has three of our six binaries, and does not affect the others.
     if assets and (name in _KUBEBUILDER_BINARIES or _runs(Path(assets) / name)):
         return _named(name, Path(assets) / name, "KUBEBUILDER_ASSETS")
     for place in (built(), KUBEBUILDER):
@@ -44,7 +44,7 @@ def binaries(*, folder: Path | None = None, env: Mapping[str, str] = os.environ)
 
 
 def existing_cluster(env: Mapping[str, str] = os.environ) -> Path | None:
-    """The kubeconfig that tests shall use instead of a plane, if `USE_EXISTING_CLUSTER` is true."""
+    """The kubeconfig for tests instead of a plane, if `USE_EXISTING_CLUSTER` is true."""
     if env.get("USE_EXISTING_CLUSTER", "").lower() not in {"1", "true", "yes"}:
         return None
     path = env.get("KUBECONFIG")

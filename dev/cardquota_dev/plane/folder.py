@@ -13,33 +13,33 @@ _MARK = "cardquota-plane"
 
 @dataclass(frozen=True)
 class Folder:
-    """A plane's folder. Nothing but a plane's own folder is ever emptied or removed."""
+    """A plane's folder. Only a plane's own folder is ever emptied or removed."""
 
     path: Path
 
     @property
     def kubeconfig(self) -> Path:
-        """Of the cluster's administrator."""
+        """The kubeconfig of the cluster's administrator."""
         return self.path / "kubeconfig"
 
     @property
     def tenant_kubeconfig(self) -> Path:
-        """Of somebody who runs workloads."""
+        """The kubeconfig of a user who runs workloads."""
         return self.path / "kubeconfig-tenant"
 
     @property
     def product_kubeconfig(self) -> Path:
-        """Of the product's own service account."""
+        """The kubeconfig of the product's own service account."""
         return self.path / "kubeconfig-product"
 
     @property
     def state(self) -> Path:
-        """What runs."""
+        """The file of the running processes."""
         return self.path / "state.json"
 
     @property
     def lock(self) -> Path:
-        """Held by whoever keeps the plane alive, or ends it."""
+        """Held by the process that keeps the plane alive, or ends it."""
         return self.path / "lock"
 
     @property
@@ -49,15 +49,15 @@ class Folder:
 
     @property
     def data(self) -> Path:
-        """Etcd's."""
+        """The data of etcd."""
         return self.path / "etcd"
 
     def log(self, name: str) -> Path:
-        """What the process of that name has written."""
+        """The log of the process of that name."""
         return self.path / "logs" / f"{name}.log"
 
     def prepare(self) -> None:
-        """Make the folder, private. Raises PlaneError where it holds somebody else's files."""
+        """Make the folder, private. Raises PlaneError if it has files that are not a plane's."""
         if self.path.exists() and not self.ours and any(self.path.iterdir()):
             raise PlaneError(f"{self.path} is neither empty nor a plane's folder")
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -65,7 +65,7 @@ class Folder:
         (self.path / _MARK).touch(mode=0o600)
 
     def clear(self) -> None:
-        """Remove what an earlier plane left, but neither mark nor lock."""
+        """Remove the files of an earlier plane, except mark and lock."""
         for entry in self.path.iterdir():
             if entry.name not in {_MARK, self.lock.name}:
                 _remove(entry)
@@ -73,7 +73,7 @@ class Folder:
             folder.mkdir(mode=0o700)
 
     def remove(self) -> None:
-        """Remove the folder with all it holds. Raises PlaneError where it is no plane's."""
+        """Remove the folder with its content. Raises PlaneError if it is not a plane's."""
         if not self.ours:
             raise PlaneError(f"{self.path} holds no plane")
         shutil.rmtree(self.path)
@@ -94,7 +94,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def write_private_json(path: Path, value: object) -> None:
-    """The same, as JSON. What Kubernetes reads as YAML may be JSON."""
+    """The same as JSON, which Kubernetes accepts wherever it reads YAML."""
     write_private(path, json.dumps(value, indent=2) + "\n")
 
 

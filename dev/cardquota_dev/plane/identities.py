@@ -1,7 +1,7 @@
-"""Who may speak to the API server: one static token and one kubeconfig each.
+"""The users of the API server: one static token and one kubeconfig each.
 
-Only the administrator and kwok are in `system:masters`. The controller manager, the scheduler
-and the product are the users they would be in any cluster, so that their real roles are tested.
+Only the administrator and kwok are in `system:masters`. Controller manager, scheduler and product
+are the same users as in any cluster, so their real roles are tested.
 """
 
 import base64
@@ -31,7 +31,7 @@ class Identity:
 
 
 def make_identities(folder: Folder) -> dict[str, Identity]:
-    """All of them by name, each with a fresh token; writes the file of tokens."""
+    """All identities by name, each with a new token. Writes the token file."""
     masters = ("system:masters",)
     accounts = "system:serviceaccounts"
     rows = [
@@ -63,7 +63,7 @@ def token_file(folder: Folder) -> Path:
 
 
 def write_kubeconfigs(identities: dict[str, Identity], server: str, keys: Keys) -> None:
-    """Each identity's kubeconfig, complete in itself."""
+    """Write each identity's kubeconfig, complete in itself."""
     authority = base64.b64encode(keys.authority.read_bytes()).decode()
     for one in identities.values():
         cluster = {"server": server, "certificate-authority-data": authority}

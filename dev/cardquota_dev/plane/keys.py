@@ -1,4 +1,4 @@
-"""The plane's keys and certificates: made new for every plane, valid on loopback alone."""
+"""The plane's keys and certificates: new for every plane, valid only on loopback."""
 
 import ipaddress
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ _LIFE = timedelta(days=30)
 
 
 class Keys:
-    """Paths of what `make_keys` writes."""
+    """The paths that `make_keys` writes."""
 
     def __init__(self, folder: Folder) -> None:
         self.authority = folder.private / "ca.crt"

@@ -8,14 +8,14 @@ from pathlib import Path
 from ..failure import PlaneError
 
 FIELD_MANAGER = "cardquota-dev"
-"""Who has applied what the plane applies."""
+"""The field manager of what the plane applies."""
 
 
 async def apply(kubectl: Path, kubeconfig: Path, files: Sequence[Path]) -> None:
-    """Server-side apply of all objects in these files. Raises PlaneError with its words."""
+    """Server-side apply of all objects in these files. Raises PlaneError with kubectl's output."""
     named = [part for file in files for part in ("-f", str(file))]
     flags = ("apply", "--server-side", "--field-manager", FIELD_MANAGER, "--force-conflicts")
-    # A discovery cache of its own: the default one lies in the user's home.
+    # Its own discovery cache: the default one is in the user's home.
     with tempfile.TemporaryDirectory() as cache:
         process = await asyncio.create_subprocess_exec(
             str(kubectl),
@@ -26,7 +26,7 @@ async def apply(kubectl: Path, kubeconfig: Path, files: Sequence[Path]) -> None:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is the supervisor's to answer
+            start_new_session=True,  # the supervisor handles Ctrl-C
         )
         try:
             _, said = await process.communicate()

@@ -1,4 +1,4 @@
-"""Planes from outside: one that outlives the command that starts it, and its end."""
+"""Planes from outside: starting one that outlives its command, and ending one."""
 
 import os
 import signal
@@ -26,9 +26,9 @@ def command(options: Options) -> list[str]:
 
 
 def start_detached(options: Options) -> None:
-    """Start a supervisor in a session of its own; return when its plane is ready.
+    """Start a supervisor in its own session. Returns when its plane is ready.
 
-    What it says until then goes to our standard output, the kubeconfig's path last.
+    Its output until then goes to our standard output, the kubeconfig's path last.
     """
     supervisor = subprocess.Popen(
         command(replace(options, background=True)),
@@ -51,7 +51,7 @@ def start_detached(options: Options) -> None:
 
 
 def ready_state(folder: Folder, supervisor: int) -> PlaneState | None:
-    """What runs in the folder, if it is ready and that supervisor's own."""
+    """The state in the folder, if it is ready and belongs to that supervisor."""
     state = read_state(folder)
     if state is None or not state.ready or state.process("supervisor").pid != supervisor:
         return None
@@ -59,7 +59,7 @@ def ready_state(folder: Folder, supervisor: int) -> PlaneState | None:
 
 
 def end(folder: Folder) -> None:
-    """End the plane in this folder, in order if it can be, and remove the folder."""
+    """End the plane in this folder, in order if possible, and remove the folder."""
     if not folder.ours:
         if folder.path.exists() and any(folder.path.iterdir()):
             raise PlaneError(f"{folder.path} holds no plane")
@@ -70,7 +70,7 @@ def end(folder: Folder) -> None:
     if supervisor is not None and supervisor.alive:
         supervisor.signal(signal.SIGTERM)
         if not _free_within(folder, _ORDERLY):
-            supervisor.kill()  # its watchdog ends the others
+            supervisor.kill()  # its watchdog ends the other processes
     if not _free_within(folder, _VIOLENT):
         raise PlaneError(f"{folder.path} is still held: is `up` just starting there?")
     lock = acquire(folder.lock, wait=True)
@@ -96,5 +96,5 @@ def _free_within(folder: Folder, seconds: float) -> bool:
 
 
 def absolute(path: Path) -> Path:
-    """The path as it will still be right from another working directory."""
+    """The path in a form that is valid from any working directory."""
     return Path(path).expanduser().resolve()

@@ -1,4 +1,4 @@
-"""What `up` was asked for."""
+"""The options of `up`."""
 
 import shlex
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ DEFAULT_NODES = Path(__file__).with_name("cluster.yaml")
 
 @dataclass(frozen=True)
 class Options:
-    """One plane's options; every path is absolute."""
+    """One plane's options. Every path is absolute."""
 
     folder: Folder
     nodes: tuple[Path, ...] = (DEFAULT_NODES,)
     config: Path | None = None
-    """The product's configuration, under what the plane itself decides."""
+    """The product's configuration. The plane's own settings override it."""
     replicas: int = 1
-    """Of the product; 0: none, and its CRDs are not applied."""
+    """Replicas of the product. 0: none, and its CRDs are not applied."""
     quick_autoscaler: bool = False
     bin_dir: Path | None = None
     background: bool = False
-    """Let go of standard output once ready, and write to the log instead."""
+    """Once ready, close standard output and write to the log instead."""
     until_stdin_closes: bool = False
-    """End the plane when standard input ends: it then never outlives whoever started it."""
+    """End the plane when standard input ends, so that it never outlives its starter."""
     product: tuple[str, ...] = ()
-    """What is run as `cardquota` in each replica; empty: the product itself."""
+    """The command to run as `cardquota` in each replica. Empty: the product itself."""
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
 

@@ -1,7 +1,7 @@
-"""One control plane: what is started, in which order, and what has to be true before the next.
+"""One control plane: what is started, in which order, and what must be true before the next.
 
-etcd and the API server together; then controllers, scheduler and kwok, while nodes and the
-tenant's role are applied; then, if wanted, the product. `stop` goes the other way round.
+etcd and the API server together; then controllers, scheduler and kwok, while nodes and the tenant's
+role are applied; then, if wanted, the product. `stop` uses the reverse order.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ TENANT = Path(__file__).with_name("tenant.yaml")
 """The tenant's role."""
 
 _PATIENCE = 120.0
-"""Seconds for one step; a machine that is busy with other things is slow, not broken."""
+"""Seconds for one step: a busy machine is slow, not broken."""
 
 
 class Plane:
-    """A plane that is being started, runs, and is stopped; `start` may be cancelled anywhere."""
+    """A plane that starts, runs and stops. `start` may be cancelled anywhere."""
 
     def __init__(self, options: Options, state: PlaneState) -> None:
         self._options, self._state = options, state
@@ -118,7 +118,7 @@ class Plane:
 
 
 async def _usable(probe: Probe) -> bool:
-    """Whether a pod could be created and would be scheduled."""
+    """Whether a pod could be created and scheduled."""
     nodes = await probe.read("/api/v1/nodes")
     account = await probe.read("/api/v1/namespaces/default/serviceaccounts/default")
     return nodes is not None and account is not None and all(map(_node_usable, nodes["items"]))

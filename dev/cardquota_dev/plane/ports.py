@@ -1,9 +1,9 @@
 """Free TCP ports on loopback.
 
-They are taken from below the range that the kernel hands out to outgoing connections, so that a
-busy machine does not take one away between choosing and binding, which may be many seconds later.
-Not a reservation: but each process begins in a part of the range that is hardly anybody else's, and
-does not choose again what it chose lately, so that planes that start at the same time keep apart.
+They are below the range that the kernel uses for outgoing connections, so that a busy machine does
+not take one between choosing and binding, which may be many seconds later. They are not reserved.
+But each process begins in a part of the range that others hardly use, and does not repeat its
+recent choices, so planes that start at the same time keep apart.
 """
 
 import os
@@ -18,12 +18,12 @@ _RANGE: Final = range(20_000, 32_000)
 _PART: Final = 100
 """Ports that a process tries first."""
 _TRIES: Final = 200
-"""Ports of the whole range that it tries after these."""
+"""Ports of the whole range that it tries next."""
 _lately: Final = deque[int](maxlen=_PART // 2)
 
 
 def free_ports(count: int) -> list[int]:
-    """That many different ports that nobody listens on."""
+    """That many different ports without a listener."""
     found: list[int] = []
     begin = os.getpid() * _PART % len(_RANGE)
     first = random.sample(_RANGE[begin : begin + _PART], _PART)

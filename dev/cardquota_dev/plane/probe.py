@@ -1,6 +1,6 @@
-"""Asking the plane's servers over HTTP, as the supervisor does all the time.
+"""HTTP requests to the plane's servers, as the supervisor sends them all the time.
 
-An answer that does not come is an answer: nothing here raises for a server that is not there yet.
+A missing answer is an answer: nothing here raises for a server that is not up yet.
 """
 
 import ssl
@@ -15,7 +15,7 @@ _TIMEOUT = aiohttp.ClientTimeout(total=5)
 
 
 class Probe:
-    """GET with the administrator's token, trusting the plane's authority alone."""
+    """GET with the administrator's token, trusting only the plane's authority."""
 
     def __init__(self, keys: Keys, server: str, token: str) -> None:
         context = ssl.create_default_context(cafile=str(keys.authority))
@@ -44,7 +44,7 @@ class Probe:
             return False
 
     async def read(self, path: str) -> dict[str, Any] | None:
-        """An object or a list of the API server's; None if it cannot be read."""
+        """An object or a list from the API server. None if it cannot be read."""
         status, body = await self.ask("GET", path)
         return body if status == 200 else None
 

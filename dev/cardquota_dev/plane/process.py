@@ -1,7 +1,7 @@
-"""Processes by number, without ever ending somebody else's.
+"""Processes by pid, without ever ending a foreign one.
 
-A number alone is not a process: it is used again. So a process is known by its number and the
-moment it started, and nothing is signalled whose moment differs.
+Pids are reused. So a process is identified by its pid and start time, and is signalled only if both
+match.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 MARK = "DEV_PLANE_FOLDER"
-"""Set, to the plane's folder, in the environment of every process of a plane."""
+"""Set to the plane's folder in the environment of every process of a plane."""
 
 _PROC = Path("/proc")
 
@@ -25,18 +25,18 @@ class Process:
     name: str
     pid: int
     started: str
-    """When it started, in the operating system's own words; empty if it was gone already."""
+    """Its start time, in the operating system's format. Empty if it was already gone."""
     address: str = ""
-    """Where it listens: a URL, or empty."""
+    """The URL that it listens on, or empty."""
 
     @classmethod
     def of(cls, name: str, pid: int, address: str = "") -> Self:
-        """The running process of that number."""
+        """The running process with that pid."""
         return cls(name, pid, started(pid), address)
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Self:
-        """From what `written` returned."""
+        """A process from the result of `written`."""
         return cls(
             name=str(value["name"]),
             pid=int(value["pid"]),
@@ -54,13 +54,13 @@ class Process:
         return bool(self.started) and started(self.pid) == self.started
 
     def signal(self, number: signal.Signals) -> None:
-        """Signal this process alone, if it still runs."""
+        """Signal only this process, if it still runs."""
         if self.alive:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it and all of its group, at once."""
+        """End it and its whole group at once."""
         if self.alive:
             with suppress(ProcessLookupError):
                 if os.getpgid(self.pid) == self.pid:
@@ -70,13 +70,13 @@ class Process:
 
 
 def started(pid: int) -> str:
-    """When the process of that number started; empty where there is none (or only a zombie)."""
+    """The start time of the process with that pid. Empty if there is none (or only a zombie)."""
     if (_PROC / "self" / "stat").exists():
         try:
             text = (_PROC / str(pid) / "stat").read_text()
         except OSError:
             return ""
-        # The name, in parentheses, may itself hold spaces and parentheses.
+        # The name, in parentheses, may itself contain spaces and parentheses.
         fields = text.rpartition(")")[2].split()
         return "" if fields[0] in {"Z", "X"} else fields[19]
     command = ["ps", "-p", str(pid), "-o", "stat=,lstart="]
@@ -86,9 +86,9 @@ def started(pid: int) -> str:
 
 
 def marked(folder: Path) -> list[Process]:
-    """Processes that carry the mark of the plane in that folder, recorded anywhere or not.
+    """Processes with the mark of the plane in that folder, recorded or not.
 
-    Only where /proc exists; elsewhere none are found.
+    Only if /proc exists; elsewhere none are found.
     """
     wanted = f"{MARK}={folder}".encode()
     found = []

@@ -1,7 +1,7 @@
-"""The product on a plane: its objects, its replicas, and how one knows that it is at work.
+"""The product on a plane: its objects, its replicas, and the check that it works.
 
-Its rights are those of its own service account: what is applied here an administrator would
-apply, and the replicas run with the product's kubeconfig alone.
+It has only the rights of its own service account: an administrator would apply what is applied
+here, and the replicas run with only the product's kubeconfig.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class Product:
         await self._children.until(lambda: self._live(configs[0]), "admission live", _PATIENCE)
 
     async def stop(self) -> None:
-        """End the replicas, then the balancer: until then they may still be asked."""
+        """End the replicas, then the balancer: until then they may still get requests."""
         await self._children.stop(self._replicas)
         if self._balancer is not None:
             await self._balancer.stop()
@@ -106,7 +106,7 @@ class Product:
         return configs
 
     async def _apply(self) -> None:
-        """As an administrator would: the base, the CRDs, then what the configuration asks for."""
+        """Apply what an administrator would: the base, the CRDs, then the rendered manifests."""
         crds = (path for path in (CHECKOUT / "crds").glob("*.yaml") if path.name != _KUSTOMIZATION)
         files = [*(CHECKOUT / "manifests" / "base" / name for name in _BASE), *sorted(crds)]
         admin = self._folder.kubeconfig
@@ -167,10 +167,10 @@ class Product:
         self._state.put(Process.of("balancer", os.getpid(), self._state.webhook))
 
     async def _live(self, config: Mapping[str, Any]) -> bool:
-        """Whether every webhook of ours trusts us, and a broken quota is refused by one; where a
-        policy sets the gate, whether that is in force too.
+        """Whether all our webhooks have a CA bundle and one refuses a broken quota. If a policy
+        sets the gate, also whether that is in force.
 
-        Audit mode refuses and gates nothing: there the first has to do.
+        Audit mode refuses and gates nothing: there only the CA bundles are checked.
         """
         for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
             listed = await self._probe.read(f"/apis/admissionregistration.k8s.io/v1/{kind}")
@@ -197,7 +197,7 @@ class Product:
 
 
 def read_config(path: Path | None) -> dict[str, Any]:
-    """What the user's file holds. Raises PlaneError where it is no mapping."""
+    """The content of the user's file. Raises PlaneError if it is no mapping."""
     try:
         stored = yaml.safe_load(path.read_text()) if path else None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -210,7 +210,7 @@ def read_config(path: Path | None) -> dict[str, Any]:
 def replica_config(
     theirs: Mapping[str, Any], number: int, webhook: int, metrics: int, front: int
 ) -> dict[str, Any]:
-    """The user's configuration, with what the plane decides laid over it, key by key.
+    """The user's configuration, overridden by the plane's settings key by key.
 
     `front` is the port that the API server calls: the replica's own, or the balancer's.
     """
@@ -227,7 +227,7 @@ def replica_config(
 
 
 def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, mapping by mapping; where both have a value, `over` wins. Neither is changed."""
+    """Both merged, mapping by mapping. If both have a value, `over` wins. Neither is changed."""
     merged = dict(under)
     for key, value in over.items():
         below = merged.get(key)
@@ -239,6 +239,6 @@ def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 
 
 def _is_established(crd: Mapping[str, Any]) -> bool:
-    # Both are null, not absent, in the first moments of a CRD.
+    # In the first moments of a CRD both are null, not absent.
     conditions = (crd.get("status") or {}).get("conditions") or ()
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)

@@ -1,4 +1,4 @@
-"""state.json: what runs in a plane, for people, for tests, and for whoever has to end it."""
+"""state.json: what runs in a plane, for people, for tests, and for the command that ends it."""
 
 import json
 import os
@@ -13,21 +13,21 @@ from .process import Process
 
 @dataclass
 class PlaneState:
-    """What runs. Written whole at every change, so a reader never sees half of it."""
+    """What runs. Written whole at every change, so a reader never sees a part."""
 
     ready: bool = False
-    """Whether all of it has been ready at once."""
+    """Whether all parts have been ready at once."""
     server: str = ""
     """The API server's URL."""
     webhook: str = ""
-    """Where the API server reaches the product: the one replica, or the balancer."""
+    """The URL of the product for the API server: the one replica, or the balancer."""
     bin_dir: str = ""
-    """The folder that kubectl lies in."""
+    """The folder with kubectl."""
     processes: list[Process] = field(default_factory=list)
-    """Everything that runs, `supervisor` and `watchdog` among it, in the order of starting."""
+    """All running processes, `supervisor` and `watchdog` included, in the order of starting."""
 
     def put(self, process: Process) -> None:
-        """Record a process, in the place of its namesake."""
+        """Record a process, in place of one with the same name."""
         names = [one.name for one in self.processes]
         if process.name in names:
             self.processes[names.index(process.name)] = process
@@ -66,7 +66,7 @@ class PlaneState:
 
 
 def read_state(folder: Folder) -> PlaneState | None:
-    """What the file says; None where there is none. Raises PlaneError if it cannot be read."""
+    """The content of the file. None if there is none. Raises PlaneError if it is unreadable."""
     try:
         text = folder.state.read_text()
     except FileNotFoundError:
@@ -85,11 +85,11 @@ def read_state(folder: Folder) -> PlaneState | None:
 
 
 def end_recorded(folder: Folder) -> None:
-    """End whatever the file names and still runs, the newest first, but never the caller."""
+    """End all recorded processes that still run, the newest first, but never the caller."""
     try:
         state = read_state(folder)
     except PlaneError:
-        return  # nothing to go by
+        return  # nothing is known
     for process in reversed(state.processes if state else []):
         if process.pid != os.getpid():
             process.kill()

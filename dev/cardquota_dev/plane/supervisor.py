@@ -1,8 +1,7 @@
-"""The process that keeps one plane: starts it, waits for the end, ends it.
+"""The process that runs one plane: starts it, waits for the end, ends it.
 
-Guarantees: one supervisor per folder (a lock that ends with it); on SIGTERM, SIGINT or SIGHUP
-everything is ended in order before it returns; if it dies in any other way, the watchdog ends
-everything.
+Guarantees: one supervisor per folder (by a lock that ends with it). On SIGTERM, SIGINT or SIGHUP
+all is ended in order before it returns. If it dies in any other way, the watchdog ends everything.
 """
 
 import asyncio
@@ -25,14 +24,14 @@ _LOG = "supervisor"
 
 
 def supervise(options: Options) -> None:
-    """Run a plane until told to end. Prints the administrator's kubeconfig once it is ready."""
+    """Run a plane until stopped. Prints the administrator's kubeconfig once it is ready."""
     folder = options.folder
     folder.prepare()
     lock = acquire(folder.lock, wait=False)
     if lock is None:
         raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
     try:
-        end_recorded(folder)  # a plane whose watchdog died too
+        end_recorded(folder)  # an earlier plane whose watchdog also died
         folder.clear()
         state = PlaneState()
         with _watchdog(folder, lock, state):
@@ -54,7 +53,7 @@ async def _run(options: Options, state: PlaneState) -> None:
     try:
         await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
-            await starting  # raises what went wrong
+            await starting  # raises the error of the start
             print(options.folder.kubeconfig, flush=True)
             if options.background:
                 _let_go(options.folder)
@@ -62,7 +61,7 @@ async def _run(options: Options, state: PlaneState) -> None:
     finally:
         for task in (starting, waiting):
             task.cancel()
-        # What went wrong at the start was raised above; here everything is ended, whatever it was.
+        # An error of the start was raised above. Here everything is ended in any case.
         await asyncio.gather(starting, waiting, return_exceptions=True)
         state.ready = False
         await plane.stop()
@@ -75,7 +74,7 @@ def _at_end_of_input(ended: asyncio.Event) -> None:
 
 
 def _let_go(folder: Folder) -> None:
-    """Whoever started us reads our output to its end: that is how it learns that we are ready."""
+    """Close our output: its end tells the process that started us that we are ready."""
     log = os.open(folder.log(_LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -84,7 +83,7 @@ def _let_go(folder: Folder) -> None:
 
 @contextmanager
 def _watchdog(folder: Folder, lock: int, state: PlaneState) -> Iterator[None]:
-    """A watchdog for the block. It ends by itself when the block has ended everything."""
+    """A watchdog for the block. It ends by itself after the block has ended everything."""
     reading, writing = os.pipe()
     log = os.open(folder.log("watchdog"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:

@@ -1,11 +1,11 @@
-"""Ends a plane whose supervisor has died, however it died.
+"""Ends a plane whose supervisor has died, for any reason.
 
-It holds the read end of a pipe whose write end is the supervisor's alone. Nothing is ever
-written: the end of file is the message. It also holds the plane's lock, so that nobody starts a
-new plane in the folder before the old one has ended.
+It holds the read end of a pipe; only the supervisor holds the write end. Nothing is ever written:
+the end of file is the message. It also holds the plane's lock, so that no new plane starts in the
+folder before the old one has ended.
 
-Guarantee: once the supervisor is gone, every process of the plane is ended, also one that was
-started in the supervisor's last instant and recorded nowhere (by its mark, where /proc exists).
+Guarantee: once the supervisor is gone, every process of the plane is ended. That includes one that
+was started in the supervisor's last instant and is not recorded (by its mark, if /proc exists).
 Not guarded against: the watchdog's own violent end.
 """
 
@@ -31,7 +31,7 @@ def main() -> None:
     while os.read(0, 64):
         pass
     end_recorded(folder)
-    # A child between fork and exec does not carry the mark yet: look more than once.
+    # A child between fork and exec does not have the mark yet: look more than once.
     quiet = 0
     for _ in range(_ROUNDS):
         strays = [one for one in marked(folder.path) if one.pid != os.getpid()]
