@@ -97,7 +97,7 @@ LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KI
 
 OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE)
 
-# --- queues: refused at write; stored all the same, the queue is open to nobody ---------------
+# --- queues: refused at write; if stored all the same, the queue is open to no namespace ------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
 """The same as for a quota."""
 NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
@@ -129,7 +129,7 @@ NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 
 OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
 
-# --- gangs: beyond it none of the gang is let through, and it is told --------------------------
+# --- gangs: beyond it none of the gang is let through, and an event says so --------------------
 GANG_KINDS: Final = Limit("different requests", 64)
 """Of the members that start together. Each is judged, and all of them without a pause. Charts have
 a handful: a launcher, workers, a head."""

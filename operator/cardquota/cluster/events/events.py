@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 _TRIES: Final = 5
 _WRITERS: Final = 8
-"""Events written at the same time, each of another namespace. Up to one namespace less may have
-failing events before those of all others wait. Few, because when the API server is away for long,
-each of these loses one event after the other."""
+"""Events written at the same time, each of another namespace. If as many namespaces have failing
+events, all others wait. Few, because when the API server is away for long, each of these loses one
+event after the other."""
 _GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 

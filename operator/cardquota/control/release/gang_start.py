@@ -107,7 +107,7 @@ class GangStart:
         `facts`: the group as it was judged. If the group has changed by the time its reservation is
         to be written, for example to another queue, that write is refused.
 
-        All gates are asked about first: if a webhook refuses one pod, the others must not run
+        A dry run for all gates comes first: if a webhook refuses one pod, the others must not run
         without it for ever. If this is cancelled, whatever ends the term handles all charges. Slots
         are claimed at once.
 

@@ -193,7 +193,7 @@ class Availabilities:
         return self._choices[selector]
 
     def _afford(self, steps: int) -> bool:
-        """Take so many steps if they are left. Returns whether they were."""
+        """Take `steps` if that many are left. Returns whether they were."""
         if steps > self._steps:
             return False
         self._steps -= steps

@@ -47,7 +47,7 @@ def judge_create(
 ) -> Verdict:
     """The verdict on a pod that is being created.
 
-    `beside`: what else is to be counted, by dimension.
+    `beside`: amounts to count in addition, by dimension.
     """
     way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
     return judge_new(ledger, facts, require_queue=require_queue, beside=beside, on_the_way=way)
@@ -56,7 +56,7 @@ def judge_create(
 def on_the_way(
     ledger: LedgerReader, account: AccountReader | None, *, but: Mapping[Hashable, int] = _NOBODY
 ) -> OnTheWay:
-    """What the gated Deny pods of a queue that could go now will hold, `but` so many of a class.
+    """What a queue's gated Deny pods that could go now will hold. `but`: pods left out, by class.
 
     Reservations of their groups are already charged: such pods hold only what they ask for beyond
     these (E2). Costs a judgement for each kind of pod, with bounds; nothing if there are none.

@@ -43,7 +43,7 @@ def judge_new(
 ) -> Verdict:
     """The verdict on a pod that is being created. `create_judgement` finds `on_the_way`.
 
-    `beside`: what else is to be counted, by dimension.
+    `beside`: amounts to count in addition, by dimension.
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)

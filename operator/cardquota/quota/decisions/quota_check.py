@@ -116,7 +116,7 @@ class QuotaCheck:
         return others is None or others.leave_room(card, needed)
 
     def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
-        """The numbers of a card of which there is not enough."""
+        """The numbers for a card that is short."""
         held = self._inflexible(card) if others is None else others.held(card)
         would_be = held + amount - self._covered(card, amount)
         return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))

@@ -182,7 +182,7 @@ class PendingQueue:
         """A gang's minimum, reservation or members changed."""
         self._changed_gangs[gang] = None
 
-    # --- who is to be tried -------------------------------------------------------------------
+    # --- candidates to be tried ---------------------------------------------------------------
 
     def refresh(self, epoch: int) -> bool:
         """Activate candidates whose answer may have changed, and order those to try; some in each

@@ -43,7 +43,7 @@ class Untold:
         return len(self._classes)
 
     def add(self, candidate: Candidate, words: Words) -> None:
-        """The pods of a candidate wait for this reason. Those that were not told are to be."""
+        """A candidate's pods wait for this reason. Those that do not know it must be told."""
         if words.verdict.reason is None:
             return
         for pod_class in candidate.classes:
