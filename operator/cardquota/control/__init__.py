@@ -1,1 +1,6 @@
-"""What changes the cluster: gate release, PodGroup status, Queue status."""
+"""What the leader changes in the cluster. The ledger decides; here the decisions take effect.
+
+In: the ledger, the client, and a term. Out, by room: `release` opens gates and writes reservations,
+`queues` writes the status of Queues, `reports` tells users and administrators what is wrong.
+`Leadership` begins and ends them with the term.
+"""
