@@ -27,7 +27,7 @@ class Lengths:
     refusals: float = 4
     between_faults: Span = (2, 8)
     quiet: float = 30
-    """After the end something may be on its way for so long."""
+    """After the end something may be on its way for so long without any progress."""
     faults: tuple[str, ...] = ()
     """Which happen, in this order again and again; empty: all, in an order by chance."""
     config: dict[str, Any] = field(default_factory=dict)

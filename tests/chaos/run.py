@@ -32,6 +32,8 @@ from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 _OVERTIME = 0.5
+_MOST_QUIET = 10
+"""Times the quiet that is given even if something still changes."""
 _BROKE = "broke"
 """The file in which replicas write what was broken, a line each time."""
 _TESTS = Path(__file__).resolve().parents[1]
@@ -216,12 +218,20 @@ def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
 
 
 async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
-    """What is still not as it must be after some quiet; as soon as nothing is, empty."""
+    """What is still not as it must be after some quiet; as soon as nothing is, empty.
+
+    The quiet lasts while what is found changes: how fast things go on is the machine's matter.
+    """
     await scene.until_served()
     await scene.until_deciding()
-    deadline = time.monotonic() + lengths.quiet
-    while (found := await disagreements(scene)) and time.monotonic() < deadline:
+    began = changed = time.monotonic()
+    before: list[str] = []
+    while found := await disagreements(scene):
+        now = time.monotonic()
+        changed = now if found != before else changed
+        if now - changed > lengths.quiet or now - began > _MOST_QUIET * lengths.quiet:
+            break
+        before = found
         await asyncio.sleep(1)
-    needed = lengths.quiet - max(0.0, deadline - time.monotonic())
-    scene.tally["seconds of quiet that were needed"] = round(needed)
+    scene.tally["seconds of quiet that were needed"] = round(time.monotonic() - began)
     return found
