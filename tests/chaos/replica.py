@@ -37,7 +37,7 @@ def main() -> None:
     way, lease_way = map(int, ways.split(",")[2 * number : 2 * number + 2])
     os.environ["KUBECONFIG"] = str(_through(way, config, number))
     _set(run, "Client", _clients(lease_way))
-    _set(run, "_RECOUNT", _RECOUNT)
+    _set(run, "RECOUNT", _RECOUNT)
     if breakage != "-":
         BREAKAGES[breakage].apply(Breaker(_writing(Path(broke))))
     sys.argv = ["cardquota", *arguments]

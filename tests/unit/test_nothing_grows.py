@@ -140,8 +140,8 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Waiting, let through, refused by the API server, deleted in the middle of it."""
-    monkeypatch.setattr(release, "_TRY_AGAIN", 0.01)
-    monkeypatch.setattr(release, "_AT_MOST", 0.05)
+    monkeypatch.setattr(release, "TRY_AGAIN", 0.01)
+    monkeypatch.setattr(release, "AT_MOST", 0.05)
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
     script = Script()

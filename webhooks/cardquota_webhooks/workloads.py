@@ -59,9 +59,9 @@ WORKLOADS: Final = (
 )
 """API group and resource of the workloads that get warnings."""
 
-_FEW: Final = 2_000
+FEW: Final = 2_000
 """Pods that are counted at once, in about two milliseconds."""
-_COUNT_TIMEOUT: Final = 1.0
+COUNT_TIMEOUT: Final = 1.0
 """Seconds to count the pods of a workload. A write waits no longer for a mere warning; after that
 there is none."""
 
@@ -171,12 +171,12 @@ class WorkloadReviews:
         place = queue, request.namespace
         kind = KINDS.get(resource, "")
         steps = made.each(*place, kind, lambda maker: is_made_by(resource, name, maker), own.add)
-        if made.number_in(*place) <= _FEW:
+        if made.number_in(*place) <= FEW:
             to_its_end(steps)
             return True
         try:
             # One at a time: together, the slices of many would hold up other work for too long.
-            async with asyncio.timeout(_COUNT_TIMEOUT), self._counting:
+            async with asyncio.timeout(COUNT_TIMEOUT), self._counting:
                 await in_slices(steps)
         except TimeoutError:
             return False

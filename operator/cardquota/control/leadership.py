@@ -33,9 +33,9 @@ from .reports.node_reports import report_nodes
 from .reports.unadmitted import UnadmittedReports
 
 _LOG = logging.getLogger(__name__)
-_OWN_WRITES: Final = 0.5
+OWN_WRITES: Final = 0.5
 """Seconds within which the watches should report our last writes."""
-_STATUS_EVERY: Final = 0.1
+STATUS_EVERY: Final = 0.1
 """Seconds between two reports of what changed."""
 
 
@@ -117,7 +117,7 @@ class Leadership:
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor must have seen, once we have seen all our own writes; else None."""
-        if not await self._notifier.wait_for(self._ledger.decisions.all_seen(), _OWN_WRITES):
+        if not await self._notifier.wait_for(self._ledger.decisions.all_seen(), OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
@@ -204,7 +204,7 @@ class Leadership:
 
     def _flush_later(self) -> None:
         if self._flush is None:
-            delay = max(0.0, self._flushed_at + _STATUS_EVERY - self._clock())
+            delay = max(0.0, self._flushed_at + STATUS_EVERY - self._clock())
             self._flush = asyncio.get_running_loop().call_later(delay, self._flush_now)
 
     def _flush_now(self) -> None:

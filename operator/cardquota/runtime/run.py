@@ -53,7 +53,7 @@ _LEAVE_SERVICE: Final = 4.0
 """Seconds after which the server is closed even if reviews still arrive."""
 _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: becoming ready comes first."""
-_RECOUNT: Final = 300.0
+RECOUNT: Final = 300.0
 """Seconds between two recounts."""
 
 
@@ -255,7 +255,7 @@ class Operator:
         await asyncio.sleep(_FIRST_RECOUNT)
         while True:
             await measure_drift(self._ledger, self._metrics)
-            await asyncio.sleep(_RECOUNT)
+            await asyncio.sleep(RECOUNT)
 
     def _count_undecodable(self, kind: str) -> None:
         self._metrics.undecodable.labels(kind).inc()

@@ -8,4 +8,4 @@ from cardquota.control.release import gate_releaser as release
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again soon."""
-    monkeypatch.setattr(release, "_TRY_AGAIN", 0.05)
+    monkeypatch.setattr(release, "TRY_AGAIN", 0.05)

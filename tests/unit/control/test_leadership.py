@@ -105,7 +105,7 @@ async def test_the_successor_is_told_what_to_have_seen(replica: Replica) -> None
 async def test_or_nothing_if_that_is_not_seen_in_time(
     replica: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_OWN_WRITES", 0.05)
+    monkeypatch.setattr(module, "OWN_WRITES", 0.05)
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     assert await replica.leadership.stop(1.0) == (True, None)
@@ -163,7 +163,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
 async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
     replica: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_STATUS_EVERY", 0.001)
+    monkeypatch.setattr(module, "STATUS_EVERY", 0.001)
     see(replica.ledger, *(a_namespace(f"n{n}").in_mode("enforce") for n in range(250)))
     replica.leadership.acquired("term")
     await until(lambda: sum(one[0].startswith("n") for one in replica.told.events) == 250)

@@ -15,7 +15,7 @@ import asyncio, sys
 from pathlib import Path
 import cardquota.cli.app, cardquota.runtime.run
 from cardquota.cluster.api import find_access
-find_access._MOUNT = Path(sys.argv[1])
+find_access.MOUNT = Path(sys.argv[1])
 print(asyncio.run(find_access.find_access()).server)
 print(*sys.modules)
 import kubernetes_asyncio.config  # it is hidden from Kopf alone

@@ -71,7 +71,7 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
         await asyncio.gather(leading, *stuck, return_exceptions=True)
         return 0
 
-    monkeypatch.setattr(module, "_CONNECTIONS", 2)
+    monkeypatch.setattr(module, "CONNECTIONS", 2)
     monkeypatch.setattr(run, "find_access", access)
     monkeypatch.setattr(module, "find_access", access)
     monkeypatch.setattr(run.Operator, "main", main)

@@ -20,8 +20,8 @@ QUEUE = THREE.with_quota({H200: MANY})
 
 @pytest.fixture(autouse=True)
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "_FEW", MANY // 2)
-    monkeypatch.setattr(made_pods, "_AT_A_TIME", 2)
+    monkeypatch.setattr(workloads, "FEW", MANY // 2)
+    monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
 
@@ -87,6 +87,6 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is let by without one."""
-    monkeypatch.setattr(workloads, "_COUNT_TIMEOUT", 0.0)
+    monkeypatch.setattr(workloads, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []

@@ -29,7 +29,7 @@ APPLY_PATCH: Final = "application/apply-patch+yaml"
 
 _JSON: Final = "application/json"
 _METADATA: Final = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-_CONNECTIONS: Final = 1_100
+CONNECTIONS: Final = 1_100
 """Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and the
 events. The Lease, which must never wait for these, has its own client."""
 _KEEP_ALIVE: Final = 30.0
@@ -52,7 +52,7 @@ class Client:
         self._access = access
         self._tls: ssl.SSLContext | bool = access.tls if access.tls is not None else True
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
             # Compression costs the API server more than it saves on the network.
             headers={

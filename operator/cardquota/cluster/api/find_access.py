@@ -11,7 +11,7 @@ from pathlib import Path
 from .access import Access, AccessError, TokenFile
 from .kubeconfig import from_kubeconfig
 
-_MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 async def find_access(kubeconfig: Path | None = None, context: str = "") -> Access:
@@ -26,8 +26,8 @@ async def find_access(kubeconfig: Path | None = None, context: str = "") -> Acce
     named = os.environ.get("KUBECONFIG", "")
     if named:
         return await from_kubeconfig([Path(p) for p in named.split(os.pathsep) if p], context)
-    if not context and (_MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
-        return in_cluster(_MOUNT, os.environ)
+    if not context and (MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
+        return in_cluster(MOUNT, os.environ)
     return await from_kubeconfig([Path.home() / ".kube" / "config"], context)
 
 

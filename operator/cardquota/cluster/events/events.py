@@ -25,7 +25,7 @@ _WRITERS: Final = 8
 """Events written at the same time, each of another namespace. If as many namespaces have failing
 events, all others wait. Few, because when the API server is away for long, each of these loses one
 event after the other."""
-_GIVES_WAY: Final = 2.0
+GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
 
@@ -151,11 +151,11 @@ class EventRecorder:
 
     def _is_early(self, since: float) -> bool:
         """Whether an event recorded at that time gives way now."""
-        return not self._goes.is_set() and since + _GIVES_WAY > self._monotonic()
+        return not self._goes.is_set() and since + GIVES_WAY > self._monotonic()
 
     async def _turn(self, since: float) -> None:
         """Return once an event recorded at that time may be written."""
-        left = since + _GIVES_WAY - self._monotonic()
+        left = since + GIVES_WAY - self._monotonic()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._goes.wait(), max(0.0, left))
 

@@ -6,7 +6,7 @@ from typing import Final
 from ...quota.ledger.ledger import Ledger
 from .change_notifier import ChangeNotifier
 
-_PAUSE: Final = 0.02
+PAUSE: Final = 0.02
 """Seconds between two slices, each of which takes some milliseconds."""
 
 
@@ -21,7 +21,7 @@ class CatchingUp:
     def look(self) -> None:
         """The ledger changed: continue soon if it has a backlog. Cheap if it has none."""
         if self._ledger.behind and self._next is None:
-            self._next = asyncio.get_running_loop().call_later(_PAUSE, self._go_on)
+            self._next = asyncio.get_running_loop().call_later(PAUSE, self._go_on)
 
     def _go_on(self) -> None:
         self._next = None

@@ -21,7 +21,7 @@ from .queue_handlers import operator_settings, queue_handlers
 from .status_writer import StatusWriter
 
 _LOG = logging.getLogger(__name__)
-_RESTART: Final = 1.0
+RESTART: Final = 1.0
 """Seconds before Kopf is started again after an error ended it."""
 
 
@@ -95,7 +95,7 @@ class QueueOperator:
                 asyncio.run(self._reconcile())
             except Exception as error:  # noqa: BLE001 - whatever ends Kopf, it is started again
                 _LOG.warning("Kopf ended (%s); starting it again", error)
-            self._stop.wait(_RESTART)
+            self._stop.wait(RESTART)
 
     async def _reconcile(self) -> None:
         # An event of this loop, and not `_stop` itself: Kopf waits for a threading event in the

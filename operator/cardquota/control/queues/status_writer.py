@@ -26,11 +26,11 @@ from ...quota.reports.queue_report import QueueReport
 from .queue_status import queue_status
 
 _LOG = logging.getLogger(__name__)
-_INTERVAL: Final = 1.0
+INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
 _LONGEST: Final = 60.0
 """Seconds between two tries of a write that keeps failing."""
-_TURN: Final = 0.05
+TURN: Final = 0.05
 """Seconds between two writes that only other queues' quotas caused."""
 _PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 
@@ -54,7 +54,7 @@ class _Entry:
     stale: bool = False
     """Whether something has changed since the status was last computed."""
     writing: bool = field(default=False)
-    backoff: Backoff = field(default_factory=lambda: Backoff(_INTERVAL, _LONGEST))
+    backoff: Backoff = field(default_factory=lambda: Backoff(INTERVAL, _LONGEST))
     """For writes that failed."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is news that need not take turns."""
@@ -151,13 +151,13 @@ class StatusWriter:
     async def _turn(self, entry: _Entry) -> None:
         """Wait for a turn, or until there is other news."""
         loop = asyncio.get_running_loop()
-        self._next_turn = max(loop.time(), self._next_turn) + _TURN
+        self._next_turn = max(loop.time(), self._next_turn) + TURN
         try:
             async with asyncio.timeout_at(self._next_turn):
                 await entry.woken.wait()
         except TimeoutError:
             return
-        self._next_turn -= _TURN  # it was not taken
+        self._next_turn -= TURN  # it was not taken
 
     async def _write(self, name: str, entry: _Entry) -> None:
         """Write until nothing has changed since the last look."""
@@ -168,7 +168,7 @@ class StatusWriter:
                 entry.woken.clear()
                 if self._takes_turns(entry, self._difference(entry)):
                     await self._turn(entry)
-                entry.stale, entry.next_write = False, loop.time() + _INTERVAL
+                entry.stale, entry.next_write = False, loop.time() + INTERVAL
                 wanted = self._difference(entry)
                 if self._entries.get(name) is entry and wanted is not None and entry.report:
                     await self._apply(entry, entry.report, wanted)

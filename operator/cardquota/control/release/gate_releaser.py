@@ -36,9 +36,9 @@ from .slots import Slot, Slots
 from .stamp_writer import StampWriter
 from .wait_reports import WaitReports
 
-_TRY_AGAIN: Final = 1.0
+TRY_AGAIN: Final = 1.0
 """Seconds before the first retry of what failed, if no news of it comes earlier."""
-_AT_MOST: Final = 60.0
+AT_MOST: Final = 60.0
 """Seconds between two tries, at most."""
 _PUTTING_BACK: Final = 0.25
 """Part of a time slice in which failed pods are put back, so that they may be tried again."""
@@ -92,12 +92,12 @@ class GateReleaser:
         """Queues whose next gang waits until starting gangs have most of their slots: its key, and
         when it is judged again in any case. It may no longer fit then.
         """
-        self._pod_retries = Retries[tuple[str, str]](self._is_due, first=_TRY_AGAIN, cap=_AT_MOST)
+        self._pod_retries = Retries[tuple[str, str]](self._is_due, first=TRY_AGAIN, cap=AT_MOST)
         """By namespace and uid of the pod."""
         self._due: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Pods to be put back, by namespace and uid."""
         self._gang_retries = Retries[tuple[str, str]](
-            self._put_back_gang, first=_TRY_AGAIN, cap=_AT_MOST
+            self._put_back_gang, first=TRY_AGAIN, cap=AT_MOST
         )
         """Gangs held back by the circuit breaker, by queue and key."""
         self._background = BackgroundWrites(
@@ -107,8 +107,8 @@ class GateReleaser:
             at_a_time=in_flight,
             start=self._start,
             wake=self.wake,
-            first=_TRY_AGAIN,
-            cap=_AT_MOST,
+            first=TRY_AGAIN,
+            cap=AT_MOST,
         )
         self._gangs = GangStart(
             ledger,
@@ -185,7 +185,7 @@ class GateReleaser:
             elif not self._draining and self._later is None:
                 # The API server does not answer our renewals: it will soon, or the term ends.
                 loop = asyncio.get_running_loop()
-                self._later = loop.call_later(_TRY_AGAIN, self._wake_later)
+                self._later = loop.call_later(TRY_AGAIN, self._wake_later)
             return
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
@@ -239,7 +239,7 @@ class GateReleaser:
                 pass
             elif self._may_open(found):
                 if found.gang is not None and not self._slots.may_start(queue):
-                    self._put_off[queue] = found.gang.key, self._clock() + _TRY_AGAIN
+                    self._put_off[queue] = found.gang.key, self._clock() + TRY_AGAIN
                     return True
                 self._open(found, since)
             elif found.gang is not None:

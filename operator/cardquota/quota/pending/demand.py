@@ -9,7 +9,7 @@ from typing import Final
 
 from .candidate import InadmissibleClass, SortKey
 
-_MOST: Final = 512
+MOST: Final = 512
 """Entries of a block. A larger block is cut in two."""
 
 
@@ -38,7 +38,7 @@ class Demand:
         index = min(bisect_left(blocks, sort_key, key=_last), len(blocks) - 1)
         block = blocks[index]
         block.put(sort_key, need, inadmissible)
-        if len(block.sort_keys) > _MOST:
+        if len(block.sort_keys) > MOST:
             blocks[index : index + 1] = block.halves()
 
     def take(self, sort_key: SortKey) -> None:
@@ -51,7 +51,7 @@ class Demand:
             return
         for left in (index - 1, index):
             pair = blocks[max(0, left) : left + 2]
-            if len(pair) == 2 and len(pair[0].sort_keys) + len(pair[1].sort_keys) <= _MOST // 2:
+            if len(pair) == 2 and len(pair[0].sort_keys) + len(pair[1].sort_keys) <= MOST // 2:
                 blocks[left : left + 2] = [pair[0].joined(pair[1])]
                 return
 

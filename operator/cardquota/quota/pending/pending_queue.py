@@ -25,7 +25,7 @@ _ANYTHING: Final[Needs] = {"": -(2**62)}
 """A need that is always met."""
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond the number of valid ones."""
-_AT_A_TIME: Final = 64
+AT_A_TIME: Final = 64
 """Candidates that one step activates."""
 _REASONS_OF_CARDS: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
 """Reasons that may end when another card becomes known."""
@@ -200,7 +200,7 @@ class PendingQueue:
             self._blocked_on_cards = {}
         if self._refreshing is None:
             self._refreshing = self._refresh()
-        if sum(1 for _ in islice(self._refreshing, _AT_A_TIME)) == _AT_A_TIME:
+        if sum(1 for _ in islice(self._refreshing, AT_A_TIME)) == AT_A_TIME:
             return True
         self._refreshing = None
         # An event between two steps may have added work for a loop that had already ended.

@@ -7,7 +7,7 @@ from ..verdict import Verdict
 from .candidate import Candidate, PodClass
 from .gang import Gang
 
-_MOST_KEPT: Final = 32
+MOST_KEPT: Final = 32
 """Classes whose verdict is kept for their pods. The other classes are judged once more."""
 
 
@@ -49,7 +49,7 @@ class Untold:
         for pod_class in candidate.classes:
             pod_class.to_hear(words.verdict.reason)
             if pod_class.untold:
-                self._classes[pod_class] = words if len(self._classes) < _MOST_KEPT else None
+                self._classes[pod_class] = words if len(self._classes) < MOST_KEPT else None
 
     def add_newcomers(self, candidate: Candidate, words: Behind) -> None:
         """The same, only for pods that have not been told anything yet. These words are kept."""

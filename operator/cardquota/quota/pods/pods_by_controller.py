@@ -6,7 +6,7 @@ from typing import Final
 from ..steps import Steps
 from .pod_record import PodRecord
 
-_AT_A_TIME: Final = 256
+AT_A_TIME: Final = 256
 """Pods that one step looks at: a fraction of a millisecond."""
 
 
@@ -57,9 +57,9 @@ class PodsByController:
         """
         key = queue, namespace
         found = list(self._found.get(key, ()))
-        for first in range(0, len(found), _AT_A_TIME):
+        for first in range(0, len(found), AT_A_TIME):
             there = self._found.get(key, {})
-            for record in found[first : first + _AT_A_TIME]:
+            for record in found[first : first + AT_A_TIME]:
                 facts = record.facts
                 if facts.controller == kind and record in there and named(facts.controller_name):
                     do(record)

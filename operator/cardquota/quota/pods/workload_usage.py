@@ -9,7 +9,7 @@ from .charge_state import ChargeState
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
 
-_APART: Final = 256
+APART: Final = 256
 """Pods between two sums that are kept."""
 
 
@@ -31,7 +31,7 @@ class WorkloadUsage:
         self._holding: list[Charge] = []
         """Charges of pods that are let through or bound and are not being deleted."""
         self._sums: list[dict[str, int]] = [{}]
-        """Sums of the first charges: of none, and of each `_APART` more."""
+        """Sums of the first charges: of none, and of each `APART` more."""
         self._sum: dict[str, int] = {}
 
     def add(self, record: PodRecord) -> None:
@@ -47,7 +47,7 @@ class WorkloadUsage:
             return
         self._holding.append(charge)
         _put(self._sum, charge)
-        if self.holding % _APART == 0:
+        if self.holding % APART == 0:
             self._sums.append(dict(self._sum))
         if self._template is not None and _alike(record.facts, self._template):
             self.alike += 1
@@ -64,8 +64,8 @@ class WorkloadUsage:
         dimension. The others are in the order in which they were added.
         """
         freed = dict(self._leaving)
-        summed = number // _APART
-        for charge in (self._sums[summed].items(), *self._holding[summed * _APART : number]):
+        summed = number // APART
+        for charge in (self._sums[summed].items(), *self._holding[summed * APART : number]):
             _put(freed, charge)
         return freed
 

@@ -22,7 +22,7 @@ from ..stamp import Charge, canonical
 from ..verdict import Outcome, Verdict
 from ..vocabulary import CPU, MEMORY, Mode, Reason
 
-_MOST_ALTERNATIVES: Final = 4_000
+MOST_ALTERNATIVES: Final = 4_000
 """Alternatives of all kinds of members of a gang together, up to which they are tried again."""
 _ENDLESS: Final = 2**62
 """The free amount of an unlimited dimension."""
@@ -126,7 +126,7 @@ class ReleaseJudge:
         many alternatives there is no second attempt for cpu and memory.
         """
         chosen, short = self._smallest(candidate, need, "")
-        if sum(map(self._alternatives, candidate.classes)) > _MOST_ALTERNATIVES:
+        if sum(map(self._alternatives, candidate.classes)) > MOST_ALTERNATIVES:
             short = ()
         for dimension in (CPU, MEMORY):
             if len(chosen) < need and dimension in short:

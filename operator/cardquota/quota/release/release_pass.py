@@ -28,13 +28,13 @@ from .release_judge import Opening, ReleaseJudge
 
 __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
-_AT_A_TIME: Final = 32
+AT_A_TIME: Final = 32
 """Pods in one refusal. Further pods that wait for the same reason follow in the next one."""
 
-_MOVED_AT_A_TIME: Final = 64
+MOVED_AT_A_TIME: Final = 64
 """In a fifo queue: card sets and classes that one step moves."""
 
-_MOST_CLASSES: Final = 1_000
+MOST_CLASSES: Final = 1_000
 """Classes in which the pods before a pod are counted. If there are more, the number in the text is
 one: at least."""
 
@@ -95,7 +95,7 @@ class ReleasePass:
                 yield None
                 continue
             candidate, inadmissible = self._pending.next_active(), self._next_inadmissible()
-            if self._moved >= _MOVED_AT_A_TIME:
+            if self._moved >= MOVED_AT_A_TIME:
                 yield None
                 self._begin_step()
                 continue
@@ -140,7 +140,7 @@ class ReleasePass:
             classes.set_holds_up(without, holds_up=False, aside=True)
             self._not_blocking = None
             self._moved += 1
-            if self._moved >= _MOVED_AT_A_TIME:
+            if self._moved >= MOVED_AT_A_TIME:
                 return None
             without = self._next_not_blocking()
         inadmissible = self._next_in_fifo()
@@ -160,7 +160,7 @@ class ReleasePass:
             self._by_blocker = classes.fifo_index.firsts()
             heapq.heapify(self._by_blocker)
         card_sets = self._card_sets
-        while self._moved < _MOVED_AT_A_TIME:
+        while self._moved < MOVED_AT_A_TIME:
             if self._by_blocker and (not card_sets or self._by_blocker[0][0] <= card_sets[0][0]):
                 self._take_first(self._by_blocker)
                 continue
@@ -313,7 +313,7 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
             return []
     if found is None:
         return None
-    uids = untold.take(found, _AT_A_TIME)
+    uids = untold.take(found, AT_A_TIME)
     pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.sort_key)
     if isinstance(found, Behind):
         return list(_of_those_behind(ledger, account, pods, found))
@@ -344,7 +344,7 @@ def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> i
     Pods that can never fit hold up no other.
     """
     classes = account.pending.classes
-    if len(classes) > _MOST_CLASSES:
+    if len(classes) > MOST_CLASSES:
         return 1
     number = sum(
         bisect_left(pod_class.sort_keys, sort_key)

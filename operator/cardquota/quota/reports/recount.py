@@ -14,7 +14,7 @@ from ..pods.charge_state import ChargeState
 from ..stamp import Charge
 from ..steps import Steps
 
-_STEP: Final = 200
+STEP: Final = 200
 """Pods that one step counts."""
 
 
@@ -70,7 +70,7 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps
     found: defaultdict[tuple[str, str], Totals] = defaultdict(Totals)
     members: defaultdict[str, list[CountedPod]] = defaultdict(list)
     for number, pod in enumerate(pods):
-        if number % _STEP == 0:
+        if number % STEP == 0:
             yield
         if pod.group:
             members[pod.group].append(pod)

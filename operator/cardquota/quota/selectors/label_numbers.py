@@ -3,7 +3,7 @@
 The numbers of all labels are kept in order as nodes come, change and go: sorting them when they are
 asked for would take milliseconds for each label.
 
-Costs: a change costs some microseconds. A comparison costs a step for each `_BLOCK` numbers and for
+Costs: a change costs some microseconds. A comparison costs a step for each `BLOCK` numbers and for
 each number of one block. Nodes share an equal number; each number takes some 100 bytes.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 from .number_comparison import whole_number
 
-_BLOCK: Final = 64
+BLOCK: Final = 64
 """Numbers of a new block. A block is divided when it has twice as many."""
 
 
@@ -70,7 +70,7 @@ class _Column:
     @property
     def steps(self) -> int:
         """Steps of one comparison, at most."""
-        return len(self._last) + 2 * _BLOCK
+        return len(self._last) + 2 * BLOCK
 
     def put(self, number: int, bit: int) -> None:
         self.all |= bit
@@ -84,7 +84,7 @@ class _Column:
         numbers.insert(place, number)
         bits.insert(place, bit)
         self._last[block] = numbers[-1]
-        if len(numbers) >= 2 * _BLOCK:
+        if len(numbers) >= 2 * BLOCK:
             self._divide(block)
 
     def take(self, number: int, bit: int) -> None:
@@ -105,8 +105,8 @@ class _Column:
 
     def _divide(self, block: int) -> None:
         for columns in (self._numbers, self._bits):
-            columns.insert(block + 1, columns[block][_BLOCK:])
-            del columns[block][_BLOCK:]
+            columns.insert(block + 1, columns[block][BLOCK:])
+            del columns[block][BLOCK:]
         self._last.insert(block, self._numbers[block][-1])
         second = 0
         for bits in self._bits[block + 1]:

@@ -53,8 +53,8 @@ Tolerations = tuple[PodToleration, ...]
 
 _TUPLE: Final = 300
 """Bytes of a taint or toleration besides its characters."""
-_TAINTS: Final = SizedCache[Taints, Taints]()
-_TOLERATIONS: Final = SizedCache[Tolerations, Tolerations]()
+TAINTS_KEPT: Final = SizedCache[Taints, Taints]()
+TOLERATIONS_KEPT: Final = SizedCache[Tolerations, Tolerations]()
 
 
 def taints_of(found: Iterable[Taint] | None) -> Taints:
@@ -63,8 +63,8 @@ def taints_of(found: Iterable[Taint] | None) -> Taints:
         NodeTaint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY
     )
     taints = tuple(sorted({NodeTaint(t.key, t.value or "", t.effect) for t in kept}))
-    known = _TAINTS.get(taints)
-    return known if known is not None else _TAINTS.put(taints, taints, _size_of(taints))
+    known = TAINTS_KEPT.get(taints)
+    return known if known is not None else TAINTS_KEPT.put(taints, taints, _size_of(taints))
 
 
 def tolerations_of(found: Iterable[Toleration] | None) -> Tolerations:
@@ -75,9 +75,9 @@ def tolerations_of(found: Iterable[Toleration] | None) -> Tolerations:
         if not t.effect or t.effect in _KEEP_AWAY
     )
     tolerations = tuple(sorted(set(kept)))
-    known = _TOLERATIONS.get(tolerations)
+    known = TOLERATIONS_KEPT.get(tolerations)
     if known is None:
-        known = _TOLERATIONS.put(tolerations, tolerations, _size_of(tolerations))
+        known = TOLERATIONS_KEPT.put(tolerations, tolerations, _size_of(tolerations))
     return known
 
 

@@ -216,7 +216,7 @@ async def test_a_pod_that_names_a_context_means_a_kubeconfig(
     mount.mkdir()
     (mount / "token").write_text("mine")
     (mount / "ca.crt").write_bytes(pair.ca_pem)
-    monkeypatch.setattr("cardquota.cluster.api.find_access._MOUNT", mount)
+    monkeypatch.setattr("cardquota.cluster.api.find_access.MOUNT", mount)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "pods")
     monkeypatch.setenv("KUBECONFIG", "")
     (tmp_path / ".kube").mkdir()

@@ -194,7 +194,7 @@ async def test_but_not_for_longer_than_two_seconds(
     recorder: EventRecorder, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many gates are opened one after the other."""
-    monkeypatch.setattr(events, "_GIVES_WAY", 0.05)
+    monkeypatch.setattr(events, "GIVES_WAY", 0.05)
     recorder.give_way()
     record(recorder, "team", "a", "b")
     await until(lambda: server.names("team") == ["a", "b"])

@@ -34,7 +34,7 @@ def requested(ledger: Ledger, card: str) -> int:
 
 
 async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catching_up, "_PAUSE", 0.0)
+    monkeypatch.setattr(catching_up, "PAUSE", 0.0)
     ledger, notifier, calls = a_crowd(), ChangeNotifier(), []
     notifier.listen(lambda: calls.append(requested(ledger, H800)))
     assert (requested(ledger, H200), requested(ledger, H800)) == (WAITING, 0)

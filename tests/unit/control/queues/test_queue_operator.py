@@ -90,7 +90,7 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     (tmp_path / "token").write_text("t\n")
     (tmp_path / "config").write_text(json.dumps(config))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
-    monkeypatch.setattr(module, "_RESTART", 0.01)
+    monkeypatch.setattr(module, "RESTART", 0.01)
     yield server
     await runner.cleanup()
 

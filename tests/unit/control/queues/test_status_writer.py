@@ -46,7 +46,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_INTERVAL", INTERVAL)
+    monkeypatch.setattr(module, "INTERVAL", INTERVAL)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ async def test_what_follows_from_others_quotas_is_written_in_turns(
     writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A quota of one queue changes what all others deserve: not all of them are written at once."""
-    monkeypatch.setattr(module, "_TURN", INTERVAL)
+    monkeypatch.setattr(module, "TURN", INTERVAL)
     names = [f"q{n}" for n in range(5)]
     ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in names))
 
@@ -178,7 +178,7 @@ async def test_what_follows_from_others_quotas_is_written_in_turns(
 async def test_a_queues_own_news_waits_for_no_turn(
     writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_TURN", 60.0)
+    monkeypatch.setattr(module, "TURN", 60.0)
     ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in ("q0", "q1")))
 
     def tell(name: str) -> None:
@@ -506,7 +506,7 @@ async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_t
     writer.see("q1", {})
     tell()
     await until(lambda: len(server.writes) == 1 and not writer._tasks)
-    monkeypatch.setattr(module, "_TURN", 60.0)
+    monkeypatch.setattr(module, "TURN", 60.0)
     see(ledger, a_queue("q0").with_quota({H200: 50}))
     tell()
     await asyncio.sleep(1.5 * INTERVAL)

@@ -300,8 +300,8 @@ async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only a gate that opens says that it is none: pods come and go."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.01)
-    monkeypatch.setattr(module, "_AT_MOST", 0.01)
+    monkeypatch.setattr(module, "TRY_AGAIN", 0.01)
+    monkeypatch.setattr(module, "AT_MOST", 0.01)
     world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
     async with leading(*world, in_flight=4) as leader:
         leader.script.answer_to = lambda _: refused(403)
@@ -317,7 +317,7 @@ async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
 async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.02)
+    monkeypatch.setattr(module, "TRY_AGAIN", 0.02)
     async with leading(THREE, waiting("a")) as leader:
         leader.script.answer_to = lambda _: refused(403)
         await until(lambda: len(leader.opened) == 3)

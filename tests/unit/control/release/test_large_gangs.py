@@ -29,7 +29,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a time; and what failed is tried again soon."""
     monkeypatch.setattr(gang_start, "AT_A_TIME", 3)
     monkeypatch.setattr(module, "AT_A_TIME", 3)
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+    monkeypatch.setattr(module, "TRY_AGAIN", 0.05)
 
 
 def members(number: int = NUMBER) -> list[PodBody]:
@@ -324,7 +324,7 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It may have thousands of members; whoever comes before it is let through meanwhile."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 60.0)
+    monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
     judged: list[str] = []
     judge = ReleaseJudge._judge_gang
 

@@ -131,7 +131,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "TimeSlice", Short)
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
+    monkeypatch.setattr(module, "TRY_AGAIN", 0.05)
     pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 100}), a_group().in_queue("queue").of(100), *pods)
     async with leading(*world, answers=(refused(409),)) as leader:

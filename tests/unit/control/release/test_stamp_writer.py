@@ -25,8 +25,8 @@ WRITTEN = ELSEWHERE.stamped("queue", {H800: 2}).at_revision(7)
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may have failed is looked at again soon."""
-    monkeypatch.setattr(module, "_TRY_AGAIN", 0.05)
-    monkeypatch.setattr(module, "_AT_MOST", 0.05)
+    monkeypatch.setattr(module, "TRY_AGAIN", 0.05)
+    monkeypatch.setattr(module, "AT_MOST", 0.05)
 
 
 def written(call: Call) -> dict[str, int]:

@@ -39,7 +39,7 @@ def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
 ) -> None:
     """Those who come and go are alike in nothing; who comes a second time goes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MOST", most)
+        patch.setattr(module, "MOST", most)
         demand, plain = Demand(), Plain()
         for number, need in changes:
             at = sort_key(number)
@@ -74,5 +74,5 @@ def test_blocks_stay_few_whoever_goes(back: bool) -> None:
 
 def _blocks_are_full(demand: Demand) -> None:
     sizes = [len(block.sort_keys) for block in demand._blocks]
-    assert all(0 < size <= module._MOST for size in sizes)
-    assert all(one + other > module._MOST // 2 for one, other in pairwise(sizes))
+    assert all(0 < size <= module.MOST for size in sizes)
+    assert all(one + other > module.MOST // 2 for one, other in pairwise(sizes))

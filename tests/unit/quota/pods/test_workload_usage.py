@@ -210,7 +210,7 @@ def test_it_is_the_first_number_with_room_whatever_they_hold(
             break
         for dimension, amount in ledger.pods[f"p{gone}"].charge if gone < len(pods) else ():
             freed[dimension] = freed.get(dimension, 0) + amount
-    with patch.object(own_pods, "_APART", 4):
+    with patch.object(own_pods, "APART", 4):
         assert first(ledger, new) == expected
 
 

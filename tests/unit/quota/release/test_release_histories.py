@@ -206,8 +206,8 @@ def test_nobody_is_forgotten_or_let_through_alone_whatever_happens_between_two_s
     seed: int, at_a_time: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "_AT_A_TIME", at_a_time)
-        patch.setattr(untold, "_MOST_KEPT", 1)
+        patch.setattr(waiting, "AT_A_TIME", at_a_time)
+        patch.setattr(untold, "MOST_KEPT", 1)
         history = History(seed)
         for _ in range(EVENTS):
             history.go_on()

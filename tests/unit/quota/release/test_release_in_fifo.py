@@ -145,7 +145,7 @@ def test_fifo_counts_in_so_many_classes_and_no_more(
     most: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each pod may be of a class of its own: what is not counted is one at the least."""
-    monkeypatch.setattr(release_pass, "_MOST_CLASSES", most)
+    monkeypatch.setattr(release_pass, "MOST_CLASSES", most)
     held = waiting("held", 3).stamped("red", {H200: 3})
     pods = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
     ledger = a_cluster(QUEUE.fifo(), held, *pods)
@@ -158,7 +158,7 @@ def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody(
     at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A member of a gang that runs, and asks for more than there is: another may take its place."""
-    monkeypatch.setattr(release_pass, "_MOVED_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(release_pass, "MOVED_AT_A_TIME", at_a_time)
     held = waiting("held", 2).stamped("red", {H200: 2})
     ledger = a_cluster(QUEUE.fifo(), GANG, runs("r", 1), held, member("m", 5))
     assert release(ledger)[0] == []

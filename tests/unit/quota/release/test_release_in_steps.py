@@ -385,8 +385,8 @@ def test_e6_fifo_a_step_puts_few_aside_however_many_cards_somebody_waits_for(
         assert found is None
         most, steps = max(most, len(aside)), steps + 1
         aside.clear()
-    assert max(most, len(aside)) == module._MOVED_AT_A_TIME
-    assert steps == 20 * 20 // module._MOVED_AT_A_TIME
+    assert max(most, len(aside)) == module.MOVED_AT_A_TIME
+    assert steps == 20 * 20 // module.MOVED_AT_A_TIME
     aside.clear()
     assert list(ReleasePass(ledger, red(ledger))) == []
     assert aside == []
@@ -399,7 +399,7 @@ def test_e6_fifo_who_is_behind_many_cards_is_reached_though_each_pass_is_left(
     """Each finds anew who holds up others, however many do: beside that it has to do something."""
     ledger = with_many_cards(12, 6)
     assert release(ledger)[0] == []
-    monkeypatch.setattr(module, "_MOVED_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(module, "MOVED_AT_A_TIME", at_a_time)
     ledger.pod_gone("uid-z-held")
     assert left_after_every_step(ledger, most=12 * 6 + 2) == ["z"]
     ledger.pod_gone("uid-held-NVIDIA-A03")
@@ -620,4 +620,4 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
 
 
 def test_the_number_told_at_once_is_small() -> None:
-    assert module._AT_A_TIME <= 32
+    assert module.AT_A_TIME <= 32

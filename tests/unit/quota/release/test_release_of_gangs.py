@@ -501,7 +501,7 @@ def test_members_with_very_many_alternatives_are_looked_for_once(
     quota = FIVE.limited_to(cpu="4")
     waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
     for most, opened in ((2, [["b", "c"]]), (1, [])):
-        monkeypatch.setattr(release_judge, "_MOST_ALTERNATIVES", most)
+        monkeypatch.setattr(release_judge, "MOST_ALTERNATIVES", most)
         ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
         assert release(ledger)[0] == opened
 

@@ -17,7 +17,7 @@ def running(queue: str, number: int) -> PodBody:
 
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr(recount, "_STEP", 1)
+    monkeypatch.setattr(recount, "STEP", 1)
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
     groups = [a_group(f"g-{name}").in_queue(name).of(2) for name in ("red", "blue")]
     pods = [running(name, number) for name in ("red", "blue") for number in range(3)]

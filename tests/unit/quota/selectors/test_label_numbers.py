@@ -25,7 +25,7 @@ def test_who_is_above_and_below_also_after_changes(
     block: int, has: list[str], changes: list[tuple[int, str]], asked: list[tuple[str, int]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_numbers, "_BLOCK", block)
+        patch.setattr(label_numbers, "BLOCK", block)
         numbers = LabelNumbers()
         for place, value in enumerate(has):
             numbers.put("key", value, 1 << place)

@@ -88,7 +88,7 @@ def test_a_wish_keeps_nobody_away() -> None:
 
 def test_none_at_all_are_kept_once_like_any_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """As most nodes and pods have them: told each time, they would push out what others need."""
-    for name, make in (("_TAINTS", taints_of), ("_TOLERATIONS", tolerations_of)):
+    for name, make in (("TAINTS_KEPT", taints_of), ("TOLERATIONS_KEPT", tolerations_of)):
         cache = SizedCache[object, object](2_000)
         monkeypatch.setattr(taints, name, cache)
         cache.put("of another", "value", 0)
