@@ -124,7 +124,7 @@ class World(Replica):
 
     async def stream(self, kind: str, lines: bytes) -> None:
         """A watch brings all this in one piece, through the product's own reflector."""
-        await self.reflector(kind, [lines])._watch()
+        await self.reflector(kind, [lines]).follow()
 
     async def answer(self, path: str, body: bytes) -> None:
         """To a review, whatever it says."""

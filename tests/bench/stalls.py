@@ -214,11 +214,10 @@ async def _terms(figures: _Figures, where: str) -> None:
 
     async def take_over() -> None:
         world.lead()
-        world.leadership._flush_later()
         await _done(world)
 
     await figures.take(f"take-over, {where}", take_over)
-    await figures.take(f"all queues reported, {where}", world.leadership._report_all)
+    await figures.take(f"all queues reported, {where}", world.leadership.report_all)
     await figures.take(f"what is decided was seen, {where}", world.ledger.decisions.all_seen)
     await figures.take(f"a term ends, {where}", world.follow)
 
@@ -256,7 +255,7 @@ def _and_flush(world: World, work: Work) -> Work:
         if isinstance(found, Awaitable):
             await found
         await asyncio.sleep(0)
-        world.leadership._flush_now()
+        world.leadership.report_changes()
 
     return both
 

@@ -1,34 +1,36 @@
 """Ways through the leader that a run must have gone: inputs that reach none of it show nothing."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
+from cardquota.control.release.gang_reports import GangReports
 from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.quota.ledger.ledger import Ledger
 
 PATHS: Final = (
     (GateOpener, "open"),
     (GateOpener, "would_open"),
     (GateOpener, "settle"),
     (GangStart, "run"),
-    (GangStart, "_open"),
-    (GangStart, "_take_back"),
+    (GangReports, "not_started"),
     (PodGroupWriter, "reserve"),
     (PodGroupWriter, "update"),
-    (GateReleaser, "_expired"),
+    (Ledger, "lose_place"),
 )
+RESERVED: Final = "a reservation that was written"
+"""After which the gates of a gang are opened."""
 
 
 @contextmanager
 def count_paths() -> Iterator[Counter[str]]:
     """How often each is gone, by its name; those that are not gone are there with 0."""
-    counts = Counter({_name(*path): 0 for path in PATHS})
+    counts = Counter({RESERVED: 0, **{_name(*path): 0 for path in PATHS}})
     patches = [patch.object(*path, new=_counting(counts, *path)) for path in PATHS]
     try:
         for one in patches:
@@ -40,7 +42,7 @@ def count_paths() -> Iterator[Counter[str]]:
 
 
 def _name(owner: type, name: str) -> str:
-    return f"{owner.__name__}.{name.lstrip('_')}"
+    return f"{owner.__name__}.{name}"
 
 
 def _counting(counts: Counter[str], owner: type, name: str) -> Callable[..., Any]:
@@ -49,6 +51,13 @@ def _counting(counts: Counter[str], owner: type, name: str) -> Callable[..., Any
     @wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         counts[_name(owner, name)] += 1
-        return original(*args, **kwargs)
+        found = original(*args, **kwargs)
+        return _counting_reserved(counts, found) if name == "reserve" else found
 
     return call
+
+
+async def _counting_reserved(counts: Counter[str], reserving: Awaitable[bool]) -> bool:
+    reserved = await reserving
+    counts[RESERVED] += reserved
+    return reserved

@@ -5,19 +5,21 @@ What comes in are bytes, as an API server would send them.
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import thread_time
 from typing import Any
 
 import msgspec
 
+from cardquota.cluster.api.clock import boottime
+from cardquota.cluster.watch.event_reader import BrokenStreamError, EventReader
 from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.cluster.watch.reflector import Reflector, _BrokenError
+from cardquota.cluster.watch.progress import Progress
 from cardquota.cluster.watch.resume_policy import StreamError
 from cardquota.control.queues.queue_metrics import refresh
-from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
+from cardquota.quota.stamp import Charge, Reservation, Stamp
 from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
 
@@ -31,12 +33,14 @@ class Product(Replica):
     """One replica that leads."""
 
     def __init__(self) -> None:
-        super().__init__(default_queue="other", writes=Moody())
+        self._timers: list[_Timer] = []
+        super().__init__(default_queue="other", writes=Moody(), later=self._later)
         self.longest = 0.0
         """Seconds of processor time of the longest round of the loop since this was set to 0."""
         self.beyond: list[str] = []
         """Openings that did not fit."""
-        self._reflectors: dict[str, Reflector[Any]] = {}
+        self._streams: dict[str, tuple[EventReader[Any], Progress]] = {}
+        self._check_charges()
         self.lead()
 
     def line(self, kind: str, line: bytes, newest: int) -> None:
@@ -44,15 +48,19 @@ class Product(Replica):
 
         `newest`: the revision of the newest object; what claims to be newer would hide all others.
         """
-        reflector = self._reflectors.get(kind)
-        if reflector is None:
-            reflector = self._reflectors[kind] = self.reflector(kind)
+        if kind not in self._streams:
+            progress = Progress()
+            self._streams[kind] = (
+                EventReader(self.deliveries[kind], progress, boottime),
+                progress,
+            )
+        reader, progress = self._streams[kind]
         try:
-            reflector._event(line)
-        except (_BrokenError, StreamError):
-            del self._reflectors[kind]
-        if reflector.revision > newest:
-            self._reflectors.pop(kind, None)
+            reader.read(line)
+        except (BrokenStreamError, StreamError):
+            del self._streams[kind]
+        if progress.revision > newest:
+            self._streams.pop(kind, None)
 
     def relist(self, objects: Mapping[str, Sequence[bytes]]) -> None:
         """All kinds are listed anew, and hold these."""
@@ -61,14 +69,14 @@ class Product(Replica):
             for body in objects.get(kind, ()):
                 delivery.changed(msgspec.Raw(body), listed=listed)
             sum(delivery.only_in_steps(listed))
-            self._reflectors.pop(kind, None)
+            self._streams.pop(kind, None)
 
     async def decide(self, newest: int) -> None:
         """What the leader does with it all: decide, tell, report."""
         self.writes.revision = newest
         self.notifier.notify()
         begun = thread_time()
-        self.leadership._flush_now()
+        self.leadership.report_changes()
         for _ in range(_ROUNDS):
             await asyncio.sleep(0)
             now = thread_time()
@@ -86,35 +94,62 @@ class Product(Replica):
         await self.follow()
         self.lead()
 
-    def lead(self) -> None:
-        """A term begins, whose every opening is looked at."""
-        super().lead()
-        releaser: Any = self.leadership._releaser
-        releaser._open = partial(self._opens, releaser._open)
+    def _check_charges(self) -> None:
+        """What is charged fits, whatever else is over: but for what audit mode lets by."""
+        assume, reserve = self.ledger.assume, self.ledger.reserve
 
-    def _opens(self, charge: Callable[..., None], opening: Opening, since: float) -> None:
-        """What an opening charges fits, whatever else is over: but for what audit mode lets by."""
-        account = self.ledger.account(opening.queue)
+        def assumed(uid: str, stamp: Stamp) -> None:
+            facts = self.ledger.pods[uid].facts
+            with self._charging(stamp.queue, facts.namespace, facts.name):
+                assume(uid, stamp)
+
+        def reserved(key: str, queue: str, term: str, asked: Charge) -> Reservation:
+            namespace, _, name = key.partition("/")
+            with self._charging(queue, namespace, name):
+                return reserve(key, queue, term, asked)
+
+        self.ledger.assume = assumed  # type: ignore[method-assign]
+        self.ledger.reserve = reserved  # type: ignore[method-assign]
+
+    @contextmanager
+    def _charging(self, queue: str, namespace: str, name: str) -> Iterator[None]:
+        account = self.ledger.account(queue)
         before = {d: row.charged for d, row in account.rows.items()} if account else {}
-        charge(opening, since)
-        account = self.ledger.account(opening.queue)
-        first = opening.pods[0][0].facts
-        if account is None or self.ledger.mode_in(first.namespace) is not Mode.ENFORCE:
+        yield
+        account = self.ledger.account(queue)
+        if account is None or self.ledger.mode_in(namespace) is not Mode.ENFORCE:
             return
         for dimension, charged, limit in account.over():
             if charged > before.get(dimension, 0):
-                text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {first.name}"
-                self.beyond.append(f"{opening.queue} held {text}, may hold {limit}")
+                text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {name}"
+                self.beyond.append(f"{queue} held {text}, may hold {limit}")
+
+    def _later(self, _: float, call: Callable[[], None]) -> "_Timer":
+        timer = _Timer(self._timers, call)
+        self._timers.append(timer)
+        return timer
 
     def expire(self) -> None:
         """The time of every reservation is over (E8)."""
-        if (releaser := self.leadership._releaser) is not None:
-            for key in list(releaser._timeouts._running):
-                releaser._timeouts._fire(key)
+        timers, self._timers[:] = list(self._timers), []
+        for timer in timers:
+            timer.call()
 
     def differences(self) -> dict[Any, Any]:
         """Between the ledger and a recount; empty is right."""
         return dict(drift(self.ledger))
+
+
+class _Timer:
+    """One that runs until all are called, or it is cancelled."""
+
+    def __init__(self, running: list["_Timer"], call: Callable[[], None]) -> None:
+        self._running = running
+        self.call = call
+
+    def cancel(self) -> None:
+        if self in self._running:
+            self._running.remove(self)
 
 
 def encoded(body: object) -> bytes:

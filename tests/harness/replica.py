@@ -15,8 +15,8 @@ from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from cardquota.cluster.watch.reflector import Reflector
+from cardquota.control.later import Later, in_loop_later
 from cardquota.control.leadership import Leadership
-from cardquota.control.queues.queue_reports import QueueReports
 from cardquota.metrics import Metrics
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.ledger.ledger import Ledger
@@ -58,15 +58,21 @@ class TakesAll:
 class Replica:
     """To be made in the loop it is to run in, and ended there."""
 
-    def __init__(self, *, default_queue: str = "", writes: TakesAll | None = None) -> None:
-        """`writes`: who takes what is written."""
+    def __init__(
+        self,
+        *,
+        default_queue: str = "",
+        writes: TakesAll | None = None,
+        later: Later = in_loop_later,
+    ) -> None:
+        """`writes`: who takes what is written. `later`: ends the time of reservations."""
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
         self.settings = Settings.model_validate({"webhook": {"unseenWait": 0}})
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
-            kind: Delivery(kind, w.struct, w.sink) for kind, w in self.sinks.items()
+            kind: w.delivery() for kind, w in self.sinks.items()
         }
         self.writes = writes or TakesAll()
         self._client = cast("Any", self.writes)
@@ -85,6 +91,7 @@ class Replica:
             self.settings,
             self._loop.time,
             _raise,
+            later=later,
         )
         self._writers = self._loop.create_task(self.events.run())
         self._term: asyncio.Task[None] | None = None
@@ -97,21 +104,16 @@ class Replica:
         """One that knows what exists of its kind; its watch brings these chunks."""
         watch = self.sinks[kind]
         client: Any = _Stream(chunks)
-        found = Reflector[Any](
-            client, path=watch.path, kind=kind, decoder=watch.struct, sink=watch.sink
+        return Reflector[Any](
+            client,
+            path=watch.path,
+            kind=kind,
+            delivery=self.deliveries[kind],
         )
-        found._delivery = self.deliveries[kind]
-        return found
 
     def lead(self) -> None:
         """A term begins: from now on it decides."""
-        releaser = self.leadership._make_releaser(TERM, standalone=True)
-        posted: dict[str, object] = {}
-        self.leadership._releaser = releaser
-        self.leadership._reports = QueueReports(
-            self.ledger, posted.__setitem__, clock=self._loop.time
-        )
-        self._term = self._loop.create_task(releaser.run())
+        self._term = self._loop.create_task(self.leadership.decide(TERM, _Posted()))
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
@@ -122,9 +124,6 @@ class Replica:
     async def follow(self) -> None:
         """The term is over."""
         term, self._term = self._term, None
-        if self.leadership._reports is not None:
-            self.leadership._reports.stop()
-        self.leadership._releaser = self.leadership._reports = None
         if term is not None:
             term.cancel()
             await asyncio.gather(term, return_exceptions=True)
@@ -147,6 +146,20 @@ class Replica:
             self.metrics,
             audit=False,
         )
+
+
+class _Posted:
+    """Keeps what is reported of each queue, the latest."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, object] = {}
+
+    def start(self) -> None: ...
+
+    def post(self, queue: str, report: object) -> None:
+        self._reports[queue] = report
+
+    async def stop(self) -> None: ...
 
 
 class _Elector:

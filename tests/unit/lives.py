@@ -24,7 +24,7 @@ class Feed:
         self.undecodable: Counter[str] = Counter()
         self.kinds = {w.kind: w for w in watched_kinds(ledger, self.notifier, self._count)}
         self.deliveries: dict[str, Delivery[Any]] = {
-            kind: Delivery(kind, w.struct, w.sink) for kind, w in self.kinds.items()
+            kind: w.delivery() for kind, w in self.kinds.items()
         }
         self._revision = 10
 

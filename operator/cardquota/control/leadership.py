@@ -7,7 +7,7 @@ the term ends, all of this ends; the next term begins anew.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ..cluster.api.client import Client
 from ..cluster.election.elector import Elector
@@ -18,7 +18,9 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
+from ..quota.reports.queue_report import QueueReport
 from ..settings import Settings
+from .later import Later, in_loop_later
 from .queues.queue_operator import QueueOperator
 from .queues.queue_reports import QueueReports
 from .release.fenced_writer import FencedWriter
@@ -49,6 +51,19 @@ class StopResult(NamedTuple):
     """What the successor must have seen, if that is known. Then it need not wait."""
 
 
+class ReportReceiver(Protocol):
+    """Who is told the numbers of queues, to write them down, in one term."""
+
+    def start(self) -> None:
+        """The term has begun."""
+
+    def post(self, queue: str, report: QueueReport | None) -> None:
+        """New numbers of a queue, or that it is gone."""
+
+    async def stop(self) -> None:
+        """The term is over."""
+
+
 class Leadership:
     """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks.
 
@@ -69,7 +84,10 @@ class Leadership:
         settings: Settings,
         clock: Callable[[], float],
         failed: Callable[[BaseException], None],
+        *,
+        later: Later = in_loop_later,
     ) -> None:
+        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8)."""
         self._ledger = ledger
         self._client = client
         self._elector = elector
@@ -79,6 +97,7 @@ class Leadership:
         self._settings = settings
         self._clock = clock
         self._failed = failed
+        self._later = later
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
         self._releaser: GateReleaser | None = None
@@ -144,14 +163,23 @@ class Leadership:
         except LeadershipLost as reason:
             _LOG.info("term %s ended before it decided anything: %s", term, reason)
             return
-        standalone = self._settings.scheduler == "standalone"
         loop = asyncio.get_running_loop()
         operator = QueueOperator(
-            standalone=standalone,
-            ask_all=lambda: _in_loop(loop, self._report_all),
+            standalone=self._standalone,
+            ask_all=lambda: _in_loop(loop, self.report_all),
         )
+        await self.decide(term, operator)
+
+    @property
+    def _standalone(self) -> bool:
+        return self._settings.scheduler == "standalone"
+
+    async def decide(self, term: str, operator: ReportReceiver) -> None:
+        """Decide in this term until cancelled. Only for who knows that the Lease is ours, and that
+        all has been seen that was decided before.
+        """
         reports = self._reports = QueueReports(self._ledger, operator.post, clock=self._clock)
-        releaser = self._releaser = self._make_releaser(term, standalone=standalone)
+        releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
         operator.start()
         self._flush_later()
@@ -165,7 +193,7 @@ class Leadership:
             self._namespaces.stop()
             await operator.stop()
 
-    def _make_releaser(self, term: str, *, standalone: bool) -> GateReleaser:
+    def _make_releaser(self, term: str) -> GateReleaser:
         release = self._settings.release
 
         def writer() -> FencedWriter:
@@ -180,7 +208,7 @@ class Leadership:
         gate = GateOpener(
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
-        groups = PodGroupWriter(self._ledger, writer(), writer(), phases=standalone)
+        groups = PodGroupWriter(self._ledger, writer(), writer(), phases=self._standalone)
         return GateReleaser(
             self._ledger,
             gate,
@@ -192,6 +220,7 @@ class Leadership:
             in_flight=release.in_flight,
             reservation_timeout=self._settings.reservation_timeout,
             clock=self._clock,
+            later=self._later,
         )
 
     def _ledger_changed(self) -> None:
@@ -205,10 +234,12 @@ class Leadership:
     def _flush_later(self) -> None:
         if self._flush is None:
             delay = max(0.0, self._flushed_at + STATUS_EVERY - self._clock())
-            self._flush = asyncio.get_running_loop().call_later(delay, self._flush_now)
+            self._flush = asyncio.get_running_loop().call_later(delay, self.report_changes)
 
-    def _flush_now(self) -> None:
-        """Report changed numbers, nodes and namespaces, and ungated pods in audit mode."""
+    def report_changes(self) -> None:
+        """Report changed numbers, nodes and namespaces, and ungated pods in audit mode. Done by itself soon after news
+        came; outside a term it does nothing.
+        """
         self._flush, self._flushed_at = None, self._clock()
         if self._reports is None:
             return
@@ -220,7 +251,8 @@ class Leadership:
         self._unadmitted.look(changed)
         self._reports.changed(changed)
 
-    def _report_all(self) -> None:
+    def report_all(self) -> None:
+        """Report every queue, whatever was reported before; outside a term it does nothing."""
         if self._reports is not None:
             self._unadmitted.look(account.name for account in self._ledger.accounts())
             self._reports.all()

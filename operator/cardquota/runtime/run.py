@@ -111,7 +111,7 @@ class Operator:
         self._events = EventRecorder(client, instance=identity)
         kinds = watched_kinds(self._ledger, self._notifier, self._count_undecodable)
         self._needed = [
-            Reflector(client, path=w.path, kind=w.kind, decoder=w.struct, sink=w.sink)
+            Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
             for w in kinds
             if w.needed
         ]
@@ -120,7 +120,7 @@ class Operator:
             *self._needed,
             *(
                 OptionalReflector(
-                    client, paths=(w.path, *w.older), kind=w.kind, decoder=w.struct, sink=w.sink
+                    client, paths=(w.path, *w.older), kind=w.kind, delivery=w.delivery()
                 )
                 for w in kinds
                 if not w.needed

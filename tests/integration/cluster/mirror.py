@@ -9,6 +9,7 @@ import msgspec
 
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
@@ -83,8 +84,7 @@ async def mirroring(
         client,
         path=path_of(namespace, kind),
         kind=kind,
-        decoder=Sized,
-        sink=mirror,
+        delivery=Delivery(kind, Sized, mirror),
         params=NOT_OURS if kind == MAPS else None,
         backoff=Backoff(0.02, 0.2),
         **options,

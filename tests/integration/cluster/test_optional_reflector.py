@@ -6,6 +6,7 @@ import pytest
 
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.optional_reflector import OptionalReflector
 from cardquota.quota.objects.device_class import DeviceClass
 
@@ -37,8 +38,7 @@ def a_reflector(client: Client, sink: Names, *paths: str) -> OptionalReflector[D
         client,
         paths=paths,
         kind="classes",
-        decoder=DeviceClass,
-        sink=sink,
+        delivery=Delivery("classes", DeviceClass, sink),
         backoff=Backoff(0.02, 0.2),
         ask_again=0.05,
     )

@@ -13,6 +13,7 @@ from cardquota.cluster.api.api_error import ApiError
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
+from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
@@ -99,8 +100,7 @@ async def running(
         client,
         path=f"/api/v1/namespaces/{namespace}/configmaps",
         kind="ConfigMap",
-        decoder=Strict,
-        sink=view,
+        delivery=Delivery("ConfigMap", Strict, view),
         params=NOT_OURS,
         backoff=Backoff(0.02, 0.2),
         **options,

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control.later import Later, in_loop_later
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
@@ -15,7 +16,18 @@ from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 
-from .fakes import TERM, Answer, Call, Script, Told, a_world, a_writer, no_charge_is_left
+from .fakes import (
+    TERM,
+    Answer,
+    Call,
+    Script,
+    Told,
+    a_world,
+    a_writer,
+    no_charge_is_left,
+    refused,
+    until,
+)
 
 THREE = a_queue().with_quota({H200: 3})
 GANG = a_group().in_queue("queue").of(2)
@@ -34,6 +46,7 @@ class Leader:
         in_flight: int = 32,
         phases: bool = False,
         reservation_timeout: float = 300.0,
+        later: Later = in_loop_later,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
@@ -62,6 +75,7 @@ class Leader:
             in_flight=in_flight,
             reservation_timeout=reservation_timeout,
             clock=loop.time,
+            later=later,
         )
 
     def see(self, *things: Body) -> None:
@@ -89,9 +103,14 @@ async def leading(
     left: float = 60.0,
     phases: bool = False,
     reservation_timeout: float = 300.0,
+    later: Later = in_loop_later,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
-        *things, in_flight=in_flight, phases=phases, reservation_timeout=reservation_timeout
+        *things,
+        in_flight=in_flight,
+        phases=phases,
+        reservation_timeout=reservation_timeout,
+        later=later,
     )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())
@@ -101,6 +120,23 @@ async def leading(
         term.cancel()
         await asyncio.gather(term, return_exceptions=True)
         assert no_charge_is_left(leader.ledger)
+
+
+async def trip(leader: Leader) -> None:
+    """The namespace `team`: three of its pods in a row are refused, and then deleted."""
+    answer_to = leader.script.answer_to
+    leader.script.answer_to = lambda call: (
+        refused(403) if "/pods/refused-" in call.path else answer_to(call)
+    )
+    pods = [waiting(f"refused-{n}") for n in range(3)]
+    leader.see(*pods)
+    await until(lambda: {pod.name for pod in pods} <= {*leader.opened})
+    await until(lambda: not leader.releaser.in_flight)
+    for pod in pods:
+        leader.ledger.pod_gone(pod.uid)
+    leader.script.answer_to = answer_to
+    leader.script.calls.clear()
+    leader.told.events.clear()
 
 
 def reservations(leader: Leader) -> list[Call]:

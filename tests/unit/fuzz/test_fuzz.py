@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from builders import H200
-from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pending.candidate import Candidate
 from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.verdict import Outcome, Verdict
 from fuzz.inputs import MOST, Inputs
 from fuzz.product import Product
@@ -73,15 +74,15 @@ async def test_a_gate_that_opens_beyond_the_quota_is_found(
 
 
 async def test_a_leader_that_holds_up_the_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    wake = GateReleaser._pass
+    judge = ReleaseJudge.judge
 
-    def slow(door: GateReleaser, since: float) -> None:
+    def slow(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
         begun = thread_time()
         while thread_time() - begun < 0.06:
             pass
-        wake(door, since)
+        return judge(self, candidate)
 
-    monkeypatch.setattr(GateReleaser, "_pass", slow)
+    monkeypatch.setattr(ReleaseJudge, "judge", slow)
     assert (await fuzz(60, 1, large=0.0)).counted["slow"]
 
 

@@ -24,6 +24,7 @@ from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.pod_facts import pod_facts
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
+from .delivery import Delivery
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -77,6 +78,10 @@ class WatchedKind:
     and right after an upgrade we may not be allowed to read it yet."""
     older: tuple[str, ...] = ()
     """The paths of its older versions that we read."""
+
+    def delivery(self) -> Delivery[Any]:
+        """A new one, that knows of no object yet."""
+        return Delivery(self.kind, self.struct, self.sink)
 
 
 def watched_kinds(

@@ -98,9 +98,10 @@ class OptionalReflector(Reflector[T]):
                 return None
         return refused
 
-    async def _watch(self) -> bool:
+    async def follow(self) -> bool:
+        """As of a reflector; where the kind is not served any more, it is listed first."""
         try:
-            return await super()._watch()
+            return await super().follow()
         except ApiError as error:
             if error.status not in _ABSENT:
                 raise

@@ -15,17 +15,17 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import aiohttp
-import msgspec
 
 from ...loop.time_slice import TimeSlice
 from ..api import wire
-from ..api.api_error import ApiError, OutcomeUnknown, read_status
+from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
 from ..api.client import Client, drop
 from ..api.clock import boottime
 from ..api.connection_error import in_words
 from ..api.line_splitter import LineSplitter
-from .delivery import Delivery, Sink
+from .delivery import Delivery
+from .event_reader import BrokenStreamError, EventReader
 from .object_index import ObjectIndex
 from .page import read_page
 from .progress import Progress
@@ -39,10 +39,6 @@ _LATE = 90.0
 """Seconds of lag from which on the known state is called old."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
-
-
-class _BrokenError(Exception):
-    """The stream cannot be continued from here: list again."""
 
 
 class Reflector(Generic[T]):
@@ -63,8 +59,7 @@ class Reflector(Generic[T]):
         *,
         path: str,
         kind: str,
-        decoder: type[T],
-        sink: Sink[T],
+        delivery: Delivery[T],
         params: Mapping[str, str] | None = None,
         page_size: int = 500,
         clock: Callable[[], float] = boottime,
@@ -73,7 +68,8 @@ class Reflector(Generic[T]):
         backoff: Backoff | None = None,
         random: Callable[[], float] = _random.random,
     ) -> None:
-        """`path` of the collection. `kind`: for people. `params`: selectors, if any.
+        """`path` of the collection. `kind`: for people. `delivery`: who is told, and what is known
+        to exist already; `params`: selectors, if any.
 
         `watch_seconds`: requested length of a watch, give or take a quarter; a quiet stream has a
         bookmark at least that often. `stall_timeout`: seconds of silence after which a stream is
@@ -94,7 +90,7 @@ class Reflector(Generic[T]):
         self.relists = 0
         """Lists after the first complete one."""
         self._client = client
-        self._delivery = Delivery(kind, decoder, sink)
+        self._delivery = delivery
         self._params = dict(params or {})
         self._page_size = page_size
         self._clock = clock
@@ -103,7 +99,7 @@ class Reflector(Generic[T]):
         self._backoff = backoff or Backoff()
         self._random = random
         self._progress = Progress()
-        self._applied = 0
+        self._events = EventReader(delivery, self._progress, clock)
         self._resume_policy = ResumePolicy()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
@@ -128,7 +124,7 @@ class Reflector(Generic[T]):
 
         A replica that has passed this revision knows as much of the kind as we do.
         """
-        return self._applied
+        return self._events.applied
 
     def lag(self) -> float:
         """Seconds since the stream was last known to be current; infinite before the first list.
@@ -168,7 +164,7 @@ class Reflector(Generic[T]):
                 if not self._usable:
                     await self._list()
                     self._usable = True
-                if await self._watch():
+                if await self.follow():
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
@@ -185,7 +181,7 @@ class Reflector(Generic[T]):
                     self.kind,
                     error,
                 )
-            except _BrokenError as error:
+            except BrokenStreamError as error:
                 self._usable = False
                 log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
             except OutcomeUnknown as error:
@@ -211,7 +207,7 @@ class Reflector(Generic[T]):
             if not revision:
                 revision = wire.revision_of(page.metadata.resource_version)
                 if revision < self.revision or not revision:
-                    raise _BrokenError(
+                    raise BrokenStreamError(
                         f"list at revision {revision}, after {self.revision} was told"
                     )
             for raw in page.items or ():
@@ -233,11 +229,14 @@ class Reflector(Generic[T]):
         )
         self._resume_policy.list_done()
         self._streamed = False
-        self._applied = revision
+        self._events.applied = revision
         self._progress.told_up_to(revision, asked)
 
-    async def _watch(self) -> bool:
-        """Follow one stream to its end. Returns whether to continue at once."""
+    async def follow(self) -> bool:
+        """Follow one stream to its end, from what was told last; whether to continue at once.
+
+        `run` does this again and again. Raises whatever else ended the stream.
+        """
         probing = self._progress.awaited
         seconds = _PROBE_SECONDS if probing else self._length()
         opened, begun_at = self._clock(), self.revision
@@ -262,7 +261,7 @@ class Reflector(Generic[T]):
             try:
                 async for chunk in response.content.iter_any():
                     for line in splitter.feed(chunk):
-                        self._event(line)
+                        self._events.read(line)
                         told = True
                         await slice_.give_way()
             except (aiohttp.ClientError, OSError):
@@ -281,29 +280,6 @@ class Reflector(Generic[T]):
             self._progress.told_up_to(self.revision, now)
         # Streams that end at once and empty, again and again, must not become a busy loop.
         return told or self._cut or lasted
-
-    def _event(self, line: bytes) -> None:
-        try:
-            event = wire.decode_event(line)
-            if event.type in (wire.ADDED, wire.MODIFIED):
-                revision = self._delivery.changed(event.object, newer_than=self._progress.revision)
-            elif event.type == wire.DELETED:
-                revision = self._delivery.deleted(event.object)
-            elif event.type == wire.BOOKMARK:
-                meta = wire.decode_identity(event.object).metadata
-                revision = wire.revision_of(meta.resource_version)
-                self._progress.told_up_to(revision, self._clock())
-                return
-            elif event.type == wire.ERROR:
-                status = read_status(event.object)
-                after = status.details.retry_after_seconds if status.details else None
-                raise StreamError(status.code, status.reason, status.message, retry_after=after)
-            else:
-                raise _BrokenError(f"unknown event type {event.type[:40]!r}")
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise _BrokenError(f"unreadable line of {len(line)} bytes: {error}") from error
-        self._applied = max(self._applied, revision)
-        self._progress.told_up_to(revision, self._clock())
 
     def _length(self) -> int:
         # Neither all kinds nor all replicas should reconnect at the same moment.

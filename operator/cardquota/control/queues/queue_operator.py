@@ -17,6 +17,7 @@ from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf
+from .posted_reports import PostedReports
 from .queue_handlers import operator_settings, queue_handlers
 from .status_writer import StatusWriter
 
@@ -38,12 +39,7 @@ class QueueOperator:
         self._stop = threading.Event()
         self._end: asyncio.Event | None = None
         """Ends Kopf. Belongs to the Kopf loop."""
-        self._lock = threading.Lock()
-        """Guards what both threads use: the next two fields, and whether `_loop` is set."""
-        self._posted: dict[str, QueueReport | None] = {}
-        """By queue: the latest numbers, None if it is gone."""
-        self._called = False
-        """Whether the Kopf loop was called to take them."""
+        self._posted = PostedReports(self._take)
 
     def start(self) -> None:
         """Begin reconciling."""
@@ -56,13 +52,7 @@ class QueueOperator:
         However slow Kopf is, only the latest report of each queue and one call wait for it. Reports
         are dropped while Kopf is not up: it asks for all of them when it starts.
         """
-        with self._lock:
-            if self._loop is None:
-                return
-            self._posted[queue] = report
-            if not self._called:
-                self._called = True
-                self._loop.call_soon_threadsafe(self._take)
+        self._posted.post(queue, report)
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it. Returns when the thread has ended or after `timeout` seconds."""
@@ -79,15 +69,13 @@ class QueueOperator:
             if thread.is_alive():
                 _LOG.warning("the Kopf thread did not end within %s s", timeout)
 
-    def _take(self) -> None:
-        with self._lock:
-            posted, self._posted, self._called = self._posted, {}, False
-        if self._writer is not None:
-            for name, report in posted.items():
-                if report is None:
-                    self._writer.drop(name)
-                else:
-                    self._writer.want(report)
+    def _take(self, queue: str, report: QueueReport | None) -> None:
+        if self._writer is None:
+            return
+        if report is None:
+            self._writer.drop(queue)
+        else:
+            self._writer.want(report)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -102,13 +90,13 @@ class QueueOperator:
         # loop's executor, and the end of the loop waits for the executor. After an error that ends
         # Kopf, nothing would then happen until the term is over.
         end = self._end = asyncio.Event()
-        with self._lock:
-            self._loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
+        self._posted.connect(loop)
         try:
             await self._serve(end)
         finally:
-            with self._lock:
-                self._loop, self._posted, self._called = None, {}, False
+            self._posted.disconnect()
+            self._loop = None
 
     async def _serve(self, end: asyncio.Event) -> None:
         if self._stop.is_set():  # `stop` came before there was a loop to end

@@ -51,6 +51,10 @@ class QueueReports:
         self._timer_at = 0.0
         self._flushed_at = float("-inf")
 
+    def __len__(self) -> int:
+        """Queues that are remembered: to be reported, or reported in the last second."""
+        return len(self._due) + len(self._resting)
+
     def changed(self, queues: Iterable[str]) -> None:
         """The numbers of these queues have changed."""
         for queue in queues:

@@ -75,6 +75,15 @@ class StatusWriter:
         self.writes = 0
         """How many writes were sent."""
 
+    def __len__(self) -> int:
+        """Queues that are remembered."""
+        return len(self._entries)
+
+    @property
+    def writing(self) -> int:
+        """Queues that are being written, or wait for their turn."""
+        return len(self._tasks)
+
     @property
     def turns_ahead(self) -> float:
         """Seconds until the last turn that is taken or awaited; 0 if it has passed."""

@@ -56,6 +56,11 @@ class BackgroundWrites:
         self._stamp_retries = Retries[str](self._see_stamp, first=first, cap=cap)
         """By uid of the pod."""
 
+    @property
+    def retrying(self) -> int:
+        """Groups and pods on which a write is tried, or looked at, again later."""
+        return len(self._group_retries) + len(self._stamp_retries)
+
     def go_on(self) -> None:
         """Start some of the writes. Costs by these, and by what is new."""
         for key in self._ledger.dirty.take_groups():

@@ -195,7 +195,7 @@ class GangStart:
             for slot in await claim.some():
                 sending = self._sender.send(pods[len(asked)], slot)
                 asked.append(self._sender.start(self._ask_one(sending, noes)))
-        answers = await _results(asked)
+        answers = await results_in_slices(asked)
         return [] if self._slots.draining else answers
 
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
@@ -239,7 +239,7 @@ class GangStart:
                     tasks.append(self._sender.start(self._sender.open_one(sending, since)))
         finally:
             claim.close()
-        opened = await _results(tasks)
+        opened = await results_in_slices(tasks)
         # A gate may be refused although its dry run was accepted.
         number = opened.count(Opened.YES)
         shut = [pod[0] for pod, o in zip(pods, opened, strict=True) if o is Opened.REFUSED]
@@ -272,7 +272,7 @@ class GangStart:
                 break
 
 
-async def _results(tasks: Sequence[asyncio.Task[T]]) -> list[T]:
+async def results_in_slices(tasks: Sequence[asyncio.Task[T]]) -> list[T]:
     """The results in order. Most tasks are done by then: gathering thousands is one long step."""
     results: list[T] = []
     for number, task in enumerate(tasks, 1):

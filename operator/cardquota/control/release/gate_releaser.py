@@ -23,6 +23,7 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
 from ...quota.stamp import Stamp
+from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
 from .gang_reports import GangReports
@@ -62,13 +63,15 @@ class GateReleaser:
         in_flight: int,
         reservation_timeout: float,
         clock: Callable[[], float],
+        later: Later = in_loop_later,
     ) -> None:
+        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8)."""
         self._ledger = ledger
         self._gate = gate
         self._groups = groups
         self._events = events
         self._metrics = metrics
-        self._timeouts = ReservationTimeouts(reservation_timeout, self._expired)
+        self._timeouts = ReservationTimeouts(reservation_timeout, self._expired, later=later)
         self._reports = GangReports(ledger, events, timeout=reservation_timeout)
         self._term = term
         self._clock = clock
@@ -120,6 +123,17 @@ class GateReleaser:
             self._slots,
             Sender(self._send, self._answered, self._open_one, self._failed, self._start),
         )
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way, nothing is tried again later, and no news are left."""
+        retrying = len(self._pod_retries) + len(self._gang_retries) + self._background.retrying
+        return not self._tasks and not self._wake.is_set() and not retrying
+
+    @property
+    def in_flight(self) -> int:
+        """Gates whose first patch is not answered yet."""
+        return self._slots.taken
 
     def wake(self) -> None:
         """The ledger changed."""

@@ -52,6 +52,10 @@ class NamespaceCircuitBreaker:
         self._starts: Counter[str] = Counter()
         """Gangs that are being started, by namespace."""
 
+    def __len__(self) -> int:
+        """Namespaces whose failures are remembered."""
+        return len(self._failures)
+
     def tripped(self, namespace: str) -> bool:
         """Whether the last tries to open its gates have all failed."""
         return self._failures.get(namespace, 0) >= _ENOUGH

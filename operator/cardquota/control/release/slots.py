@@ -100,6 +100,11 @@ class Slots:
         """How many slots are taken."""
         return self._taken
 
+    @property
+    def wanted(self) -> int:
+        """How many gangs want that they do not have yet."""
+        return sum(self._claimed.values())
+
     def take(self, namespace: str, *, gang: bool = False) -> Slot:
         """Take a slot. Give it back later."""
         self._taken += 1

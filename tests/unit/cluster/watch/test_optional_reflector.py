@@ -11,6 +11,7 @@ import pytest
 from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.optional_reflector import OptionalReflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
@@ -109,8 +110,7 @@ async def reflecting(
         cast("Client", server),
         paths=(NEW, OLD),
         kind="things",
-        decoder=Thing,
-        sink=sink,
+        delivery=Delivery("things", Thing, sink),
         clock=clock,
         backoff=backoff or Backoff(0.001, 0.002),
         ask_again=0.001,

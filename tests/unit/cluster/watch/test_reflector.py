@@ -12,6 +12,7 @@ import pytest
 from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
+from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
@@ -106,8 +107,7 @@ async def _play(
         cast("Client", client),
         path="/things",
         kind="Thing",
-        decoder=Thing,
-        sink=sink,
+        delivery=Delivery("Thing", Thing, sink),
         backoff=backoff or Backoff(0.001, 0.002),
         **more,
     )
@@ -333,5 +333,6 @@ async def test_passed_is_told_by_a_bookmark() -> None:
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"watch_seconds": 60, "stall_timeout": 70}])
 def test_arguments_are_checked(options: dict[str, Any]) -> None:
+    delivery = Delivery("T", Thing, Names())
     with pytest.raises(ValueError, match="must"):
-        Reflector(cast("Client", None), path="/", kind="T", decoder=Thing, sink=Names(), **options)
+        Reflector(cast("Client", None), path="/", kind="T", delivery=delivery, **options)

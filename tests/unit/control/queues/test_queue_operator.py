@@ -6,18 +6,15 @@ The real Kopf, against a server of a few lines: a real API server sends no such 
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from builders import a_ledger, a_queue
 from cardquota.control.queues import queue_operator as module
 from cardquota.control.queues.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
-from cardquota.quota.reports.queue_report import QueueReport, report
 
 from ..fakes import until
 
@@ -130,54 +127,3 @@ async def test_a_term_that_ends_before_kopf_is_up(server: Server) -> None:
     await operator.stop(5)
     # Kopf, if it was on its way up, tries to reach its closed server a few times more.
     await until(lambda: "kopf" not in [thread.name for thread in threading.enumerate()], 30)
-
-
-class SlowLoop:
-    """Of a Kopf that does not come round to anything."""
-
-    def __init__(self) -> None:
-        self.calls: list[Callable[[], None]] = []
-
-    def call_soon_threadsafe(self, call: Callable[[], None]) -> None:
-        self.calls.append(call)
-
-
-class Wants:
-    """A status writer that only listens."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[str, int | None]] = []
-
-    def want(self, report: QueueReport) -> None:
-        self.told.append((report.name, report.generation))
-
-    def drop(self, name: str) -> None:
-        self.told.append((name, None))
-
-
-def test_however_slow_kopf_is_one_report_of_each_queue_waits_and_one_call() -> None:
-    """A device plugin is rolled out over 5,000 nodes, each shows three things, 1,000 queues."""
-    operator, loop, writer = (
-        QueueOperator(standalone=True, ask_all=lambda: None),
-        SlowLoop(),
-        Wants(),
-    )
-    operator.post("early", None)
-    operator._loop, operator._writer = loop, writer  # type: ignore[assignment]
-    found = report(a_ledger(a_queue("q")), "q")
-    assert found is not None
-    for event in range(15_000):
-        name = f"q{event % 1_000}"
-        operator.post(name, replace(found, name=name, generation=event))
-        assert len(operator._posted) <= 1_000
-    operator.post("q7", None)
-    assert len(loop.calls) == 1
-    loop.calls.pop()()
-    assert len(writer.told) == 1_000
-    assert dict(writer.told)["q8"] == 14_008
-    assert dict(writer.told)["q7"] is None
-    operator.post("q9", None)
-    assert len(loop.calls) == 1
-    loop.calls.pop()()
-    assert writer.told[-1] == ("q9", None)
-    assert not operator._posted

@@ -190,7 +190,7 @@ async def test_a_queues_own_news_waits_for_no_turn(
         writer.see(name, {})
         tell(name)
     await until(lambda: len(server.writes) == 2)
-    await until(lambda: not writer._tasks)  # nor has what is written already any
+    await until(lambda: not writer.writing)  # nor has what is written already any
     see(ledger, a_queue("q0").with_quota({H200: 100}))
     tell("q1")
     await asyncio.sleep(2 * INTERVAL)
@@ -339,8 +339,8 @@ async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
     assert server.writes[1][2]["metadata"]["uid"] == NEW
     writer.drop("queue", NEW)
     writer.drop("queue")
-    await until(lambda: not writer._tasks)
-    assert writer._entries == {}
+    await until(lambda: not writer.writing)
+    assert len(writer) == 0
 
 
 async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
@@ -505,7 +505,7 @@ async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_t
 
     writer.see("q1", {})
     tell()
-    await until(lambda: len(server.writes) == 1 and not writer._tasks)
+    await until(lambda: len(server.writes) == 1 and not writer.writing)
     monkeypatch.setattr(module, "TURN", 60.0)
     see(ledger, a_queue("q0").with_quota({H200: 50}))
     tell()

@@ -9,6 +9,7 @@ import pytest
 from builders import H200, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
+from cardquota.control.later import Timer, in_loop_later
 from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
@@ -302,12 +303,11 @@ async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_w
 class Timers:
     """Time stands still."""
 
-    def __init__(self, leader: Leader) -> None:
+    def __init__(self) -> None:
         self.running = 0
         self.begun = 0
-        leader.releaser._timeouts._later = self._later
 
-    def _later(self, _: float, __: Callable[[], None]) -> "Timers":
+    def later(self, _: float, __: Callable[[], None]) -> "Timers":
         self.begun += 1
         self.running += 1
         return self
@@ -318,10 +318,12 @@ class Timers:
 
 async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
     """A start may take longer than that; then the gang has its whole time."""
-    async with leading(THREE, GANG, member("a"), member("b")) as leader:
-        timers, answer = Timers(leader), _pod_writes_wait(leader)
+    timers = Timers()
+    async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
+        answer = _pod_writes_wait(leader)
         await until(lambda: len(leader.opened) == 2)
-        await until(lambda: "team/gang" in leader.releaser._timeouts._running)
+        for _ in range(20):
+            await asyncio.sleep(0)
         assert timers.begun == 0
         answer.set()
         await until(lambda: timers.running == 1)
@@ -329,17 +331,26 @@ async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
 
 async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
     world = (THREE, TWO, running("a"), member("b"))
-    async with leading(*world, reservation_timeout=0.05) as leader:
+    over: list[bool] = []
+
+    def later(seconds: float, call: Callable[[], None]) -> Timer:
+        def fire() -> None:
+            call()
+            over.append(True)
+
+        return in_loop_later(seconds, fire)
+
+    async with leading(*world, reservation_timeout=0.05, later=later) as leader:
         _pod_writes_wait(leader)
         await until(lambda: leader.opened == ["b"])
-        await until(lambda: leader.releaser._timeouts._running["team/gang"].over)
+        await until(lambda: over)
     assert leader.tells("gang") == []
 
 
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
     """Its members were made again, and the end of the former one was heard meanwhile."""
-    async with leading(THREE, GANG, member("a"), member("b")) as leader:
-        timers = Timers(leader)
+    timers = Timers()
+    async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
         await until(lambda: timers.running == 1)
         leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))
         for uid in list(leader.ledger.pods):

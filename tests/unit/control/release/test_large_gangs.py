@@ -1,7 +1,6 @@
 """A gang of hundreds: what is done for each member is done for some at a time."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,12 +10,12 @@ from builders.pod import PodBody
 from cardquota.control.release import gang_start, gate
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.pod_group_state import PodGroupState
-from cardquota.quota.release.release_judge import ReleaseJudge
+from cardquota.quota.pending.candidate import Candidate
+from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.stamp import Stamp
 
 from ..fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
-from ..leader import GANG, Leader, leading, reservations, waiting
+from ..leader import GANG, Leader, leading, reservations, trip, waiting
 
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
@@ -40,7 +39,7 @@ async def test_it_starts_whole_and_no_more_are_asked_at_a_time_than_allowed() ->
     most = [0]
 
     def look(_: Call) -> Answer:
-        most[0] = max(most[0], leader.releaser._slots.taken)
+        most[0] = max(most[0], leader.releaser.in_flight)
         return stored(100)
 
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
@@ -81,13 +80,13 @@ async def test_if_one_may_not_start_none_does_and_all_is_taken_back(name: str) -
 
 @pytest.mark.parametrize("change", ["edited", "gone", "its queue"])
 async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
-    change: str, monkeypatch: pytest.MonkeyPatch
+    change: str,
 ) -> None:
     """None of the gang is started by what was judged; then all is judged anew."""
     last = waiting("p9").in_group("gang")
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        changed = _while_it_is_charged(monkeypatch, lambda: _change(leader, last, change))
-        await until(lambda: changed)
+        await _some_are_charged(leader)
+        _change(leader, last, change)
         if change == "gone":
             await until(lambda: no_charge_is_left(leader.ledger))
             assert leader.opened == []
@@ -109,10 +108,9 @@ async def test_what_a_member_is_charged_is_made_when_it_is_charged(
 
     monkeypatch.setattr(module, "Stamp", counted)
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        begun: list[int] = []
-        happened = _while_it_is_charged(monkeypatch, lambda: begun.append(len(made)))
-        await until(lambda: happened and len(leader.opened) == NUMBER)
-        assert begun == [3]
+        await _some_are_charged(leader)
+        assert len(made) == 3
+        await until(lambda: len(leader.opened) == NUMBER)
         assert len(made) == NUMBER
 
 
@@ -124,7 +122,7 @@ async def test_what_became_of_all_is_looked_at_some_at_a_time() -> None:
 
     tasks = [asyncio.create_task(one(n)) for n in range(NUMBER)]
     await asyncio.wait(tasks)
-    looking = asyncio.create_task(gang_start._results(tasks))
+    looking = asyncio.create_task(gang_start.results_in_slices(tasks))
     turns = 0
     while not looking.done():
         await asyncio.sleep(0)
@@ -133,59 +131,42 @@ async def test_what_became_of_all_is_looked_at_some_at_a_time() -> None:
     assert turns > NUMBER // 3
 
 
-def _while_it_is_charged(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> list[Any]:
-    """Something happens, once, when some of a gang are charged and the others are not."""
-    start = gang_start.GangStart._charge_the_others
-    happened: list[Any] = []
-
-    async def meanwhile(self: gang_start.GangStart, *started: Any) -> bool:
-        if not happened:
-            happened.append(started)
-            happens()
-        return await start(self, *started)
-
-    monkeypatch.setattr(gang_start.GangStart, "_charge_the_others", meanwhile)
-    return happened
+async def _some_are_charged(leader: Leader) -> None:
+    """Return when some of a gang are charged and the others are not."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+        members = leader.ledger.groups["team/gang"].members.values()
+        if any(one.assumed for one in members):
+            assert not all(one.assumed for one in members)
+            return
+    raise AssertionError("nobody is charged")
 
 
-async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room() -> None:
     """I1: its reservation is gone with it."""
     most = [0]
     others = [waiting(f"z{n}") for n in range(NUMBER)]
     async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
-
-        def gone() -> None:
-            leader.ledger.group_gone("team/gang")
-            for record in list(leader.ledger.pods.values()):
-                if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
-                    leader.ledger.decisions.assume(record.facts.uid, STAMP)
-
-        assume = leader.ledger.decisions.assume
+        assume = leader.ledger.assume
 
         def look(uid: str, stamp: Stamp) -> None:
             assume(uid, stamp)
             most[0] = max(most[0], charged(leader.ledger, H200))
 
         leader.ledger.decisions.assume = look  # type: ignore[method-assign]
-        happened = _while_it_is_charged(monkeypatch, gone)
-        await until(lambda: happened)
+        await _some_are_charged(leader)
+        leader.ledger.group_gone("team/gang")
+        for record in list(leader.ledger.pods.values()):
+            if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
+                leader.ledger.assume(record.facts.uid, STAMP)
         await until(lambda: sum("z" in name for name in leader.opened) == 3)
         assert most == [NUMBER]
         assert leader.script.asked == []
 
 
-async def test_a_group_made_again_under_its_name_starts_by_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_group_made_again_under_its_name_starts_by_itself() -> None:
     """What the first start takes back is its own alone."""
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-
-        def again() -> None:
-            leader.ledger.group_gone("team/gang")
-            leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
-
         answered: dict[str, int] = {}
 
         def once(call: Call) -> Answer:
@@ -196,8 +177,10 @@ async def test_a_group_made_again_under_its_name_starts_by_itself(
             return stored(100)
 
         leader.script.answer_to = once
-        happened = _while_it_is_charged(monkeypatch, again)
-        await until(lambda: happened and len(answered) == NUMBER)
+        await _some_are_charged(leader)
+        leader.ledger.group_gone("team/gang")
+        leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
+        await until(lambda: len(answered) == NUMBER)
         for _ in range(50):
             await asyncio.sleep(0)
         open_ = {path.rpartition("/")[2] for path in answered}
@@ -326,13 +309,14 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
     """It may have thousands of members; whoever comes before it is let through meanwhile."""
     monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
     judged: list[str] = []
-    judge = ReleaseJudge._judge_gang
+    judge = ReleaseJudge.judge
 
-    def counted(self: ReleaseJudge, candidate: Any, first: Any, book: PodGroupState) -> Any:
-        judged.append(book.key)
-        return judge(self, candidate, first, book)
+    def counted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
+        if candidate.whole is not None:
+            judged.append(candidate.whole.key)
+        return judge(self, candidate)
 
-    monkeypatch.setattr(ReleaseJudge, "_judge_gang", counted)
+    monkeypatch.setattr(ReleaseJudge, "judge", counted)
     world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
     async with leading(
@@ -361,19 +345,13 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
         held = Held(leader)
         await until(lambda: len(held.under_way) == 4)
         held.answer(1)
-        await until(lambda: leader.releaser._put_off)
+        await _turns()
         leader.see(queue.with_quota({H200: 41}).at_revision(9))
         leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
         while "late" not in leader.opened:
             held.answer(1)
             await asyncio.sleep(0.005)
         assert len(leader.script.asked) < 40
-
-
-def _trip(leader: Leader) -> None:
-    breaker = leader.releaser._breaker
-    for _ in range(3):
-        breaker.end("team", begun=breaker.begin("team"), worked=False)
 
 
 async def test_gangs_of_a_tripped_namespace_have_its_share_all_together() -> None:
@@ -383,7 +361,7 @@ async def test_gangs_of_a_tripped_namespace_have_its_share_all_together() -> Non
     pods = [waiting(f"p{n}-{g}").in_group(f"g{g}") for g in range(3) for n in range(NUMBER)]
     other = _other("x").in_namespace("good")
     async with leading(queue, OTHER, in_flight=8) as leader:
-        _trip(leader)
+        await trip(leader)
         held = Held(leader)
         leader.see(*gangs, *pods)
         await until(lambda: len(held.under_way) == 2)
@@ -413,25 +391,27 @@ async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_n
         leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
         tried = leader.script.calls
         await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
-        await until(lambda: not leader.releaser._slots.taken)
-        _trip(leader)
+        await until(lambda: not leader.releaser.in_flight)
+        await trip(leader)
         leader.see(a_group("pair").in_queue("queue").of(2), *pair)
         await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
         assert charged(leader.ledger, H200) == NUMBER + 2
 
 
 async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
-    async with leading(LARGE, in_flight=8) as leader:
-        _trip(leader)
-        slots = [leader.releaser._breaker.begin("team") for _ in range(2)]
+    async with leading(LARGE.with_quota({H200: NUMBER + 2}), in_flight=8) as leader:
+        await trip(leader)
+        leader.script.hold = asyncio.Event()
+        leader.see(waiting("a"), waiting("b"))
+        await until(lambda: leader.script.in_flight == 2)  # all that a tripped one may have
         leader.see(GANG.of(NUMBER), *members())
         await until(lambda: leader.ledger.groups["team/gang"].held_back)
-        for uid in list(leader.ledger.pods):
-            leader.ledger.pod_gone(uid)
+        for pod in members():
+            leader.ledger.pod_gone(pod.uid)
         leader.ledger.group_gone("team/gang")
-        await until(lambda: not leader.releaser._gang_retries)
-        for begun in slots:
-            leader.releaser._breaker.end("team", begun=begun, worked=None)
+        leader.script.hold.set()
+        await until(lambda: leader.releaser.idle)
+        assert leader.script.asked == []
 
 
 @pytest.mark.parametrize("asked", [4, NUMBER])

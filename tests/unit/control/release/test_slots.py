@@ -118,8 +118,7 @@ async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slo
     assert world.slots.may_start("queue")
     gang.close()
     assert world.slots.may_start("queue")
-    assert not world.slots._claims
-    assert not world.slots._claimed
+    assert world.slots.wanted == 0
 
 
 async def test_one_of_a_tripped_namespace_holds_up_nobody_of_its_queue() -> None:
@@ -140,7 +139,7 @@ async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None
     assert not world.slots.may_start("other")
     bad.close()
     good.close()
-    assert not world.slots._claimed
+    assert world.slots.wanted == 0
 
 
 async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
