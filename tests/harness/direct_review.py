@@ -33,6 +33,6 @@ class _Request:
 async def ask(server: AdmissionServer, path: str, body: bytes) -> tuple[int, bytes]:
     """Status and text of the answer."""
     request: Any = _Request(path, body)
-    answer = await server._handle(cast("web.BaseRequest", request))
+    answer = await server.handle(cast("web.BaseRequest", request))
     assert isinstance(answer.body, bytes)
     return answer.status, answer.body

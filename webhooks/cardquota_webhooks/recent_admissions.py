@@ -68,6 +68,15 @@ class RecentAdmissions:
         self._awaited: dict[_Passed, dict[_Waiting, None]] = {}
         """Waiting reviews, by the pod that each waits for next."""
 
+    def __len__(self) -> int:
+        """Pods that are remembered, also those seen since."""
+        return len(self._ages)
+
+    @property
+    def awaited(self) -> int:
+        """Pods that reviews wait for next."""
+        return len(self._awaited)
+
     def add(self, uid: str, queue: str, charge: Charge) -> None:
         """A pod was let by."""
         self._forget_old()

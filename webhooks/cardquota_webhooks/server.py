@@ -75,7 +75,7 @@ class AdmissionServer:
         """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
         two paths would cost as much as the answer.
         """
-        return web.Server(self._handle, request_factory=_request, access_log=None)
+        return web.Server(self.handle, request_factory=_request, access_log=None)
 
     def leave(self) -> None:
         """From now on every connection is closed after the next answer on it.
@@ -92,7 +92,8 @@ class AdmissionServer:
         while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
-    async def _handle(self, http: web.BaseRequest) -> web.Response:
+    async def handle(self, http: web.BaseRequest) -> web.Response:
+        """Answer one HTTP request, whatever it is; raises nothing."""
         began = self._asked_at = perf_counter()
         routes = self._routes.get(http.path)
         if routes is None:

@@ -30,7 +30,7 @@ def free_ports(count: int) -> list[int]:
     for port in (*first, *random.sample(_RANGE, _TRIES)):
         if len(found) == count:
             break
-        if port not in found and port not in _lately and _is_free(port):
+        if port not in found and port not in _lately and is_free(port):
             found.append(port)
     if len(found) < count:
         raise PlaneError("no free ports on 127.0.0.1")
@@ -38,7 +38,8 @@ def free_ports(count: int) -> list[int]:
     return found
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether nobody listens on a port of 127.0.0.1, just now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

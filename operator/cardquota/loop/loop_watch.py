@@ -34,6 +34,15 @@ class _Seen(NamedTuple):
     place: str
 
 
+def processor_time_of(thread: int) -> Callable[[], float] | None:
+    """Reads a thread's processor time, seconds; None where the system cannot tell."""
+    found = getattr(time, "pthread_getcpuclockid", None)
+    if found is None:
+        return None
+    clock = found(thread)
+    return lambda: time.clock_gettime(clock)
+
+
 class LoopWatch:
     """Measures the loop of the thread that starts it, until it is stopped.
 
@@ -50,14 +59,18 @@ class LoopWatch:
         metrics: Metrics,
         *,
         clock: Callable[[], float] = perf_counter,
+        processor_time: Callable[[int], Callable[[], float] | None] = processor_time_of,
     ) -> None:
-        """`selector`: the loop's own. `clock`: the clock that the selector uses."""
+        """`selector`: the loop's own. `clock`: the clock that the selector uses; `processor_time`: who
+        reads that of a thread.
+        """
         self._selector = selector
         self._clock = clock
         self._stalls = {cause: metrics.loop_stalls.labels(cause.value) for cause in Cause}
         self._longest = Longest()
         metrics.loop_seconds.set_function(lambda: self._longest.of_late(clock()))
         self._thread = 0
+        self._processor_time = processor_time
         self._processor: Callable[[], float] = clock
         self._looked = (0.0, 0.0)
         """Time, and processor time of the loop's thread, at the last look before a stretch became
@@ -74,9 +87,9 @@ class LoopWatch:
     def start(self, *, threaded: bool = True) -> None:
         """Measure from now on. Call it in the loop. `threaded`: with the watching thread."""
         self._thread = threading.get_ident()
-        self._processor = _processor_time_of(self._thread) or self._clock
+        self._processor = self._processor_time(self._thread) or self._clock
         self._looked = (self._clock(), self._processor())
-        gc.callbacks.append(self._collector)
+        gc.callbacks.append(self.collection)
         self._selector.on_stretch = self._over
         if threaded:
             threading.Thread(target=self._run, name="loop-watch", daemon=True).start()
@@ -85,8 +98,8 @@ class LoopWatch:
         """Stop measuring. May be called again."""
         self._stopped = True
         self._selector.on_stretch = lambda _: None
-        if self._collector in gc.callbacks:
-            gc.callbacks.remove(self._collector)
+        if self.collection in gc.callbacks:
+            gc.callbacks.remove(self.collection)
 
     def look(self) -> None:
         """Note where the loop is, if its stretch is long. For the watching thread."""
@@ -126,20 +139,13 @@ class LoopWatch:
         self._told_at, self._untold = now, 0
         _LOG.warning("the event loop was held up for %s%s", stretch.text, more)
 
-    def _collector(self, phase: str, _: dict[str, Any]) -> None:
-        """Python's garbage collector starts or stops, in any thread; all others wait."""
+    def collection(self, phase: str, _: dict[str, Any]) -> None:
+        """Python's garbage collector starts or stops, in any thread; all others wait. It calls
+        this itself.
+        """
         now = self._clock()
         if phase == "start":
             self._collecting = now
         elif now - self._collecting >= LEAST:
             before = self._collected[1 - _COLLECTIONS :]
             self._collected = (*before, (now, now - self._collecting))
-
-
-def _processor_time_of(thread: int) -> Callable[[], float] | None:
-    """Returns a function that reads a thread's processor time, seconds; None if unsupported."""
-    found = getattr(time, "pthread_getcpuclockid", None)
-    if found is None:
-        return None
-    clock = found(thread)
-    return lambda: time.clock_gettime(clock)

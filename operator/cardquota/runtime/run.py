@@ -65,13 +65,14 @@ def run(settings: Settings) -> int:
     selector = TimedSelector()
     try:
         with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
-            return runner.run(_run(settings, selector))
+            return runner.run(run_in_loop(settings, selector))
     except AccessError as error:
         _LOG.error("%s", error)
         return 2
 
 
-async def _run(settings: Settings, selector: TimedSelector) -> int:
+async def run_in_loop(settings: Settings, selector: TimedSelector) -> int:
+    """The same in the loop of this selector. Raises AccessError where no cluster is found."""
     access = await find_access()
     # The Lease has connections of its own: a renewal that waits for a connection taken by other
     # requests could lose the leadership.

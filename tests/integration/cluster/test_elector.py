@@ -111,7 +111,7 @@ async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
     await leads(first)
     second = await start("second")
     # Long enough for the second to see a few renewals: none of them is its cue.
-    await until(lambda: second.elector._held, "the second looks on")
+    await until(lambda: second.elector.held, "the second looks on")
     await first.stop()
     resource = (await lease(client, path))["metadata"]["resourceVersion"]
     silent_since = boottime()
@@ -155,7 +155,7 @@ async def test_a_free_lease_is_taken_before_the_next_look_is_due(
     first = await start("first", slowly=True)
     await leads(first)
     second = await start("second", slowly=True)
-    await until(lambda: second.elector._held, "the second looks on")
+    await until(lambda: second.elector.held, "the second looks on")
     await first.stop()
     freed = boottime()
     if how == "deleted":
@@ -172,7 +172,7 @@ async def test_who_cannot_watch_the_lease_looks_at_it(
     first = await start("first")
     await leads(first)
     second = await start("second", of=proxied)
-    await until(lambda: second.elector._held, "the second looks on")
+    await until(lambda: second.elector.held, "the second looks on")
     for _ in range(3):  # its stream among them, again and again
         proxy.cut()
         await asyncio.sleep(0.1)
@@ -187,7 +187,7 @@ async def test_times_on_the_lease_are_for_people(client: Client, start: Start, p
     first = await start("first")
     await leads(first)
     second = await start("second")
-    await until(lambda: second.elector._held, "the second looks on")
+    await until(lambda: second.elector.held, "the second looks on")
     await first.stop()
     future = {"renewTime": "2100-01-01T00:00:00.000000Z", "acquireTime": None}
     await client.patch(path, {"spec": future})
@@ -268,8 +268,8 @@ async def test_somebody_who_touches_the_lease_does_not_end_the_term(
     term = await leads(first)
     for number in range(20):
         await client.patch(path, {"metadata": {"annotations": {"number": str(number)}}})
-    renewed = first.elector._renewals.sent
-    await until(lambda: first.elector._renewals.sent > renewed, "a renewal after that")
+    renewed = first.elector.renewed_at
+    await until(lambda: first.elector.renewed_at > renewed, "a renewal after that")
     assert first.told == [("acquired", term)]
 
 
@@ -284,8 +284,8 @@ async def test_health_begins_again_when_answers_are_late(
     await until(lambda: first.elector.healthy_since > stalled, "unhealthy")
     proxy.cut()
     proxy.flow()
-    before = first.elector._renewals.sent
-    await until(lambda: first.elector._renewals.sent > before, "healthy again")
+    before = first.elector.renewed_at
+    await until(lambda: first.elector.renewed_at > before, "healthy again")
     assert first.elector.healthy_since > stalled
 
 

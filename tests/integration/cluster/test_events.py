@@ -90,7 +90,7 @@ async def test_an_event_is_written_once_however_often_it_is_tried(
     proxy.cut(stay_closed=True)
     recorder.record(_pod(namespace), type="Normal", reason="R", message="m")
     task = asyncio.create_task(recorder.run())
-    await until(lambda: not recorder._queue, "the first try")
+    await until(lambda: not recorder.waiting, "the first try")
     proxy.reopen()
     await until(lambda: recorder.written, "the event")
     assert len(await _events(client, namespace)) == 1
@@ -102,7 +102,8 @@ async def test_a_full_queue_loses_its_oldest(client: Client, namespace: str) -> 
     for number in range(4):
         recorder.record(_pod(namespace, uid=f"u-{number}"), type="Normal", reason="R", message="m")
     assert recorder.dropped == 2
-    assert len(recorder._reasons) == 2
+    reasons = [recorder.last_reason(f"u-{number}") for number in range(4)]
+    assert reasons == [None, None, "R", "R"]
 
 
 def test_messages_are_cut_between_characters() -> None:

@@ -68,13 +68,18 @@ class Watcher:
 
     def __init__(self, client: Client, settings: Settings = SETTINGS) -> None:
         self.metrics, self.events, self.leads = Metrics(), Recorder(), True
+        self.client = client
+        """Whom it asks now."""
         self.check = InstallationCheck(
             settings,
-            client,
+            self,  # type: ignore[arg-type]
             self.metrics,
             self.events,  # type: ignore[arg-type]
             lambda: self.leads,
         )
+
+    async def get(self, path: str) -> bytes:
+        return await self.client.get(path)
 
     async def faults(self) -> list[str]:
         await self.check.check()
@@ -82,7 +87,10 @@ class Watcher:
 
     def counted(self, document: Object) -> float:
         kind, name = document["kind"], document["metadata"]["name"]
-        return float(self.metrics.installation_faults.labels(kind, name)._value.get())
+        labels = {"kind": kind, "name": name}
+        found = self.metrics.registry.get_sample_value("cardquota_installation_faults", labels)
+        assert found is not None
+        return found
 
 
 @pytest.fixture
@@ -212,7 +220,7 @@ async def test_policies_that_set_the_gate_are_looked_at_too(
     wanted = documents(BY_POLICY)
     ours = [one for one in wanted if one["kind"].startswith("MutatingAdmissionPolicy")]
     put_right(installed, wanted)
-    by_policy = Watcher(watcher.check._client, BY_POLICY)
+    by_policy = Watcher(watcher.client, BY_POLICY)
     try:
         assert await by_policy.faults() == []
         for document in ours:
@@ -268,12 +276,12 @@ async def test_an_api_server_that_is_away_changes_nothing_of_what_is_known(
     away = Client(dataclasses.replace(access, server="https://127.0.0.1:1"))
     lonely = Watcher(away)
     assert await lonely.faults() == []
-    lonely.check._client = watcher.check._client
+    lonely.client = watcher.client
     assert ask(installed, "DELETE", admission_path(WANTED[0])).ok
     try:
         known = await lonely.faults()
         assert len(known) == 1
-        lonely.check._client = away
+        lonely.client = away
         assert await lonely.faults() == known
     finally:
         put_right(installed)

@@ -70,7 +70,7 @@ class Replica:
 
     @property
     def leads(self) -> float:
-        return float(self.metrics.leader._value.get())
+        return self.metrics.registry.get_sample_value("cardquota_leader") or 0.0
 
 
 @pytest.fixture

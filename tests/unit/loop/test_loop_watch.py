@@ -36,15 +36,20 @@ class Watched:
         self.clock = Clock()
         self.selector = TimedSelector(self.clock)
         self.metrics = Metrics()
-        self.watch = LoopWatch(self.selector, self.metrics, clock=self.clock)
+        self.processor: Callable[[], float] = self.clock
+        """Of the loop's thread: as the clock goes, where it has a processor all the time."""
+        self.watch = LoopWatch(
+            self.selector,
+            self.metrics,
+            clock=self.clock,
+            processor_time=lambda _: lambda: self.processor(),
+        )
 
     def run(self, *work: Callable[[], None]) -> None:
         """Each in a stretch of its own."""
 
         async def main() -> None:
             self.watch.start(threaded=False)
-            self.watch._processor = self.clock
-            self.watch._looked = (self.clock(), self.clock())
             for step in work:
                 await asyncio.sleep(0)
                 step()
@@ -70,7 +75,7 @@ def watched(caplog: pytest.LogCaptureFixture) -> Iterator[Watched]:
     found = Watched()
     yield found
     found.watch.stop()
-    assert found.watch._collector not in gc.callbacks
+    assert found.watch.collection not in gc.callbacks
 
 
 def test_the_longest_stretch_is_measured(
@@ -130,7 +135,7 @@ def test_a_look_at_another_stretch_is_not_told(
 def test_a_loop_that_does_not_run_is_starved(watched: Watched) -> None:
     def not_running() -> None:
         processor = watched.clock()
-        watched.watch._processor = lambda: processor
+        watched.processor = lambda: processor
         watched.clock.pass_by(0.2)
 
     watched.run(not_running)
@@ -141,9 +146,9 @@ def test_the_garbage_collector_is_told_apart(
     watched: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
     def collect() -> None:
-        watched.watch._collector("start", {})
+        watched.watch.collection("start", {})
         watched.clock.pass_by(0.06)
-        watched.watch._collector("stop", {})
+        watched.watch.collection("stop", {})
         watched.clock.pass_by(0.01)
 
     watched.run(collect, lambda: watched.clock.pass_by(0.06))
@@ -158,10 +163,10 @@ def test_what_another_thread_collects_meanwhile_does_no_harm(
     others: list[threading.Thread] = []
 
     def collect() -> None:
-        watched.watch._collector("start", {})
+        watched.watch.collection("start", {})
         watched.clock.pass_by(0.01)
         watched.clock.now = GivesWay(watched.clock.now)
-        watched.watch._collector("stop", {})
+        watched.watch.collection("stop", {})
 
     class GivesWay(float):
         """A time: whoever compares it lets another thread run, as Python may at any step."""
@@ -179,17 +184,22 @@ def test_what_another_thread_collects_meanwhile_does_no_harm(
 
     watched.run(held_up)
     assert len(others) == 3
-    assert len(watched.watch._collected) == 6
     assert caplog.messages[0].endswith("for 90 ms, work, garbage collector 30 ms")
 
 
-def test_no_more_collections_are_remembered_than_are_needed(watched: Watched) -> None:
-    for _ in range(100):
-        watched.watch._collector("start", {})
-        watched.clock.pass_by(0.002)
-        watched.watch._collector("stop", {})
-    assert len(watched.watch._collected) == 16
-    assert watched.watch._collected[-1][0] == watched.clock()
+def test_no_more_collections_are_remembered_than_are_needed(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The last 16: a stretch in which there are more was held up by them as it is."""
+
+    def collect() -> None:
+        for _ in range(100):
+            watched.watch.collection("start", {})
+            watched.clock.pass_by(0.002)
+            watched.watch.collection("stop", {})
+
+    watched.run(collect)
+    assert caplog.messages[0].endswith("for 200 ms, work, garbage collector 32 ms")
 
 
 def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from aiohttp import web
 
 from cardquota.cluster.api import client as module
 from cardquota.cluster.api.access import Access
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.election.elector import Elector
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.runtime import run
 from cardquota.settings import LeaderElection, Settings
@@ -57,9 +60,22 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
         seen.append(True)
         return Access(server.url, None, anonymous)
 
-    async def main(operator: run.Operator) -> int:
-        stuck = [asyncio.create_task(operator._client.get("/pods")) for _ in range(5)]
-        elector = operator._elector
+    electors: list[Elector] = []
+    clients: list[Client] = []
+
+    class Kept(Elector):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            electors.append(self)
+
+    class KeptClient(Client):
+        def __init__(self, access: Access) -> None:
+            super().__init__(access)
+            clients.append(self)
+
+    async def main(_: run.Operator) -> int:
+        (elector,), client = electors, clients[0]
+        stuck = [asyncio.create_task(client.get("/pods")) for _ in range(5)]
         leading = asyncio.create_task(elector.run(lambda _: None, lambda _: None))
         loop = asyncio.get_running_loop()
         deadline = loop.time() + 2
@@ -75,6 +91,8 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
     monkeypatch.setattr(run, "find_access", access)
     monkeypatch.setattr(module, "find_access", access)
     monkeypatch.setattr(run.Operator, "main", main)
+    monkeypatch.setattr(run, "Elector", Kept)
+    monkeypatch.setattr(run, "Client", KeptClient)
     settings = Settings(leader_election=LeaderElection(retry_period=0.05))
-    assert await run._run(settings, TimedSelector()) == 0
+    assert await run.run_in_loop(settings, TimedSelector()) == 0
     assert seen == [True]

@@ -107,28 +107,28 @@ class Endpoint:
             self.ledger,
             self.settings,
             self.notifier,
-            self._exists,
+            self.exists,
             lambda: self.synced,
             lambda: self.now,
             late=lambda: self.late,
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self._exists)
+        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self.exists)
         self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
-        self._client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
+        self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
-    async def _exists(self, queue: str) -> bool | None:
+    async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)
         await asyncio.sleep(0)
         return self.there
 
     async def __aenter__(self) -> "Endpoint":
-        await self._client.start_server()
+        await self.client.start_server()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
+        await self.client.close()
 
     def see(self, *things: Body) -> None:
         """The watch brings news."""
@@ -136,7 +136,7 @@ class Endpoint:
         self.notifier.notify()
 
     async def post(self, path: str, body: bytes) -> tuple[int, bytes]:
-        async with self._client.post(path, data=io.BytesIO(body)) as answer:
+        async with self.client.post(path, data=io.BytesIO(body)) as answer:
             return answer.status, await answer.read()
 
     async def review(self, path: str, request: dict[str, Any]) -> Said:

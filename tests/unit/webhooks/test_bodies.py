@@ -103,7 +103,7 @@ async def test_a_resource_that_nobody_reviews(path: str) -> None:
 async def test_other_paths_and_methods() -> None:
     async with Endpoint() as endpoint:
         assert (await endpoint.post("/", b"{}"))[0] == 404
-        assert (await endpoint._client.get("/mutate")).status == 405
+        assert (await endpoint.client.get("/mutate")).status == 405
 
 
 _JSON = st.recursive(

@@ -2,18 +2,20 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue
+from builders.body import Body
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.vocabulary import Reason
-from cardquota_webhooks import pods, queues, resizes, workloads
 
 from .endpoint import Endpoint, request_of
+
+B = TypeVar("B", bound=Body)
 
 QUEUE = a_queue("queue").with_quota({H200: 3})
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
@@ -24,6 +26,11 @@ def of_size(thing: PodBody, size: int) -> PodBody:
     padded = thing.annotated("example.com/long", "")
     missing = size - len(json.dumps(padded.body))
     return thing.annotated("example.com/long", "x" * missing)
+
+
+def unreadable(thing: B) -> B:
+    """Who decodes it fails."""
+    return thing.put(7, "metadata", "uid")
 
 
 TOO_LARGE = of_size(POD, BODY.most + 1)
@@ -43,37 +50,36 @@ async def test_as_much_as_the_limit_is_read() -> None:
         assert (await endpoint.mutate(of_size(POD, BODY.most))).allowed
 
 
-async def test_nothing_of_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (pods, queues, resizes, workloads):
-        monkeypatch.setattr(module, "_DECODER", None)
+@pytest.mark.parametrize("size", [0, BODY.most + 1])
+async def test_nothing_of_it_is_decoded(size: int) -> None:
+    """Nobody hears that it cannot be read, as of one that is small."""
+    pod = of_size(unreadable(POD), size) if size else unreadable(POD)
+    said = []
     async with Endpoint(QUEUE) as endpoint:
-        assert not (await endpoint.mutate(TOO_LARGE)).allowed
-        resize = request_of(TOO_LARGE, subResource="resize", oldObject=TOO_LARGE.body)
-        assert not (await endpoint.review("/validate", resize)).allowed
-        words = (await endpoint.review("/validate", a_deployment(BODY.most + 1))).warnings
-        assert [f"<{BODY.most}>" in text for text in words] == [True]
-        assert not (await endpoint.validate(a_large_queue(BODY.most + 1))).allowed
+        said.append((await endpoint.mutate(pod)).text)
+        resize = request_of(pod, subResource="resize", oldObject=pod.body)
+        said.append((await endpoint.review("/validate", resize)).text)
+        said += (await endpoint.review("/validate", a_deployment(size, replicas="2"))).warnings
+        said.append((await endpoint.validate(unreadable(a_large_queue(size)))).text)
+    large = [f"<{BODY.most}>" in text for text in said]
+    assert large == ([True] * 4 if size else [False] * len(said))
 
 
-async def test_nothing_of_very_many_small_elements_is_decoded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_nothing_of_very_many_small_elements_is_decoded() -> None:
     """Their number is what costs: half a million of them have room in 1.5 MiB."""
-    for module in (pods, queues, resizes, workloads):
-        monkeypatch.setattr(module, "_DECODER", None)
-    many = POD.with_spec(tolerations=[{}] * 70_000)
+    many = unreadable(POD.with_spec(tolerations=[{}] * 70_000))
     async with Endpoint(QUEUE) as endpoint:
         for path in ("/mutate", "/validate"):
             said = await endpoint.review(path, request_of(many))
             assert said.reason == Reason.INVALID_CARD
             assert re.match(r"the object has <700\d\d> fields and list elements", said.text)
             assert said.text.endswith(f"at most <{ELEMENTS.most}> are read: write fewer")
-        half = POD.with_spec(tolerations=[{}] * 35_000)
+        half = unreadable(POD.with_spec(tolerations=[{}] * 35_000))
         both = request_of(half, operation="UPDATE", subResource="resize", oldObject=half.body)
         said = await endpoint.review("/validate", both)
         assert re.match(r"the object, with what it was before, has <70\d\d\d> fields", said.text)
         queue = QUEUE.put([{"manager": "m"}] * 70_000, "metadata", "managedFields")
-        said = await endpoint.validate(queue)
+        said = await endpoint.validate(unreadable(queue))
         assert said.text.startswith("Queue <queue>: the object has <70")
 
 
@@ -101,8 +107,8 @@ def a_large_queue(size: int) -> QueueBody:
     return QUEUE.annotated("example.com/long", "x" * size)
 
 
-def a_deployment(size: int) -> dict[str, Any]:
-    body = {"metadata": {"name": "d"}, "spec": {"replicas": 2, "x": "x" * size}}
+def a_deployment(size: int, replicas: object = 2) -> dict[str, Any]:
+    body = {"metadata": {"name": "d"}, "spec": {"replicas": replicas, "x": "x" * size}}
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     return {**request_of(POD), "resource": resource, "object": body}
 

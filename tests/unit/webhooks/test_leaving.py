@@ -10,7 +10,7 @@ from .endpoint import Endpoint, request_of, review_of
 async def kept(endpoint: Endpoint) -> bool:
     """Whether the connection stays open after one more review."""
     body = review_of(request_of(a_pod("p")))
-    async with endpoint._client.post("/validate", data=body) as answer:
+    async with endpoint.client.post("/validate", data=body) as answer:
         assert answer.status == 200
         return answer.headers.get("Connection", "").lower() != "close"
 

@@ -32,8 +32,7 @@ def test_they_are_forgotten_after_their_time() -> None:
     assert recent.of("red", but="") == ["a"]
     now[0] = 0.5
     assert recent.of("red", but="") == []
-    assert not recent._queues
-    assert not recent._ages
+    assert len(recent) == 0
 
 
 def test_what_has_been_seen_or_has_no_uid_is_never_remembered() -> None:
@@ -99,7 +98,7 @@ async def test_a_review_waits_for_those_let_by_before_it_and_for_no_others() -> 
     seen.add("a")
     recent.look()
     await asyncio.wait_for(review, 1)
-    assert not recent._awaited
+    assert recent.awaited == 0
 
 
 async def test_a_review_waits_no_longer_than_it_was_told() -> None:
@@ -114,7 +113,7 @@ async def test_a_review_waits_no_longer_than_it_was_told() -> None:
     for review in reviews:
         review.cancel()
     await asyncio.gather(*reviews, return_exceptions=True)
-    assert not recent._awaited
+    assert recent.awaited == 0
     await recent.all_seen("red", "", 5)
 
 
@@ -142,7 +141,7 @@ async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() ->
     seen.update(uids)
     recent.look()
     await asyncio.wait_for(asyncio.gather(*reviews), 1)
-    assert not recent._awaited
+    assert recent.awaited == 0
 
 
 STEPS = st.tuples(
@@ -177,6 +176,6 @@ def test_whatever_comes_in_between_it_waits_for_what_was_unseen_when_it_began(
         for task, _ in reviews:
             task.cancel()
         await asyncio.gather(*(task for task, _ in reviews), return_exceptions=True)
-        assert not recent._awaited
+        assert recent.awaited == 0
 
     asyncio.run(run())

@@ -80,7 +80,7 @@ class Elector:
         self._lease: Lease | None = None
         self._observed_at = float("-inf")
         """When the Lease was first seen in the state of `_lease`."""
-        self._held = False
+        self.held = False
         """Whether the Lease had a holder when it was last seen."""
         self._renewals = Renewals(retry_period)
         self.acquired_at = float("-inf")
@@ -104,6 +104,11 @@ class Elector:
         if self._term is None:
             return 0.0
         return self._renewals.sent + self._renew_deadline - self._clock()
+
+    @property
+    def renewed_at(self) -> float:
+        """On our clock: when the last renewal that succeeded was sent."""
+        return self._renewals.sent
 
     @property
     def healthy_since(self) -> float:
@@ -199,12 +204,12 @@ class Elector:
         answered = self._clock()
         if lease is None:
             # Its holder may have renewed it up to the moment when it was deleted.
-            await self._take(None, answered if self._held else None)
+            await self._take(None, answered if self.held else None)
             return True
         if self._lease is None or self._lease.revision != lease.revision:
             self._lease, self._observed_at = lease, answered
-        self._held = bool(lease.holder)
-        if not self._held:
+        self.held = bool(lease.holder)
+        if not self.held:
             await self._take(lease, None)
             return True
         # A term of ours whose write had an unknown outcome, or one that has ended.
@@ -221,7 +226,7 @@ class Elector:
         self._term, self._observed_at = term, sent
         # Not earlier: while a write may still land, its term must be known as ours.
         self._candidate = self._new_term()
-        self._held = True
+        self.held = True
         given_up = lease is not None and not lease.holder
         notes = (lease.metadata.annotations if lease and given_up else None) or {}
         self.handover = read_handover(notes.get(HANDOVER))

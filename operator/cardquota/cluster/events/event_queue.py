@@ -49,6 +49,11 @@ class EventQueue:
         return self._count
 
     @property
+    def namespaces(self) -> int:
+        """How many are remembered: those with events that wait, are written, or fail."""
+        return len(self._waiting.keys() | self._busy | self._failing)
+
+    @property
     def sound(self) -> int:
         """How many events wait in namespaces whose events do not fail."""
         return self._count - self._count_failing

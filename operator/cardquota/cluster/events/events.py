@@ -102,6 +102,11 @@ class EventRecorder:
         self._wake.set()
 
     @property
+    def waiting(self) -> int:
+        """How many wait to be written."""
+        return len(self._queue)
+
+    @property
     def has_room(self) -> bool:
         """Whether an event of the most frequent kind should be recorded now. False while half the
         queue is taken, which leaves room for other events. Events of namespaces where they fail do

@@ -7,6 +7,8 @@ import pytest
 from cardquota.cluster.events.event import Event, ObjectReference
 from cardquota.cluster.events.event_queue import EventQueue
 
+from ...containers import containers
+
 
 def event(namespace: str, name: str, since: float = 0.0) -> Event:
     return Event(ObjectReference("Pod", "v1", namespace, name, name), "Normal", "R", "m", 0, since)
@@ -67,8 +69,16 @@ def test_nothing_is_left_of_a_namespace() -> None:
     queue = a_queue(*(event(f"n{n}", "x", n) for n in range(50)), size=10)
     queue.tried("n45", taken=False)
     assert len(taken(queue)) == 10
-    left = (queue._waiting, queue._ready, queue._busy, queue._failing)
-    assert not any(left)
+    assert queue.namespaces == 0
+
+
+def test_nor_of_one_whose_events_failed() -> None:
+    queue = a_queue(event("a", "a0"))
+    queue.take()
+    queue.tried("a", taken=False)
+    assert queue.namespaces == 1
+    queue.done("a")
+    assert queue.namespaces == 0
 
 
 class Age(float):
@@ -129,7 +139,7 @@ def test_the_oldest_goes_first_whatever_was_written_in_between() -> None:
                 failing.discard(found.namespace)
         assert len(queue) == len(waiting)
         assert queue.sound == sum(e.namespace not in failing for e in waiting)
-    assert len(queue._oldest) <= 2 * 7 + 64 + 1
+    assert max(containers(queue).values()) <= 2 * 7 + 64 + 1
     left = []
     while (found := queue.take()) is not None:
         left.append(found)

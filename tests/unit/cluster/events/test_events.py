@@ -110,8 +110,6 @@ async def test_every_event_is_tried_five_times(recorder: EventRecorder, server: 
     del server.refused["bad"]
     record(recorder, "bad", "c")
     await until(lambda: server.names("bad") == ["c"])
-    queue = recorder._queue
-    assert queue._failing == queue._busy == set()
 
 
 async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
@@ -134,22 +132,25 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     record(recorder, "good", "in hand", *"abc")
     server.refused["bad"] = LIMITED
     record(recorder, "bad", "in hand")
-    await until(lambda: server.tries["bad"] and server.tries["good"])
-    await until(lambda: recorder._queue._failing)
+    await until(lambda: server.tries["bad"] > 1 and server.tries["good"])
     record(recorder, "bad", *map(str, range(QUEUE_SIZE - 3)))
     record(recorder, "good", *"defgh")
     assert recorder.dropped == 5
-    assert len(recorder._queue) == QUEUE_SIZE
-    kept = {name: len(waiting) for name, waiting in recorder._queue._waiting.items()}
-    assert kept == {"good": 8, "bad": QUEUE_SIZE - 8}
+    assert recorder.waiting == QUEUE_SIZE
+    del server.refused["bad"]
+    await until(lambda: len(server.names("bad")) == 1 + QUEUE_SIZE - 8)
+    assert recorder.waiting == 8  # of the other, all that were recorded
 
 
-async def test_a_full_queue_drops_its_oldest_where_nothing_fails() -> None:
-    recorder = EventRecorder(cast("Client", Server()), instance="i", queue_size=2)
+async def test_a_full_queue_drops_its_oldest_where_nothing_fails(server: Server) -> None:
+    recorder = EventRecorder(cast("Client", server), instance="i", queue_size=2)
     record(recorder, "a", "1", "2")
     record(recorder, "b", "3")
-    kept = [e.about.name for waiting in recorder._queue._waiting.values() for _, e in waiting]
-    assert kept == ["2", "3"]
+    task = asyncio.create_task(recorder.run())
+    await until(lambda: recorder.written == 2)
+    assert (server.names("a"), server.names("b")) == (["2"], ["3"])
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_events_give_way_to_what_is_more_urgent(

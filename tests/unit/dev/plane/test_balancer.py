@@ -17,19 +17,26 @@ class Replica:
         self.name, self.ready = name, True
         self.backend = Backend(port, f"http://127.0.0.1:{health}/readyz")
         self.health = health
+        self.asked = 0
+        """How often somebody wanted to know whether it is ready."""
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def running(self, *, serving: bool = True) -> AsyncIterator[None]:
+        """`serving`: whether it is there for more than to be asked whether it is ready."""
         app = web.Application()
         app.router.add_get("/readyz", self._readyz)
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.health).start()
-        async with await asyncio.start_server(self._greet, "127.0.0.1", self.backend.port):
+        server = await asyncio.start_server(self._greet, "127.0.0.1", self.backend.port)
+        if not serving:
+            server.close()
+        async with server:
             yield
         await runner.cleanup()
 
     async def _readyz(self, _: web.Request) -> web.Response:
+        self.asked += 1
         return web.Response(status=200 if self.ready else 503)
 
     async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -82,10 +89,10 @@ async def test_only_ready_replicas_are_asked() -> None:
 async def test_a_replica_that_is_gone_is_passed_over() -> None:
     port, *ports = free_ports(5)
     one, two = Replica("one", *ports[:2]), Replica("two", *ports[2:])
-    async with two.running():
+    async with one.running(serving=False), two.running():
         before = Balancer([one.backend, two.backend])
         await before.start(port)
         await until(port, lambda seen: seen == {"two!"})
-        before._ready.add(one.backend)
+        await until(port, lambda _: one.asked > 1)
         assert {await ask(port) for _ in range(4)} == {"two!"}
         await before.stop()

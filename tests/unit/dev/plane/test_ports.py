@@ -25,4 +25,4 @@ def test_where_somebody_listens_is_not_free() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert not ports._is_free(taken.getsockname()[1])
+        assert not ports.is_free(taken.getsockname()[1])
