@@ -114,9 +114,9 @@ async def test_the_recorder_keeps_no_more_than_it_may(recorder: EventRecorder) -
         if number == LIVES // 2:
             half = containers(recorder)
     sizes = containers(recorder)
-    assert (len(recorder._queue), sizes["EventRecorder._reasons"]) == (50, 100)
+    assert (recorder.waiting, sizes["EventRecorder._reasons"]) == (50, 100)
     assert_nothing_grew(half, sizes)
-    await until(lambda: not recorder._queue)
+    await until(lambda: not recorder.waiting)
     assert containers(recorder)["EventRecorder._queue._waiting"] == 0
 
 
@@ -131,7 +131,7 @@ async def test_nothing_is_left_of_a_queue_in_the_status_writer() -> None:
         writer.want(found)
         await until(lambda n=number: writer.writes > n)
         writer.drop(queue.name)
-    await until(lambda: not writer._tasks, 5)
+    await until(lambda: not writer.writing, 5)
     assert_nothing_grew(before, containers(writer))
 
 
@@ -166,15 +166,10 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
             things = a_team_at_the_gate(number)
             for kind, body in things:
                 feed.changed(kind, body.body)
-            await until(lambda: not releaser._tasks and not releaser._wake.is_set(), 30)
+            await until(lambda: not releaser.busy, 30)
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
-        await until(
-            lambda: (
-                not releaser._tasks and not releaser._wake.is_set() and not releaser._pod_retries
-            ),
-            30,
-        )
+        await until(lambda: releaser.idle, 30)
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.take_unadmitted()
         ledger.nodes.forget_reports()
@@ -197,7 +192,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
     bounded.add("GateReleaser._breaker._failures")
     assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
-    assert len(releaser._breaker._failures) <= 64
+    assert containers(releaser)["GateReleaser._breaker._failures"] <= 64
     deciding.cancel()
     await asyncio.gather(deciding, return_exceptions=True)
 

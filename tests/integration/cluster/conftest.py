@@ -47,6 +47,7 @@ class Front:
         self.single_bytes = False
         self.silent_watches = 0
         """So many of the next watches are opened, and then nothing comes on them."""
+        self._watches: set[web.BaseRequest] = set()
         self.watched_from: list[int] = []
         """The revision of every watch that was asked for."""
         self.refused_at: list[float] = []
@@ -64,6 +65,13 @@ class Front:
     async def stop(self) -> None:
         await self._runner.cleanup()
         await self._session.close()
+
+    def abort_watches(self) -> None:
+        """The connections of all present watches are reset, as by the network."""
+        assert self._watches
+        for request in self._watches:
+            assert request.transport is not None
+            request.transport.abort()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         watch = "watch" in request.query
@@ -90,7 +98,12 @@ class Front:
             ours = web.StreamResponse(status=theirs.status)
             ours.content_type = theirs.content_type
             await ours.prepare(request)
-            await (self._spoil if watch else self._copy)(theirs, ours, request)
+            if watch:
+                self._watches.add(request)
+            try:
+                await (self._spoil if watch else self._copy)(theirs, ours, request)
+            finally:
+                self._watches.discard(request)
         return ours
 
     async def _copy(
@@ -123,6 +136,7 @@ class Front:
 @pytest.fixture(autouse=True)
 async def nothing_is_left_open() -> AsyncIterator[None]:
     """Every socket that a test opens is closed with it."""
+    # Of asyncio: nothing else says which sockets a loop that is there already looks at.
     selector: BaseSelector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]
     before = len(selector.get_map())
     yield

@@ -59,7 +59,7 @@ async def test_a_stream_may_die_at_any_byte_of_a_line(
         await until(lambda: "a" in mirror.holds, "the stream flows")
         for round_, cut in enumerate(cuts):
             watches, front.cut_after = len(front.watched_from), cut
-            reflector_stream(reflector)
+            front.abort_watches()
             await until(lambda n=watches: len(front.watched_from) > n, "a new watch")
             for number in range(3):
                 await resize(client, namespace, "a", f"{round_}-{number}")
@@ -70,15 +70,6 @@ async def test_a_stream_may_die_at_any_byte_of_a_line(
         assert front.watched_from == sorted(front.watched_from)
     assert front.cuts == len(cuts)
     assert len(mirror.ended) == len(cuts) - 1
-
-
-def reflector_stream(reflector: Reflector[Sized]) -> None:
-    """End the present stream, as the network would."""
-    stream = reflector._stream
-    assert stream is not None
-    assert stream.connection is not None
-    assert stream.connection.transport is not None
-    stream.connection.transport.abort()
 
 
 async def test_one_that_falls_silent_is_given_up_though_nothing_ends_it(

@@ -125,10 +125,15 @@ class GateReleaser:
         )
 
     @property
+    def busy(self) -> bool:
+        """Whether anything is under way, or news are left."""
+        return bool(self._tasks) or self._wake.is_set()
+
+    @property
     def idle(self) -> bool:
-        """Whether nothing is under way, nothing is tried again later, and no news are left."""
+        """Whether it is not busy, and nothing is to be tried again later."""
         retrying = len(self._pod_retries) + len(self._gang_retries) + self._background.retrying
-        return not self._tasks and not self._wake.is_set() and not retrying
+        return not self.busy and not retrying
 
     @property
     def in_flight(self) -> int:

@@ -66,8 +66,8 @@ class Availabilities:
         """By card, for the pods that go: how many ask for which amount."""
         self._choices: dict[bytes, Choice | None] = {}
         self._walks = 0
-        self._steps = MOST_STEPS
-        """Steps that are left."""
+        self.steps_left = MOST_STEPS
+        """Of `MOST_STEPS`, those that are left."""
         self._tolerated: dict[Tolerations, frozenset[TaintGroup] | None] = {}
         self._chosen: dict[tuple[bytes, str], ByTaints] = {}
         """By selector and card: the picked nodes."""
@@ -194,7 +194,7 @@ class Availabilities:
 
     def _afford(self, steps: int) -> bool:
         """Take `steps` if that many are left. Returns whether they were."""
-        if steps > self._steps:
+        if steps > self.steps_left:
             return False
-        self._steps -= steps
+        self.steps_left -= steps
         return True

@@ -29,6 +29,11 @@ class Demand:
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
+    @property
+    def blocks(self) -> list[int]:
+        """The entries of each block: what it costs to find one."""
+        return [len(block.sort_keys) for block in self._blocks]
+
     def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
         """Add a class. No other has its sort key."""
         blocks = self._blocks

@@ -103,6 +103,11 @@ class PendingQueue:
         return self._count
 
     @property
+    def gangs(self) -> int:
+        """Of how many gangs members wait here."""
+        return len(self._by_gang)
+
+    @property
     def blocked(self) -> bool:
         """Whether a candidate waits for something other than room."""
         return bool(self._blocked) or self.blocked_on_cards

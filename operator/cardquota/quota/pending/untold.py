@@ -42,6 +42,11 @@ class Untold:
     def __len__(self) -> int:
         return len(self._classes)
 
+    @property
+    def kept(self) -> int:
+        """Classes of which it is kept what their pods are to be told."""
+        return sum(words is not None for words in self._classes.values())
+
     def add(self, candidate: Candidate, words: Words) -> None:
         """A candidate's pods wait for this reason. Those that do not know it must be told."""
         if words.verdict.reason is None:

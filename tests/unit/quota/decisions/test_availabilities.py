@@ -109,8 +109,7 @@ def test_e7_those_who_tolerate_the_same_of_the_nodes_share_what_is_looked_at() -
         availability_of = asked.of(ledger.pods[f"uid-m{n:02}"])
         assert availability_of is not None
         assert {availability_of(name) for name in names} == {0}
-    left = vars(asked)["_steps"]
-    assert left == availabilities.MOST_STEPS - 64 * (1 + 1 + 1) - 20 * 17
+    assert asked.steps_left == availabilities.MOST_STEPS - 64 * (1 + 1 + 1) - 20 * 17
 
 
 def test_e7_beyond_the_bound_of_comparisons_the_first_card_with_quota(

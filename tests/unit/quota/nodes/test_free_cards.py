@@ -6,10 +6,13 @@ from builders import GPU, H200, H800, Body, a_ledger, a_node, a_pod, a_queue, se
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.selectors.taints import Tolerance, Toleration
 
+from ...containers import containers
 from ..releasing import cards_of, release
 
 QUEUE = a_queue("red").with_quota({H200: 8, H800: 8})
+ANYBODY = Tolerance((Toleration("", "Exists", "", ""),))
 EITHER = f"{H200}|{H800}"
 
 
@@ -184,8 +187,9 @@ def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     assert cards_of(ledger, "p", "q", "r") == [{H800: 1}, {H200: 1}, {H800: 1}]
     ledger.node_gone("h200-1")
     ledger.node_gone("h800-1")
-    assert vars(ledger.nodes.free)["_group_of"] == vars(ledger.nodes.free)["_rows"] == {}
-    assert vars(ledger.nodes.free)["_taint_groups"] == {}
+    free = ledger.nodes.free
+    assert free.by_taints(H200) == free.by_taints(H800) == {}
+    assert free.comparisons(ANYBODY) == 0
 
 
 def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
@@ -240,15 +244,8 @@ def test_nothing_is_left_of_what_is_gone() -> None:
         ledger.pod_gone(uid)
     for node in ("h200-1", "h800-1"):
         ledger.node_gone(node)
-    assert [vars(ledger.nodes.free)] == [
-        {
-            **{
-                key: {}
-                for key in ("_used", "_offers", "_group_of", "_taint_groups", "_rows", "_awaited")
-            },
-            "_number_of_taints": 0,
-        }
-    ]
+    assert not any(containers(ledger.nodes.free).values())
+    assert ledger.nodes.free.comparisons(ANYBODY) == 0
 
 
 def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:

@@ -69,10 +69,10 @@ def test_blocks_stay_few_whoever_goes(back: bool) -> None:
     _blocks_are_full(demand)
     for at in sort_keys[2:-3:3]:
         demand.take(at)
-    assert len(demand._blocks) == 1
+    assert len(demand.blocks) == 1
 
 
 def _blocks_are_full(demand: Demand) -> None:
-    sizes = [len(block.sort_keys) for block in demand._blocks]
+    sizes = demand.blocks
     assert all(0 < size <= module.MOST for size in sizes)
     assert all(one + other > module.MOST // 2 for one, other in pairwise(sizes))

@@ -7,6 +7,8 @@ from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import Reason
 
+from ...containers import containers
+
 
 def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:
     found = PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
@@ -84,7 +86,7 @@ def test_where_nobody_decides_nobody_is_put_in_order() -> None:
             pending.join(pod, pod.facts.name)
         for pod in pods:
             pending.leave(pod)
-    assert (len(pending), len(pending._order), len(pending._unordered)) == (0, 0, 0)
+    assert not any(containers(pending).values())
 
 
 def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
@@ -99,7 +101,7 @@ def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
         assert candidate.sort_key == first.sort_key
         for pod in pods:
             pending.leave(pod)
-    assert len(pending._order) <= 64 + 2 * 4
+    assert max(containers(pending).values()) <= 64 + 2 * 4
 
 
 def test_nobody_is_tried_before_all_who_were_activated_are_in_order() -> None:

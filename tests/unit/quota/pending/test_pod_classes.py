@@ -42,6 +42,7 @@ UNLIKE: tuple[Change, ...] = (
     lambda pod, _: pod.asking_for(0),
     lambda pod, _: pod.naming(None).asking_for(0),
 )
+
 """What may be different about a pod."""
 
 
@@ -158,8 +159,8 @@ def what_is_left(cluster: ClassCluster) -> str:
         if (
             pending.classes
             or pending.deny_classes
-            or pending._by_gang
-            or pending._blocked
+            or pending.gangs
+            or pending.blocked
             or list(pending.inadmissible)
         ):
             return f"{queue} remembers who is gone"

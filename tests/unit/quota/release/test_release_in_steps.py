@@ -127,11 +127,12 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
 ) -> None:
     """Who comes before it is opened; nobody behind it is."""
     judged: list[str] = []
-    judge = ReleaseJudge._judge_gang
+    judge = ReleaseJudge.judge
 
-    def noted(self: ReleaseJudge, candidate: Candidate, *args: Any) -> Opening | Wait:
-        judged.append(args[-1].key)
-        return judge(self, candidate, *args)
+    def noted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
+        if candidate.whole is not None:
+            judged.append(candidate.whole.key)
+        return judge(self, candidate)
 
     ledger = a_cluster(
         waiting("first").created(LONG_AGO), GANG, member("m1"), member("m2"), later(waiting("last"))
@@ -140,7 +141,7 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
         see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
         assert release(ledger)[0] == []
         ledger.pod_gone("uid-large")
-    monkeypatch.setattr(ReleaseJudge, "_judge_gang", noted)
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
     opened = [
         name
         for step in ReleasePass(ledger, red(ledger), before="team/gang")
@@ -550,7 +551,7 @@ def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
     list(ReleasePass(ledger, red(ledger)))
     untold = red(ledger).pending.untold
     assert len(untold) == 100
-    assert sum(words is not None for words in untold._classes.values()) == 32
+    assert untold.kept == 32
     found = told(ledger)
     assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
     assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}
@@ -614,8 +615,6 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
     list(ReleasePass(ledger, red(ledger)))
-    kept = [words for words in red(ledger).pending.untold._classes.values() if words]
-    assert len({id(words) for words in kept}) == 2
     assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
 
 
