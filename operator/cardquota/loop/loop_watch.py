@@ -107,7 +107,8 @@ class LoopWatch:
         if self._selector.waiting or now - began < _LONG:
             self._looked = (now, self._processor())
             return
-        place = place_of(sys._current_frames().get(self._thread))
+        frames = sys._current_frames()  # noqa: SLF001 - documented; of CPython
+        place = place_of(frames.get(self._thread))
         # The loop may have moved on meanwhile: then the place belongs to another stretch.
         if self._selector.began == began:
             self._seen = _Seen(began, place)

@@ -47,7 +47,7 @@ class Front:
         self.single_bytes = False
         self.silent_watches = 0
         """So many of the next watches are opened, and then nothing comes on them."""
-        self._watches: set[web.BaseRequest] = set()
+        self._watches: dict[int, web.BaseRequest] = {}
         self.watched_from: list[int] = []
         """The revision of every watch that was asked for."""
         self.refused_at: list[float] = []
@@ -68,10 +68,10 @@ class Front:
 
     def abort_watches(self) -> None:
         """The connections of all present watches are reset, as by the network."""
-        assert self._watches
-        for request in self._watches:
-            assert request.transport is not None
-            request.transport.abort()
+        present = [one.transport for one in self._watches.values() if one.transport is not None]
+        assert present
+        for transport in present:
+            transport.abort()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         watch = "watch" in request.query
@@ -99,11 +99,11 @@ class Front:
             ours.content_type = theirs.content_type
             await ours.prepare(request)
             if watch:
-                self._watches.add(request)
+                self._watches[id(request)] = request
             try:
                 await (self._spoil if watch else self._copy)(theirs, ours, request)
             finally:
-                self._watches.discard(request)
+                del self._watches[id(request)]
         return ours
 
     async def _copy(
@@ -137,7 +137,8 @@ class Front:
 async def nothing_is_left_open() -> AsyncIterator[None]:
     """Every socket that a test opens is closed with it."""
     # Of asyncio: nothing else says which sockets a loop that is there already looks at.
-    selector: BaseSelector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]
+    loop = asyncio.get_running_loop()
+    selector: BaseSelector = loop._selector  # type: ignore[attr-defined] # noqa: SLF001
     before = len(selector.get_map())
     yield
     await until(lambda: len(selector.get_map()) <= before, "the end of all connections", 5)

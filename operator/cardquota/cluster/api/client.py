@@ -63,7 +63,7 @@ class Client:
         )
         # aiohttp repeats a PUT or DELETE if a kept connection turns out to be closed. If the first
         # PUT did land, the answer would be 409, a definite "did not happen".
-        self._session._retry_connection = False
+        self._session._retry_connection = False  # noqa: SLF001 - aiohttp has no option for it
 
     @classmethod
     async def connect(cls) -> "Client":
