@@ -28,7 +28,7 @@ _POLL: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EncodedRequest:
     """A request that can be sent."""
 
     method: str
@@ -37,9 +37,9 @@ class Call:
     content_type: str = _JSON
 
 
-def call(method: str, path: str, body: object, content_type: str = _JSON) -> Call:
+def call(method: str, path: str, body: object, content_type: str = _JSON) -> EncodedRequest:
     """With its body encoded beforehand, so that this is not measured."""
-    return Call(method, path, json.dumps(body).encode(), content_type)
+    return EncodedRequest(method, path, json.dumps(body).encode(), content_type)
 
 
 class Crowd:
@@ -68,7 +68,7 @@ class Crowd:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def send(self, wanted: Call) -> bytes:
+    async def send(self, wanted: EncodedRequest) -> bytes:
         """The answer's body. Whatever is refused ends the benchmark."""
         async with self._session.request(
             wanted.method,
@@ -81,9 +81,9 @@ class Crowd:
                 raise RuntimeError(f"{wanted.method} {wanted.path}: {answer.status} {body!r}")
             return body
 
-    async def send_all(self, calls: Iterable[Call], at_a_time: int) -> float:
+    async def send_all(self, calls: Iterable[EncodedRequest], at_a_time: int) -> float:
         """Seconds from the first request to the last answer."""
-        waiting: Iterator[Call] = iter(calls)
+        waiting: Iterator[EncodedRequest] = iter(calls)
 
         async def one() -> None:
             for wanted in waiting:
@@ -97,7 +97,7 @@ class Crowd:
 
     async def get(self, path: str) -> Any:
         """An object or a list, decoded."""
-        return json.loads(await self.send(Call("GET", path)))
+        return json.loads(await self.send(EncodedRequest("GET", path)))
 
     async def make_namespace(self, name: str, labels: dict[str, str]) -> str:
         """A namespace in which pods can be created; the path of its pods."""

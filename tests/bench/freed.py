@@ -26,7 +26,7 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import QUEUES, Team
 
-from .crowd import MERGE, Call, Crowd, call
+from .crowd import MERGE, Crowd, EncodedRequest, call
 from .figure import Figure, Report, median
 from .pod_bodies import held, queued
 from .pod_watch import PodWatch
@@ -137,7 +137,7 @@ async def _patch(crowd: Crowd, pods: str, part: int) -> float:
     return await crowd.send_all([_patched(pods, pod) for pod in of_slice], _AT_A_TIME)
 
 
-def _patched(pods: str, pod: dict[str, Any]) -> Call:
+def _patched(pods: str, pod: dict[str, Any]) -> EncodedRequest:
     meta = {key: pod["metadata"][key] for key in ("uid", "resourceVersion")}
     change = {"metadata": {**meta, "annotations": {_NOTE: "noted"}}}
     return call("PATCH", f"{pods}/{pod['metadata']['name']}", change, MERGE)

@@ -11,36 +11,36 @@ from cardquota.quota.vocabulary import GATE
 from cardquota_dev.predicate import Predicate
 
 
-class _Meta(msgspec.Struct, rename="camel"):
+class _PodMeta(msgspec.Struct, rename="camel"):
     name: str = ""
     resource_version: str = ""
 
 
-class _Gate(msgspec.Struct):
+class _PodGate(msgspec.Struct):
     name: str
 
 
-class _Spec(msgspec.Struct, rename="camel"):
+class _PodSpec(msgspec.Struct, rename="camel"):
     node_name: str = ""
-    scheduling_gates: tuple[_Gate, ...] = ()
+    scheduling_gates: tuple[_PodGate, ...] = ()
 
 
-class _Status(msgspec.Struct):
+class _PodStatus(msgspec.Struct):
     phase: str = ""
 
 
-class _Pod(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status = msgspec.field(default_factory=_Status)
+class _PodNow(msgspec.Struct):
+    metadata: _PodMeta = msgspec.field(default_factory=_PodMeta)
+    spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
+    status: _PodStatus = msgspec.field(default_factory=_PodStatus)
 
 
-class _Event(msgspec.Struct):
+class _PodChange(msgspec.Struct):
     type: str
-    object: _Pod
+    object: _PodNow
 
 
-_DECODE: Final = msgspec.json.Decoder(_Event).decode
+_DECODE: Final = msgspec.json.Decoder(_PodChange).decode
 
 
 class PodWatch:
@@ -90,7 +90,7 @@ class PodWatch:
         self._failure = error
         self._moved.set()
 
-    def _note(self, event: _Event, at: float) -> None:
+    def _note(self, event: _PodChange, at: float) -> None:
         pod = event.object
         name = pod.metadata.name
         self.revision = pod.metadata.resource_version

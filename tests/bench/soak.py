@@ -39,8 +39,8 @@ def run(report: Report) -> None:
     kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier(), lambda _: None)}
     pods = Delivery("pods", kinds["pods"].struct, kinds["pods"].sink)
     groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"].sink)
-    templates = [_Template(shape) for shape in range(4)]
-    alive: deque[tuple[int, _Template]] = deque()
+    templates = [_PodTemplate(shape) for shape in range(4)]
+    alive: deque[tuple[int, _PodTemplate]] = deque()
     selector = TimedSelector()
     GarbageCollector(selector).start()
     begun, after_a_fifth, revision = time.perf_counter(), 0.0, 1
@@ -76,7 +76,7 @@ def run(report: Report) -> None:
     report(Figure("growth", at_the_end / after_a_fifth, "", 1.05))
 
 
-class _Template:
+class _PodTemplate:
     """Pods of one shape; name, uid and revision are put into prepared bytes."""
 
     def __init__(self, shape: int) -> None:

@@ -58,14 +58,14 @@ def run(report: Report) -> None:
     level = logging.getLogger("cardquota").level
     logging.getLogger("cardquota").setLevel(logging.WARNING)
     try:
-        selector = _Selector(time.thread_time)
+        selector = StretchSelector(time.thread_time)
         with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
             runner.run(_take_over(report, selector))
     finally:
         logging.getLogger("cardquota").setLevel(level)
 
 
-class _Selector(TimedSelector):
+class StretchSelector(TimedSelector):
     """Tells each stretch by the clock too."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -82,10 +82,10 @@ class _Selector(TimedSelector):
 
 
 @dataclass
-class _Stretches:
+class Stretches:
     """The longest stretches of a loop, ms."""
 
-    selector: _Selector
+    selector: StretchSelector
     longest: float = 0.0
     """Processor time."""
     by_the_clock: float = 0.0
@@ -134,7 +134,7 @@ class _Server:
         return json.dumps({"metadata": {"resourceVersion": "99999"}, "spec": {}}).encode()
 
 
-class _Operator:
+class _ReportSink:
     """One slot per queue, as the real one; nobody takes them."""
 
     def __init__(self, **_: object) -> None:
@@ -151,15 +151,15 @@ class _Operator:
     async def stop(self) -> None: ...
 
 
-_OPERATORS: list[_Operator] = []
+_OPERATORS: list[_ReportSink] = []
 
 
 async def _settled(*_: object, **__: object) -> None: ...
 
 
-async def _take_over(report: Report, selector: _Selector) -> None:
+async def _take_over(report: Report, selector: StretchSelector) -> None:
     # They need a cluster, and are stood in for.
-    setattr(leadership, "QueueOperator", _Operator)  # noqa: B010
+    setattr(leadership, "QueueOperator", _ReportSink)  # noqa: B010
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
     GarbageCollector(selector).start()  # as the real process does when it has synced
@@ -183,7 +183,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
     renewing = asyncio.create_task(late.run())
     report(Figure("pods waiting", waiting, ""))
     groups = len(ledger.groups)
-    stretches = _Stretches(selector)
+    stretches = Stretches(selector)
     await asyncio.sleep(0)
     with stretches.measured():
         begun = time.monotonic()
@@ -207,7 +207,7 @@ async def _take_over(report: Report, selector: _Selector) -> None:
         report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
         report(Figure("pod groups", groups, ""))
         await _roll_out(report, ledger, notifier, selector)
-        ending = _Stretches(selector)
+        ending = Stretches(selector)
         await asyncio.sleep(0)
         with ending.measured():
             term.lost("term")
@@ -221,10 +221,10 @@ async def _take_over(report: Report, selector: _Selector) -> None:
 
 
 async def _roll_out(
-    report: Report, ledger: Ledger, notifier: ChangeNotifier, selector: _Selector
+    report: Report, ledger: Ledger, notifier: ChangeNotifier, selector: StretchSelector
 ) -> None:
     """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
-    stretches, spent = _Stretches(selector), 0.0
+    stretches, spent = Stretches(selector), 0.0
     (operator,) = _OPERATORS
     posts, begun, events = operator.posts, time.monotonic(), 0
     await asyncio.sleep(0)

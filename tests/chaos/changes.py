@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from . import objects
-from .clients import Client, Gang
+from .clients import GangClient, WorkloadClient
 from .objects import NOWHERE, QUEUES, URGENT, A
 
 _BETWEEN = ("gangs", "spare")
@@ -14,7 +14,7 @@ _NOBODY = "nobody"
 """A group that there never is."""
 
 
-class Mover(Gang):
+class Mover(GangClient):
     """Groups that move, grow, shrink, and are made again under their names, while they run."""
 
     async def work(self) -> bool:
@@ -102,7 +102,7 @@ class Mover(Gang):
             await asyncio.sleep(0.3)
 
 
-class Incomplete(Gang):
+class Incomplete(GangClient):
     """A gang of which one member never gets a node, and then is gone: what it did not use is
     reserved for nobody.
     """
@@ -124,7 +124,7 @@ class Incomplete(Gang):
         return True
 
 
-class Stranger(Client):
+class Stranger(WorkloadClient):
     """Names a group that does not exist, in a queue whose pods are told at once."""
 
     async def work(self) -> bool:
@@ -139,7 +139,7 @@ class Stranger(Client):
         return reply.code != 0
 
 
-class Administrator(Client):
+class Administrator(WorkloadClient):
     """Lowers quotas below what is held, and raises them again."""
 
     async def work(self) -> bool:

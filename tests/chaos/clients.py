@@ -16,7 +16,7 @@ _PATIENCE = 25.0
 _TRY_AGAIN = 429
 
 
-class Client:
+class WorkloadClient:
     """One client with its own pods, by its own dice. `work` is done again and again."""
 
     def __init__(self, name: str, api: Api, seed: str, tally: Counter[str]) -> None:
@@ -66,7 +66,7 @@ class Client:
         return reply
 
 
-class Trainer(Client):
+class Trainer(WorkloadClient):
     """Jobs that wait at the gate: made, edited, made again under their names, ended."""
 
     most = 18
@@ -136,7 +136,7 @@ class Trainer(Client):
         self.tally["deleted"] += (await self._api.delete(_path(pod), now=now)).ok
 
 
-class Server(Client):
+class ServingClient(WorkloadClient):
     """Pods that are told at once whether there is room."""
 
     most = 8
@@ -159,7 +159,7 @@ class Server(Client):
         return True
 
 
-class Gang(Client):
+class GangClient(WorkloadClient):
     """Groups that start whole, run a moment, and go."""
 
     async def work(self) -> bool:
@@ -203,7 +203,7 @@ class Gang(Client):
             await asyncio.sleep(0.5)
 
 
-class Scaler(Client):
+class Scaler(WorkloadClient):
     """A Deployment that is scaled up and down."""
 
     async def work(self) -> bool:

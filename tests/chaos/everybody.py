@@ -4,12 +4,12 @@ from collections import Counter
 
 from .api import Api
 from .changes import Administrator, Incomplete, Mover, Stranger
-from .clients import Client, Gang, Scaler, Server, Trainer
+from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
 
-_KINDS: list[type[Client]] = [
+_KINDS: list[type[WorkloadClient]] = [
     *[Trainer] * 5,
-    *[Server] * 2,
-    *[Gang] * 3,
+    *[ServingClient] * 2,
+    *[GangClient] * 3,
     Scaler,
     *[Mover] * 3,
     Incomplete,
@@ -18,7 +18,7 @@ _KINDS: list[type[Client]] = [
 ]
 
 
-def all_clients(api: Api, seed: int, tally: Counter[str]) -> list[Client]:
+def all_clients(api: Api, seed: int, tally: Counter[str]) -> list[WorkloadClient]:
     """Everybody, each with dice of its own."""
     return [
         kind(f"{kind.__name__.lower()}-{number}", api, f"{seed}/{number}", tally)

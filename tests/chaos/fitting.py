@@ -1,13 +1,13 @@
 """What waits at the gate although there is room for it, by the recount."""
 
-from .recount import Group, Pod, Recount
+from .recount import Group, Recount, StoredPod
 
 
 def fitting(recount: Recount, queue: str) -> list[str]:
     """Pods and gangs of a queue that could be let through now."""
     found = []
     room = {card: recount.room((queue, card)) for card in recount.quota.get(queue, ())}
-    gangs: dict[str, list[Pod]] = {}
+    gangs: dict[str, list[StoredPod]] = {}
     for pod in recount.waiting(queue):
         group = recount.groups.get(pod.group)
         if pod.group and group is None:

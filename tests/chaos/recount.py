@@ -27,7 +27,7 @@ Place = tuple[str, str]
 
 
 @dataclass
-class Pod:
+class StoredPod:
     """One pod as it is stored now."""
 
     key: str
@@ -78,9 +78,9 @@ class Recount:
     def __init__(self, namespace: str, card_of_node: Mapping[str, str]) -> None:
         self.namespace = namespace
         self._card_of_node = dict(card_of_node)
-        self.pods: dict[str, Pod] = {}
+        self.pods: dict[str, StoredPod] = {}
         self.groups: dict[str, Group] = {}
-        self.members: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
+        self.members: defaultdict[str, dict[str, StoredPod]] = defaultdict(dict)
         """Pods that exist, finished or not, by group and key."""
         self.quota: dict[str, dict[str, int]] = {}
         self.policy: dict[str, str] = {}
@@ -98,7 +98,7 @@ class Recount:
             return {(key, card) for card in self.quota.get(key, ())}
         return set()
 
-    def queue_of(self, pod: Pod) -> str:
+    def queue_of(self, pod: StoredPod) -> str:
         """The queue that a pod asks for: its group's, else its own."""
         group = self.groups.get(pod.group)
         return (group.queue if group else "") or pod.own_queue
@@ -133,7 +133,7 @@ class Recount:
             if not pod.group or pod.group in self.groups
         )
 
-    def waiting(self, queue: str) -> list[Pod]:
+    def waiting(self, queue: str) -> list[StoredPod]:
         """Pods at the gate."""
         return [p for p in self.pods.values() if p.waits and self.queue_of(p) == queue]
 
@@ -160,12 +160,12 @@ class Recount:
             touched |= self._count(pod, 1)
         return touched
 
-    def _count(self, pod: Pod, sign: int) -> set[Place]:
+    def _count(self, pod: StoredPod, sign: int) -> set[Place]:
         for place, amount in pod.charge.items():
             self.held[place] += sign * amount
         return set(pod.charge) | {(self.queue_of(pod), card) for card in pod.cards}
 
-    def _charge(self, pod: Pod) -> dict[Place, int]:
+    def _charge(self, pod: StoredPod) -> dict[Place, int]:
         """What is written on it, but never less than what it really uses."""
         if pod.gated or pod.finished:
             return {}
@@ -196,7 +196,7 @@ class Recount:
         self.policy[name] = notes.get(POLICY, "")
 
 
-def read_pod(key: str, thing: Object) -> Pod:
+def read_pod(key: str, thing: Object) -> StoredPod:
     """A stored pod."""
     meta, spec = thing["metadata"], thing.get("spec") or {}
     notes = meta.get("annotations") or {}
@@ -204,7 +204,7 @@ def read_pod(key: str, thing: Object) -> Pod:
     named = [card.strip() for card in notes.get(NAME, "").split("|")]
     limits = [(c.get("resources") or {}).get("limits") or {} for c in spec.get("containers", ())]
     namespace, group = meta.get("namespace") or "", notes.get(GROUP, "")
-    return Pod(
+    return StoredPod(
         key=key,
         uid=meta.get("uid", ""),
         own_queue=notes.get(QUEUE, ""),

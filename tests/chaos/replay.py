@@ -15,7 +15,7 @@ from .history import Change, changes
 from .leeway import Trouble
 from .objects import CARD_OF_NODE, NAMESPACE
 from .pauses import Pauses
-from .recount import Pod, Recount
+from .recount import Recount, StoredPod
 from .verdicts import Judge, Violation
 
 
@@ -81,7 +81,11 @@ def replay(
 
 
 def _count(
-    counts: Counter[str], terms: set[str], change: Change, before: Pod | None, recount: Recount
+    counts: Counter[str],
+    terms: set[str],
+    change: Change,
+    before: StoredPod | None,
+    recount: Recount,
 ) -> str:
     """Note what happened; the queue in which a gate was opened."""
     pod = recount.pods.get(change.key) if change.kind == "pod" else None

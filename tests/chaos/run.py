@@ -17,7 +17,7 @@ from .agreement import disagreements
 from .api import Api
 from .breaker import Breaker, NotThereError
 from .broken import BREAKAGES
-from .clients import Client
+from .clients import WorkloadClient
 from .everybody import all_clients
 from .focus import FOCUS
 from .history import History
@@ -178,7 +178,9 @@ async def _furnish(scene: Scene) -> None:
         await asyncio.sleep(0.1)
 
 
-async def _trouble(scene: Scene, lengths: Lengths, seed: int, breakage: str) -> list[Client]:
+async def _trouble(
+    scene: Scene, lengths: Lengths, seed: int, breakage: str
+) -> list[WorkloadClient]:
     """Clients at work while things go wrong."""
     focus = FOCUS.get(breakage)
     if focus:

@@ -10,7 +10,7 @@ from random import Random
 
 from . import objects
 from .api import Api, Object
-from .clients import Client
+from .clients import WorkloadClient
 from .objects import QUEUES, URGENT, A
 
 QUEUE = "steady"
@@ -18,7 +18,7 @@ _WAITING = 8
 """As many wait at any time, whatever happens."""
 
 
-class Steady(Client):
+class Steady(WorkloadClient):
     """Keeps the queue full, and pods waiting."""
 
     def __init__(self, api: Api, tally: Counter[str]) -> None:

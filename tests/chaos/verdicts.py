@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .calm import Calm
 from .history import Change
 from .leeway import Lately, Leeway, Trouble
-from .recount import Group, Place, Pod, Recount
+from .recount import Group, Place, Recount, StoredPod
 from .starts import Starts
 
 
@@ -66,7 +66,11 @@ class Judge:
         self.violations: list[Violation] = []
 
     def after(
-        self, change: Change, before: Pod | None, touched: set[Place], group: Group | None = None
+        self,
+        change: Change,
+        before: StoredPod | None,
+        touched: set[Place],
+        group: Group | None = None,
     ) -> None:
         """Judge the recount as it stands after this change.
 
@@ -108,12 +112,12 @@ class Judge:
                 told = True
                 self._say(change, f"{place[0]} {name} {amount} of {place[1]}, quota {most}")
 
-    def _let_through(self, change: Change, before: Pod | None, pod: Pod) -> None:
+    def _let_through(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         if before is None or before.uid != pod.uid or before.gated:
             self._opened(change, before, pod)
         self._on_its_card(change, before, pod)
 
-    def _opened(self, change: Change, before: Pod | None, pod: Pod) -> None:
+    def _opened(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         queues = self._queues.values(pod.group, self._since) if pod.group else []
         queues = [queue or pod.own_queue for queue in queues] or [pod.own_queue]
         was_gated = before is not None and before.uid == pod.uid
@@ -133,7 +137,7 @@ class Judge:
             found = " or ".join(dict.fromkeys(queues))
             self._say(change, f"{pod.key} is charged to {pod.charged_queue}, not {found}")
 
-    def _on_its_card(self, change: Change, before: Pod | None, pod: Pod) -> None:
+    def _on_its_card(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         """E3: it runs on what it is charged for."""
         if not pod.node or (before is not None and before.node) or pod.finished:
             return
@@ -143,7 +147,7 @@ class Judge:
 
     # --- gangs --------------------------------------------------------------------------------
 
-    def _member(self, change: Change, pod: Pod) -> None:
+    def _member(self, change: Change, pod: StoredPod) -> None:
         """A gate opens whose group is there. One of a gang that does not run has to be reserved
         before (the write-ahead), and the others that are missing open with it.
         """
@@ -162,7 +166,7 @@ class Judge:
         else:
             self._say(change, f"{pod.key} is let through, and nothing is reserved for its gang")
 
-    def _covers(self, standing: _Standing, pod: Pod) -> bool:
+    def _covers(self, standing: _Standing, pod: StoredPod) -> bool:
         """Whether what is reserved is enough for this member and, where all are alike, for all that
         run in its queue. Where they are not, who was meant by it cannot be told from outside.
         """

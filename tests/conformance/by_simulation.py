@@ -11,13 +11,13 @@ from cardquota.quota import messages
 from cardquota.settings import Settings
 
 from .case import Case, Thing
-from .found import Found, PodFound, pod_found
+from .found import ObservedCase, PodFound, pod_found
 
 _AUDITED = messages.audited("")
 _NOT_COUNTED = "not counted: "
 
 
-def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Found:
+def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> ObservedCase:
     """What the simulation of the case's first stage finds; without pods, of what is given."""
     things = (*case.given, *(case.stages[0].things if pods else ()))
     file = folder / f"{case.id}.yaml"
@@ -26,7 +26,7 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Found
     with redirect_stdout(told):
         assert simulate([str(file)], Settings(**case.settings), as_json=True) == 0
     answers = json.loads(told.getvalue())
-    found = Found(
+    found = ObservedCase(
         pods={
             workload["name"]: sorted(_pod(pod) for pod in workload["pods"])
             for workload in answers["workloads"]

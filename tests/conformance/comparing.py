@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from .case import Case, Expected, Stage
-from .found import Found, PodFound, Rows
+from .found import ObservedCase, PodFound, Rows
 from .patterns import says
 
 
-def differences(case: Case, found: Found) -> list[str]:
+def differences(case: Case, found: ObservedCase) -> list[str]:
     """Of the first stage and what is given: how it differs from what the table says, in words."""
     told = differences_in(case.stages[0], found)
     for thing in case.given:
@@ -21,7 +21,7 @@ def differences(case: Case, found: Found) -> list[str]:
     return told
 
 
-def differences_in(stage: Stage, found: Found) -> list[str]:
+def differences_in(stage: Stage, found: ObservedCase) -> list[str]:
     """The same of the pods and rows of one stage."""
     return [*_of_pods(stage.pods, found.pods), *_of_rows(stage.rows, found.rows)]
 
@@ -56,7 +56,7 @@ def _sentence(name: str, expected: str, found: Mapping[str, str]) -> list[str]:
     return [] if says(text, expected) else [f"{name}: {text or '(nothing said)'}"]
 
 
-def disagreements(one: Found, other: Found) -> list[str]:
+def disagreements(one: ObservedCase, other: ObservedCase) -> list[str]:
     """How two that were asked differ, whatever the table says. `one` is the simulation."""
     told = []
     for name in sorted({*one.pods, *other.pods}):

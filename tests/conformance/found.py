@@ -54,7 +54,7 @@ def pod_found(
 
 
 @dataclass
-class Found:
+class ObservedCase:
     """All of a case."""
 
     pods: dict[str, list[PodFound]] = field(default_factory=dict)

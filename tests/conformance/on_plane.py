@@ -12,11 +12,11 @@ from typing import Any
 
 from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
-from integration.asking import MERGE, Reply, ask
+from integration.asking import MERGE, ApiReply, ask
 
 from .case import Case, Expected, Stage, Thing
 from .comparing import differences_in
-from .found import ADMITTED, DENIED, LET_BY, Found
+from .found import ADMITTED, DENIED, LET_BY, ObservedCase
 from .patterns import says
 from .short_forms import CASE_LABEL, SHARED_NAMESPACE
 from .sight import KINDS, QUEUES, Sight, refusal, sentence, usable
@@ -55,7 +55,7 @@ class OnPlane:
                 reply = self.sight.replies[thing.name] = self._create(thing)
                 assert reply.ok or "refused" in (thing.expect or {}), reply
 
-    def until_given(self, seen: Found) -> None:
+    def until_given(self, seen: ObservedCase) -> None:
         """Returns once the product counts with what was given, as the simulation does."""
         for thing in self.case.objects("node"):
             path = f"/api/v1/nodes/{thing.name}"
@@ -90,7 +90,7 @@ class OnPlane:
 
     # --- what happens ---------------------------------------------------------------------
 
-    def play(self, simulated: Found) -> tuple[Found, list[str]]:
+    def play(self, simulated: ObservedCase) -> tuple[ObservedCase, list[str]]:
         """What the first stage came to, and how the later ones differ from the table."""
         first, *later = self.case.stages
         self._enter(first)
@@ -135,7 +135,7 @@ class OnPlane:
         self._enter(stage)
 
         def told() -> list[str]:
-            found = Found(rows={queue: self.sight.rows(queue) for queue in stage.rows})
+            found = ObservedCase(rows={queue: self.sight.rows(queue) for queue in stage.rows})
             found.pods = {name: self.sight.pods(name) for name in stage.pods}
             return [
                 *differences_in(stage, found),
@@ -163,7 +163,7 @@ class OnPlane:
 
     # --- what is there --------------------------------------------------------------------
 
-    def _settled(self, stage: Stage, simulated: Found) -> bool:
+    def _settled(self, stage: Stage, simulated: ObservedCase) -> bool:
         return (
             all(self.sight.rows(name) == rows for name, rows in simulated.rows.items())
             and all(self.sight.told(name) for name in simulated.not_counted)
@@ -171,10 +171,10 @@ class OnPlane:
             and not self.sight.stored_wrong(stage, self.case.namespace)
         )
 
-    def _found(self, stage: Stage, simulated: Found) -> Found:
+    def _found(self, stage: Stage, simulated: ObservedCase) -> ObservedCase:
         queues = self.case.objects("queue")
         said = {thing.name: sentence(self.sight.replies[thing.name], thing) for thing in queues}
-        return Found(
+        return ObservedCase(
             pods={name: self.sight.pods(name) for name in stage.pods},
             refused={name: text for name, text in said.items() if text},
             not_counted={
@@ -187,7 +187,7 @@ class OnPlane:
 
     def _pods_wrong(self, expected: Mapping[str, list[Expected]]) -> list[str]:
         stage = Stage((), (), expected, {}, {})
-        found = Found(pods={name: self.sight.pods(name) for name in expected})
+        found = ObservedCase(pods={name: self.sight.pods(name) for name in expected})
         return differences_in(stage, found)
 
     # --- requests -------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class OnPlane:
         with suppress(AssertionError):
             self._until(condition, "as the table says", PATIENCE)
 
-    def _create(self, thing: Thing, *, dry: bool = False) -> Reply:
+    def _create(self, thing: Thing, *, dry: bool = False) -> ApiReply:
         path = self._path(thing) + ("?dryRun=All" if dry else "")
         return self._ask("POST", path, thing.body)
 
@@ -208,7 +208,7 @@ class OnPlane:
         path = KINDS[thing.kind]
         return path % thing.namespace if thing.namespace else path
 
-    def _ask(self, method: str, path: str, thing: object = None, **options: Any) -> Reply:
+    def _ask(self, method: str, path: str, thing: object = None, **options: Any) -> ApiReply:
         return ask(self.cluster, method, path, thing, **options)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import Object, Reply, ask
+from integration.asking import ApiReply, Object, ask
 
 from .case import Stage, Thing
 from .found import ADMITTED, DENIED, GATED, LET_BY, PodFound, pod_found
@@ -35,7 +35,7 @@ class Sight:
     """Looks at the objects of one case."""
 
     cluster: Cluster
-    replies: dict[str, Reply] = field(default_factory=dict)
+    replies: dict[str, ApiReply] = field(default_factory=dict)
     """What the API server said to each bare pod and each queue, by name."""
     controlled: dict[str, str] = field(default_factory=dict)
     """Workloads, by name: their namespace."""
@@ -138,16 +138,16 @@ def _owners(thing: Object) -> list[Object]:
     return [one for one in thing["metadata"].get("ownerReferences", ()) if one.get("controller")]
 
 
-def _denied(reply: Reply) -> PodFound:
+def _denied(reply: ApiReply) -> PodFound:
     return pod_found(DENIED, reason=reply.reason, text=refusal(reply), warnings=reply.warnings)
 
 
-def refusal(reply: Reply) -> str:
+def refusal(reply: ApiReply) -> str:
     """The sentence of a refusal; empty: there was none."""
     return "" if reply.ok else reply.message.partition(_DENIED)[2] or reply.message
 
 
-def sentence(reply: Reply, queue: Thing) -> str:
+def sentence(reply: ApiReply, queue: Thing) -> str:
     """Why a queue was refused, without its name in front; empty: it was not.
 
     What the schema refuses already has words of its own, and never comes to us: those that we

@@ -11,7 +11,7 @@ from cardquota_dev.testing import Cluster, fresh_namespace
 from conformance.by_simulation import found_by_simulation
 from conformance.case import Case, cases
 from conformance.comparing import differences, disagreements
-from conformance.found import Found
+from conformance.found import ObservedCase
 from conformance.on_plane import OnPlane
 from conformance.short_forms import SHARED_NAMESPACE
 from integration.team import bugs_logged
@@ -23,7 +23,7 @@ _CASES = [case for case in cases() if not (case.settings or case.simulated_only)
 
 
 @dataclass
-class Outcome:
+class CaseResult:
     """How one case went."""
 
     wrong: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Outcome:
 @pytest.fixture(scope="module")
 def outcomes(
     product_plane: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Mapping[str, Outcome]]:
+) -> Iterator[Mapping[str, CaseResult]]:
     """All cases that this session asks for, played together."""
     folder = tmp_path_factory.mktemp("conformance")
     asked = set(_asked(request))
@@ -56,19 +56,21 @@ def _asked(request: pytest.FixtureRequest) -> Iterator[str]:
             yield case.id
 
 
-def _simulated(case: Case, folder: Path) -> tuple[Found, Found]:
+def _simulated(case: Case, folder: Path) -> tuple[ObservedCase, ObservedCase]:
     """Of what the case is given, and of its first stage."""
     return found_by_simulation(case, folder, pods=False), found_by_simulation(case, folder)
 
 
-def _played(player: OnPlane, simulated: tuple[Found, Found]) -> Outcome:
+def _played(player: OnPlane, simulated: tuple[ObservedCase, ObservedCase]) -> CaseResult:
     """What goes wrong in one case is told of that case."""
-    outcome = Outcome()
+    outcome = CaseResult()
     try:
         given, first = simulated
         player.until_given(given)
         found, wrong = player.play(first)
-        outcome = Outcome([*differences(player.case, found), *wrong], disagreements(first, found))
+        outcome = CaseResult(
+            [*differences(player.case, found), *wrong], disagreements(first, found)
+        )
     except AssertionError as error:
         outcome.wrong.append(str(error))
     try:
@@ -79,7 +81,7 @@ def _played(player: OnPlane, simulated: tuple[Found, Found]) -> Outcome:
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.id)
-def test_on_the_plane(case: Case, outcomes: Mapping[str, Outcome]) -> None:
+def test_on_the_plane(case: Case, outcomes: Mapping[str, CaseResult]) -> None:
     outcome = outcomes[case.id]
     assert outcome.wrong == [], case.says
     assert outcome.disagreements == [], case.says

@@ -29,11 +29,11 @@ _ROUNDS = 20
 """Of the loop, for what the leader does: what it writes is answered at once."""
 
 
-class Product(Replica):
+class FuzzedProduct(Replica):
     """One replica that leads."""
 
     def __init__(self) -> None:
-        self._timers: list[_Timer] = []
+        self._timers: list[_ExpiryTimer] = []
         super().__init__(default_queue="other", writes=Moody(), later=self._later)
         self.longest = 0.0
         """Seconds of processor time of the longest round of the loop since this was set to 0."""
@@ -124,8 +124,8 @@ class Product(Replica):
                 text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {name}"
                 self.beyond.append(f"{queue} held {text}, may hold {limit}")
 
-    def _later(self, _: float, call: Callable[[], None]) -> "_Timer":
-        timer = _Timer(self._timers, call)
+    def _later(self, _: float, call: Callable[[], None]) -> "_ExpiryTimer":
+        timer = _ExpiryTimer(self._timers, call)
         self._timers.append(timer)
         return timer
 
@@ -140,10 +140,10 @@ class Product(Replica):
         return dict(drift(self.ledger))
 
 
-class _Timer:
+class _ExpiryTimer:
     """One that runs until all are called, or it is cancelled."""
 
-    def __init__(self, running: list["_Timer"], call: Callable[[], None]) -> None:
+    def __init__(self, running: list["_ExpiryTimer"], call: Callable[[], None]) -> None:
         self._running = running
         self.call = call
 

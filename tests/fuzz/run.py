@@ -18,7 +18,7 @@ from cardquota.runtime.garbage import spare_what_stays
 from . import seeds
 from .inputs import Input, Inputs, revision_of
 from .paths import count_paths
-from .product import Product, encoded
+from .product import FuzzedProduct, encoded
 
 SLOWEST: Final = 0.05
 """Seconds of processor time that no input may take (I5)."""
@@ -42,7 +42,7 @@ _KEPT: Final = 20
 
 
 @dataclass
-class Found:
+class Findings:
     """What a run found."""
 
     inputs: int = 0
@@ -76,7 +76,7 @@ class Found:
         return "\n".join(lines)
 
 
-class _Log(logging.Handler):
+class _FoundInLog(logging.Handler):
     """What must not be logged: a bug, or a line without a bound."""
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ async def fuzz(
     timed: bool = True,
     keep: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Found:
+) -> Findings:
     """Send so many inputs. `timed`: whether slowness and memory are findings; `keep`: a folder for
     the inputs that were."""
-    found = Found()
+    found = Findings()
     with _logged() as log, _spared(), count_paths() as paths:
-        product = Product()
+        product = FuzzedProduct()
         run = _Run(product, found, log, keep, timed=timed)
         run.relist()
         warm_at, warm = int(count * _WARM), 0.0
@@ -137,7 +137,13 @@ async def fuzz(
 
 class _Run:
     def __init__(
-        self, product: Product, found: Found, log: _Log, keep: Path | None, *, timed: bool
+        self,
+        product: FuzzedProduct,
+        found: Findings,
+        log: _FoundInLog,
+        keep: Path | None,
+        *,
+        timed: bool,
     ) -> None:
         self._product = product
         self._found = found
@@ -254,9 +260,9 @@ def _spared() -> Iterator[None]:
 
 
 @contextmanager
-def _logged() -> Iterator[_Log]:
+def _logged() -> Iterator[_FoundInLog]:
     """Nothing is written to the log; what is bad is kept."""
-    root, handler = logging.getLogger(), _Log()
+    root, handler = logging.getLogger(), _FoundInLog()
     handlers, level = root.handlers[:], root.level
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)

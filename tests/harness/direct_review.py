@@ -20,7 +20,7 @@ class _Payload:
         return self._body
 
 
-class _Request:
+class _PlainRequest:
     """As much of a request as the admission server looks at."""
 
     method = "POST"
@@ -32,7 +32,7 @@ class _Request:
 
 async def ask(server: AdmissionServer, path: str, body: bytes) -> tuple[int, bytes]:
     """Status and text of the answer."""
-    request: Any = _Request(path, body)
+    request: Any = _PlainRequest(path, body)
     answer = await server.handle(cast("web.BaseRequest", request))
     assert isinstance(answer.body, bytes)
     return answer.status, answer.body

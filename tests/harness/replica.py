@@ -79,7 +79,7 @@ class Replica:
         self.events = EventRecorder(self._client, instance="replica")
         self._loop = asyncio.get_running_loop()
         self.server = self._admission()
-        elector: Any = _Elector()
+        elector: Any = _AlwaysLeading()
         self.leadership = Leadership(
             self.ledger,
             self._client,
@@ -103,7 +103,7 @@ class Replica:
     def reflector(self, kind: str, chunks: Iterable[bytes] = ()) -> Reflector[Any]:
         """One that knows what exists of its kind; its watch brings these chunks."""
         watch = self.sinks[kind]
-        client: Any = _Stream(chunks)
+        client: Any = _OneStream(chunks)
         return Reflector[Any](
             client,
             path=watch.path,
@@ -162,14 +162,14 @@ class _Posted:
     async def stop(self) -> None: ...
 
 
-class _Elector:
+class _AlwaysLeading:
     term = TERM
 
     def time_left(self) -> float:
         return 60.0
 
 
-class _Stream:
+class _OneStream:
     """A client whose watch brings what it is given, and ends."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
@@ -177,7 +177,7 @@ class _Stream:
         self.content = self
 
     @asynccontextmanager
-    async def watch(self, *_: object, **__: object) -> AsyncIterator["_Stream"]:
+    async def watch(self, *_: object, **__: object) -> AsyncIterator["_OneStream"]:
         yield self
 
     async def iter_any(self) -> AsyncIterator[bytes]:

@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Reply:
+class ApiReply:
     """What the API server answered."""
 
     code: int
@@ -44,7 +44,7 @@ def ask(
     content_type: str = "application/json",
     as_user: str = "",
     as_groups: Iterable[str] = (),
-) -> Reply:
+) -> ApiReply:
     """One request as the administrator, or as somebody else by impersonation."""
     headers = HTTPHeaderDict({"Content-Type": content_type, **credentials(cluster)})
     if as_user:
@@ -62,7 +62,7 @@ def ask(
         text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
         for text in answer.headers.getlist("Warning")
     )
-    return Reply(answer.status, json.loads(answer.data), warnings)
+    return ApiReply(answer.status, json.loads(answer.data), warnings)
 
 
 def credentials(cluster: Cluster) -> dict[str, str]:

@@ -27,7 +27,7 @@ _CONTAINED: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop":
 """What our own namespace demands of pods."""
 
 
-class Where(StrEnum):
+class GateNamespace(StrEnum):
     """A namespace, by what is said of it."""
 
     PLAIN = "plain"
@@ -39,13 +39,13 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True)
-class Case:
+class GateCase:
     """A pod that is created, and the gates it has then."""
 
     what: str
     pod: PodBody
     gates: tuple[str, ...] | str = ()
-    where: Where = Where.PLAIN
+    where: GateNamespace = GateNamespace.PLAIN
     as_node: bool = False
     """Whether a kubelet creates it."""
 
@@ -90,37 +90,46 @@ def _theirs(pod: PodBody) -> PodBody:
 
 _GATED: Final = (v.GATE,)
 TABLE: Final = (
-    Case("in a queue", _mine(), _GATED),
-    Case("in a queue by Volcano's key", _pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, QUEUE), _GATED),
-    Case("in a group", _pod().in_group("nobody-knows-it"), _GATED),
-    Case("in a queue, without a card", _mine(0), _GATED),
-    Case("in a queue, beside another gate", _theirs(_mine()), (FOREIGN, v.GATE)),
-    Case("in a queue, with the gate already", _mine().gated(), _GATED),
-    Case("of a DaemonSet", _of_a_daemon_set(), _GATED),
-    Case("a false mirror pod", _mirror(), REFUSED),
-    Case("names its node", _mine().with_spec(nodeName="roomy-0"), REFUSED),
-    Case("names its node, without a queue", _pod().with_spec(nodeName="roomy-0")),
-    Case("a mirror pod", _mirror(), as_node=True),
-    Case("nothing to do with cards", _pod(0)),
-    Case("a card without a queue", _pod()),
-    Case("a card and an empty queue", _pod().in_queue("")),
-    Case("the gate without a queue", _pod().gated()),
-    Case("the gate and another without a queue", _pod().gated(FOREIGN), (FOREIGN,)),
-    Case("a card", _pod(), _GATED, Where.WITH_QUEUE),
-    Case("a card and the gate", _pod().gated(), _GATED, Where.WITH_QUEUE),
-    Case("a card of an init container", _in_init(), _GATED, Where.WITH_QUEUE),
-    Case("no card", _pod(0), (), Where.WITH_QUEUE),
-    Case("no card, and the gate", _pod(0).gated(), (), Where.WITH_QUEUE),
-    Case("none of a card", _pod().asking_for("0"), (), Where.WITH_QUEUE),
-    Case("in a queue, audited", _mine(), (), Where.AUDITED),
-    Case("in a queue, with the gate, audited", _mine().gated(FOREIGN), (FOREIGN,), Where.AUDITED),
-    Case("in a queue, off", _mine(), (), Where.OFF),
-    Case("in a queue of kube-system", _mine(), (), Where.KUBE_SYSTEM),
-    Case("in a queue of our own namespace", _mine(), (), Where.OURS),
+    GateCase("in a queue", _mine(), _GATED),
+    GateCase(
+        "in a queue by Volcano's key", _pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, QUEUE), _GATED
+    ),
+    GateCase("in a group", _pod().in_group("nobody-knows-it"), _GATED),
+    GateCase("in a queue, without a card", _mine(0), _GATED),
+    GateCase("in a queue, beside another gate", _theirs(_mine()), (FOREIGN, v.GATE)),
+    GateCase("in a queue, with the gate already", _mine().gated(), _GATED),
+    GateCase("of a DaemonSet", _of_a_daemon_set(), _GATED),
+    GateCase("a false mirror pod", _mirror(), REFUSED),
+    GateCase("names its node", _mine().with_spec(nodeName="roomy-0"), REFUSED),
+    GateCase("names its node, without a queue", _pod().with_spec(nodeName="roomy-0")),
+    GateCase("a mirror pod", _mirror(), as_node=True),
+    GateCase("nothing to do with cards", _pod(0)),
+    GateCase("a card without a queue", _pod()),
+    GateCase("a card and an empty queue", _pod().in_queue("")),
+    GateCase("the gate without a queue", _pod().gated()),
+    GateCase("the gate and another without a queue", _pod().gated(FOREIGN), (FOREIGN,)),
+    GateCase("a card", _pod(), _GATED, GateNamespace.WITH_QUEUE),
+    GateCase("a card and the gate", _pod().gated(), _GATED, GateNamespace.WITH_QUEUE),
+    GateCase("a card of an init container", _in_init(), _GATED, GateNamespace.WITH_QUEUE),
+    GateCase("no card", _pod(0), (), GateNamespace.WITH_QUEUE),
+    GateCase("no card, and the gate", _pod(0).gated(), (), GateNamespace.WITH_QUEUE),
+    GateCase("none of a card", _pod().asking_for("0"), (), GateNamespace.WITH_QUEUE),
+    GateCase("in a queue, audited", _mine(), (), GateNamespace.AUDITED),
+    GateCase(
+        "in a queue, with the gate, audited",
+        _mine().gated(FOREIGN),
+        (FOREIGN,),
+        GateNamespace.AUDITED,
+    ),
+    GateCase("in a queue, off", _mine(), (), GateNamespace.OFF),
+    GateCase("in a queue of kube-system", _mine(), (), GateNamespace.KUBE_SYSTEM),
+    GateCase("in a queue of our own namespace", _mine(), (), GateNamespace.OURS),
 )  # fmt: skip
 
 
-def born(cluster: Cluster, case: Case, queue: str, namespaces: Mapping[Where, str]) -> object:
+def born(
+    cluster: Cluster, case: GateCase, queue: str, namespaces: Mapping[GateNamespace, str]
+) -> object:
     """The gates of the pod, as a dry run shows them; or, of what is refused, the text."""
     namespace = namespaces.get(case.where, str(case.where))
     team = Team(cluster, namespace, "")
@@ -144,21 +153,21 @@ def born(cluster: Cluster, case: Case, queue: str, namespaces: Mapping[Where, st
 
 
 @contextmanager
-def namespaces(cluster: Cluster, prefix: str, queue: str) -> Iterator[dict[Where, str]]:
+def namespaces(cluster: Cluster, prefix: str, queue: str) -> Iterator[dict[GateNamespace, str]]:
     """Namespaces for the table, usable and seen by the API server."""
-    found = {where: f"{prefix}-{where}" for where in list(Where)[:4]}
+    found = {where: f"{prefix}-{where}" for where in list(GateNamespace)[:4]}
     marked = {
-        Where.PLAIN: a_namespace(),
-        Where.WITH_QUEUE: a_namespace().with_default_queue(queue),
-        Where.AUDITED: a_namespace().in_mode(v.NAMESPACE_AUDIT),
-        Where.OFF: a_namespace().in_mode(v.NAMESPACE_OFF),
+        GateNamespace.PLAIN: a_namespace(),
+        GateNamespace.WITH_QUEUE: a_namespace().with_default_queue(queue),
+        GateNamespace.AUDITED: a_namespace().in_mode(v.NAMESPACE_AUDIT),
+        GateNamespace.OFF: a_namespace().in_mode(v.NAMESPACE_OFF),
     }
     for where, name in found.items():
         meta = {**marked[where].body["metadata"], "name": name}
         kept = {key: meta[key] for key in ("name", "labels", "annotations") if key in meta}
         assert ask(cluster, "POST", "/api/v1/namespaces", {"metadata": kept}).ok
     try:
-        for name in (*found.values(), str(Where.OURS)):
+        for name in (*found.values(), str(GateNamespace.OURS)):
             path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
             eventually(lambda p=path: ask(cluster, "GET", p).ok, f"service account in {name}")
         yield found

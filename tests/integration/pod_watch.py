@@ -14,7 +14,7 @@ from .asking import Object, ask, credentials
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenChange:
     """One event of a watch, and when it came (seconds, monotonic)."""
 
     at: float
@@ -26,14 +26,14 @@ class Seen:
         return str(self.object["metadata"]["name"])
 
 
-class PodWatch:
+class PodChanges:
     """Every change of the pods of a collection in the order of the API server."""
 
     def __init__(self, cluster: Cluster, path: str) -> None:
         self._cluster, self._path = cluster, path
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._stopping = False
-        self.seen: list[Seen] = []
+        self.seen: list[SeenChange] = []
 
     def start(self) -> Self:
         found = ask(self._cluster, "GET", f"{self._path}?limit=1")
@@ -49,7 +49,7 @@ class PodWatch:
         self._thread.join(10)
         self._answer.close()
 
-    def first(self, condition: Callable[[Seen], bool], what: str) -> Seen:
+    def first(self, condition: Callable[[SeenChange], bool], what: str) -> SeenChange:
         """The first event of that kind, once it has come."""
         found = eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)
         assert found is not None
@@ -84,4 +84,4 @@ class PodWatch:
             for line in lines:
                 event = json.loads(line)
                 self._revision = str(event["object"]["metadata"]["resourceVersion"])
-                self.seen.append(Seen(at, event["type"], event["object"]))
+                self.seen.append(SeenChange(at, event["type"], event["object"]))

@@ -20,8 +20,8 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 
-from .asking import MERGE, Object, Reply, ask, credentials
-from .pod_watch import PodWatch
+from .asking import MERGE, ApiReply, Object, ask, credentials
+from .pod_watch import PodChanges
 
 _GROUP = f"/apis/{v.API_GROUP}/{v.VERSION}"
 QUEUES = f"{_GROUP}/queues"
@@ -89,19 +89,19 @@ class Team:
     def a_gang(self, name: str, members: int, queue: str = "q") -> GroupBody:
         return a_group(name).in_queue(self.queue_name(queue)).of(members)
 
-    def create(self, thing: Body, *, dry: bool = False, as_user: str = "") -> Reply:
+    def create(self, thing: Body, *, dry: bool = False, as_user: str = "") -> ApiReply:
         path = self.path(thing) + ("?dryRun=All" if dry else "")
         return ask(self.cluster, "POST", path, self.wire(thing), as_user=as_user)
 
-    def patch(self, thing: Body, change: Object, *, as_user: str = "", sub: str = "") -> Reply:
+    def patch(self, thing: Body, change: Object, *, as_user: str = "", sub: str = "") -> ApiReply:
         """A merge patch of the object of that name."""
         path = f"{self.path(thing)}/{thing.name}{sub}"
         return ask(self.cluster, "PATCH", path, change, content_type=MERGE, as_user=as_user)
 
-    def annotate(self, thing: Body, key: str, value: str | None, **options: Any) -> Reply:
+    def annotate(self, thing: Body, key: str, value: str | None, **options: Any) -> ApiReply:
         return self.patch(thing, {"metadata": {"annotations": {key: value}}}, **options)
 
-    def delete(self, thing: Body, *, now: bool = True) -> Reply:
+    def delete(self, thing: Body, *, now: bool = True) -> ApiReply:
         tail = "?gracePeriodSeconds=0" if now else ""
         return ask(self.cluster, "DELETE", f"{self.path(thing)}/{thing.name}{tail}")
 
@@ -232,9 +232,9 @@ class Team:
         return dict(found[0])
 
     @contextmanager
-    def watching(self, thing: Body | None = None) -> Iterator[PodWatch]:
+    def watching(self, thing: Body | None = None) -> Iterator[PodChanges]:
         """A watch of the team's pods, or of whatever `thing` is one of, from now on."""
-        watch = PodWatch(self.cluster, self.path(thing or a_pod()))
+        watch = PodChanges(self.cluster, self.path(thing or a_pod()))
         watch.start()
         try:
             yield watch

@@ -4,7 +4,7 @@ from typing import Any
 
 from builders.pod import PodBody
 
-from .asking import MERGE, Object, Reply, ask
+from .asking import MERGE, ApiReply, Object, ask
 from .team import Team
 
 _BATCH = ("Job", "CronJob")
@@ -37,11 +37,11 @@ def path(team: Team, kind: str) -> str:
     return f"/apis/{group}/v1/namespaces/{team.namespace}/{kind.lower()}s"
 
 
-def create(team: Team, kind: str, pod: PodBody, **spec: Any) -> Reply:
+def create(team: Team, kind: str, pod: PodBody, **spec: Any) -> ApiReply:
     return ask(team.cluster, "POST", path(team, kind), workload(team, kind, pod, **spec))
 
 
-def change(team: Team, kind: str, name: str, spec: Object) -> Reply:
+def change(team: Team, kind: str, name: str, spec: Object) -> ApiReply:
     """A merge patch of its specification."""
     target = f"{path(team, kind)}/{name}"
     return ask(team.cluster, "PATCH", target, {"spec": spec}, content_type=MERGE)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from cardquota_dev.testing import Cluster, eventually
-from integration.gate_table import PLENTY, TABLE, Case, Where, born, namespaces
+from integration.gate_table import PLENTY, TABLE, GateCase, GateNamespace, born, namespaces
 from integration.team import Team
 
 
 @pytest.fixture(scope="module")
-def places(roomy: Cluster) -> Iterator[tuple[str, dict[Where, str]]]:
+def places(roomy: Cluster) -> Iterator[tuple[str, dict[GateNamespace, str]]]:
     """A queue and the namespaces, once the operator has seen them."""
     team = Team(roomy, "default", "gate-table")
     queue = team.has_queue(PLENTY)
@@ -22,6 +22,6 @@ def places(roomy: Cluster) -> Iterator[tuple[str, dict[Where, str]]]:
 
 @pytest.mark.parametrize("case", TABLE, ids=[case.what for case in TABLE])
 def test_who_is_born_with_the_gate(
-    roomy: Cluster, places: tuple[str, dict[Where, str]], case: Case
+    roomy: Cluster, places: tuple[str, dict[GateNamespace, str]], case: GateCase
 ) -> None:
     assert born(roomy, case, *places) == case.gates

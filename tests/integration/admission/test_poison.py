@@ -12,7 +12,7 @@ import pytest
 
 from builders import GPU
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Reply, ask, metric
+from integration.asking import MERGE, ApiReply, ask, metric
 from integration.poison import LARGEST, NOTHING, POISON, Poison, sidecars
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team
@@ -31,17 +31,17 @@ PATHS = {
 KINDS = {"queues": "Queue", "podgroups": "PodGroup"}
 
 
-class Load:
+class ForeignPods:
     """Somebody else's pods, which come and go in a queue of their own."""
 
     def __init__(self, team: Team) -> None:
         self._team = team
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.wrong: list[Reply] = []
+        self.wrong: list[ApiReply] = []
         self.count = 0
 
-    def __enter__(self) -> "Load":
+    def __enter__(self) -> "ForeignPods":
         self._thread.start()
         return self
 
@@ -58,13 +58,13 @@ class Load:
                 self._note(self._team.delete(self._team.a_pod(name)))
             self.count += 1
 
-    def _note(self, reply: Reply) -> None:
+    def _note(self, reply: ApiReply) -> None:
         if not reply.ok:
             self.wrong.append(reply)
 
 
 @contextmanager
-def written(team: Team, poison: Poison, number: int) -> Iterator[Reply]:
+def written(team: Team, poison: Poison, number: int) -> Iterator[ApiReply]:
     """The object, for the block, if it is taken."""
     name = f"{team.prefix}-poison-{number}"
     path = PATHS[poison.kind].format(team.namespace)
@@ -87,8 +87,8 @@ def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
     team.has_queue({T1000: QUOTA})
     team.has_queue({T1000: QUOTA}, "others")
     undecodable = metric(team.cluster, "cardquota_undecodable_objects_total")
-    answers: dict[str, Reply] = {}
-    with Load(team) as load, ExitStack() as stay:
+    answers: dict[str, ApiReply] = {}
+    with ForeignPods(team) as load, ExitStack() as stay:
         assert team.create(team.a_pod("mine", 2, T1000)).ok
         for number, poison in enumerate(POISON):
             # It stays until the end, so that the operator has met it by then.
@@ -135,5 +135,5 @@ def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
     team.until_row(T1000, quota=3, requested=0)
 
 
-def _let_by(reply: Reply) -> Reply | None:
+def _let_by(reply: ApiReply) -> ApiReply | None:
     return reply if reply.ok else None

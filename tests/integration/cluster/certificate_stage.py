@@ -27,7 +27,7 @@ _KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 @dataclass
-class Clock:
+class StageClock:
     """Seconds, and the time of day; both stand still until told."""
 
     seconds: float = 1000.0
@@ -53,7 +53,7 @@ class Shelf:
     client: Client
     namespace: str
     configurations: str
-    clock: Clock
+    clock: StageClock
 
     def replica(self, *, given: bool = False) -> CertificateManager:
         """One that has just started, and remembers nothing."""
@@ -146,7 +146,7 @@ async def a_shelf(client: Client, namespace: str, name: str) -> AsyncIterator[Sh
             "webhooks": [_webhook(one) for one in ("a", "b")],
         }
         await client.post(_collection(kind), body)
-    yield Shelf(client, namespace, name, Clock())
+    yield Shelf(client, namespace, name, StageClock())
     for kind in _KINDS:
         await client.delete(f"{_collection(kind)}/{name}")
 

@@ -103,7 +103,7 @@ class Front:
             try:
                 await (self._spoil if watch else self._copy)(theirs, ours, request)
             finally:
-                del self._watches[id(request)]
+                self._watches.pop(id(request), None)
         return ours
 
     async def _copy(

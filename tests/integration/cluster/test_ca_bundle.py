@@ -11,7 +11,7 @@ from cardquota.cluster.api.client import Client
 from cardquota.cluster.certificates.ca_bundle import CaBundles
 from cardquota.cluster.certificates.pem import read_certificates
 
-from .certificate_stage import LINGER, NAMES, Clock, Shelf, a_shelf, path_of
+from .certificate_stage import LINGER, NAMES, Shelf, StageClock, a_shelf, path_of
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ async def shelf(client: Client, namespace: str, unique: str) -> AsyncIterator[Sh
 
 
 def a_ca() -> bytes:
-    return issue(NAMES, now=Clock().day, days=60).ca_pem
+    return issue(NAMES, now=StageClock().day, days=60).ca_pem
 
 
 def without_bundles(configurations: list[dict[str, Any]]) -> list[Any]:

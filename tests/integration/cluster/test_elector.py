@@ -18,7 +18,7 @@ DURATION = 2.0
 DEADLINE = 1.6
 
 
-class Candidate:
+class RunningElector:
     """An elector that runs, and what it was told."""
 
     def __init__(self, elector: Elector) -> None:
@@ -39,14 +39,14 @@ class Candidate:
             await self._task
 
 
-Start = Callable[..., Awaitable[Candidate]]
+Start = Callable[..., Awaitable[RunningElector]]
 
 
 @pytest.fixture
 async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
     started = []
 
-    async def start(identity: str, *, of: Client = client, slowly: bool = False) -> Candidate:
+    async def start(identity: str, *, of: Client = client, slowly: bool = False) -> RunningElector:
         """`slowly`: all times are ten times as long, and it looks every five seconds."""
         elector = Elector(
             of,
@@ -57,7 +57,7 @@ async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
             renew_deadline=DEADLINE * (10 if slowly else 1),
             retry_period=5 if slowly else 0.1,
         )
-        started.append(Candidate(elector))
+        started.append(RunningElector(elector))
         return started[-1]
 
     yield start
@@ -74,7 +74,7 @@ async def lease(client: Client, path: str) -> Any:
     return msgspec.json.decode(await client.get(path))
 
 
-async def leads(candidate: Candidate, times: int = 1) -> str:
+async def leads(candidate: RunningElector, times: int = 1) -> str:
     """Its newest term, once it was told of that many."""
 
     def acquired() -> list[str]:
@@ -301,7 +301,7 @@ async def test_there_is_never_more_than_one_leader(client: Client, start: Start,
         terms.update(now)
         return now
 
-    async def leader() -> Candidate:
+    async def leader() -> RunningElector:
         await until(leading, "a leader")
         return next(c for c in candidates if c.elector.term is not None)
 

@@ -17,7 +17,7 @@ CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-class Names:
+class ResourceNames:
     """By class the extended resource name that it was seen with."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Names:
         raise AssertionError(f"{name}: {error}")
 
 
-def a_reflector(client: Client, sink: Names, *paths: str) -> OptionalReflector[DeviceClass]:
+def a_reflector(client: Client, sink: ResourceNames, *paths: str) -> OptionalReflector[DeviceClass]:
     return OptionalReflector(
         client,
         paths=paths,
@@ -48,7 +48,7 @@ async def test_device_classes_are_read_by_the_version_that_is_served(
     client: Client, unique: str
 ) -> None:
     """Their extended resource name is kept by an API server of 1.36."""
-    sink = Names()
+    sink = ResourceNames()
     reflector = a_reflector(client, sink, CLASSES.replace("/v1/", "/v99/"), CLASSES)
     async with reflecting(reflector, within=30):
         spec = {"extendedResourceName": f"{unique}.example/npu"}
@@ -78,7 +78,7 @@ async def test_a_kind_comes_and_goes(client: Client, unique: str) -> None:
             "versions": [version],
         },
     }
-    sink = Names()
+    sink = ResourceNames()
     reflector = a_reflector(client, sink, collection)
     async with reflecting(reflector, within=30):
         assert (sink.names, reflector.lag()) == ({}, 0.0)

@@ -23,7 +23,7 @@ from .conftest import until
 from .mirror import NOT_OURS, reflecting
 
 
-class Sizes(Wire):
+class SizeData(Wire):
     size: str
 
 
@@ -31,7 +31,7 @@ class Strict(Wire):
     """A ConfigMap that has `data.size`; one without is undecodable."""
 
     metadata: Meta
-    data: Sizes
+    data: SizeData
 
 
 class View:

@@ -16,7 +16,7 @@ SETTLE = 0.4
 DEADLINE = 1.2
 
 
-class Mirror:
+class FakeReflector:
     """Stands where a reflector stands: notes the revision asked for, and answers when told."""
 
     kind = "ConfigMap"
@@ -45,17 +45,17 @@ def _elector(client: Client, namespace: str) -> Elector:
 
 
 @asynccontextmanager
-async def _leading(client: Client, namespace: str) -> AsyncIterator[tuple[Elector, Mirror]]:
+async def _leading(client: Client, namespace: str) -> AsyncIterator[tuple[Elector, FakeReflector]]:
     """One that leads, and a mirror that has seen nothing."""
     elector, acquired = _elector(client, namespace), asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(elector.run(lambda _: acquired.set(), lambda _: None))
         await acquired.wait()
-        yield elector, Mirror(namespace)
+        yield elector, FakeReflector(namespace)
         running.cancel()
 
 
-async def _settle(elector: Elector, mirror: Mirror, client: Client) -> None:
+async def _settle(elector: Elector, mirror: FakeReflector, client: Client) -> None:
     await settle_and_catch_up(elector, [mirror], client, settle=SETTLE, renew_deadline=DEADLINE)
 
 
@@ -99,7 +99,7 @@ async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: 
 
 
 async def test_a_term_that_ends_meanwhile_is_said(client: Client, namespace: str) -> None:
-    elector, mirror = _elector(client, namespace), Mirror(namespace)
+    elector, mirror = _elector(client, namespace), FakeReflector(namespace)
     with pytest.raises(LeadershipLost):
         await _settle(elector, mirror, client)
     acquired, lost = asyncio.Event(), asyncio.Event()

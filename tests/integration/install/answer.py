@@ -3,11 +3,11 @@
 import subprocess
 from dataclasses import dataclass
 
-from integration.asking import Reply
+from integration.asking import ApiReply
 
 
 @dataclass(frozen=True)
-class Answer:
+class WriteResponse:
     """Whether a request went through, and what was said to it."""
 
     ok: bool
@@ -15,14 +15,14 @@ class Answer:
     """The warnings and the refusal, as kubectl shows them."""
 
 
-def from_kubectl(done: subprocess.CompletedProcess[str]) -> Answer:
+def from_kubectl(done: subprocess.CompletedProcess[str]) -> WriteResponse:
     """kubectl carried it."""
-    return Answer(done.returncode == 0, done.stderr)
+    return WriteResponse(done.returncode == 0, done.stderr)
 
 
-def from_reply(reply: Reply) -> Answer:
+def from_reply(reply: ApiReply) -> WriteResponse:
     """We asked ourselves."""
     lines = [f"Warning: {text}" for text in reply.warnings]
     if not reply.ok:
         lines.append(f"Error from server ({reply.reason}): {reply.message}")
-    return Answer(reply.ok, "\n".join(lines))
+    return WriteResponse(reply.ok, "\n".join(lines))

@@ -20,7 +20,7 @@ from cardquota.settings import Settings
 from cardquota_dev.testing import Cluster, eventually
 
 from . import request
-from .answer import Answer, from_kubectl
+from .answer import WriteResponse, from_kubectl
 
 SETTINGS = Settings.model_construct()
 US = f"--as={SETTINGS.service_account_user}"
@@ -84,27 +84,27 @@ class PolicyApi:
 
     def create(
         self, document: dict[str, Any], *who: str, namespace: str = TEAM, dry: bool = False
-    ) -> Answer:
+    ) -> WriteResponse:
         """Create an object; `dry` goes through admission and is not stored."""
         return request.create(self.plane, document, who, namespace, dry=dry)
 
     def patch(
         self, name: str, change: dict[str, Any], *who: str, kind: str = "Pod", dry: bool = False
-    ) -> Answer:
+    ) -> WriteResponse:
         """Merge-patch an object of the team."""
         return request.patch(self.plane, kind, name, change, who, TEAM, dry=dry)
 
-    def bind(self, name: str, node: str, annotations: dict[str, str], *who: str) -> Answer:
+    def bind(self, name: str, node: str, annotations: dict[str, str], *who: str) -> WriteResponse:
         """Post a Binding of a pod of the team."""
         return request.bind(self.plane, name, node, annotations, who, TEAM)
 
-    def kubectl(self, *args: str, text: str | None = None) -> Answer:
+    def kubectl(self, *args: str, text: str | None = None) -> WriteResponse:
         """What the other requests are made with; a process each, so they take longer."""
         return from_kubectl(self.plane.kubectl(*args, input=text))
 
     def annotate(
         self, name: str, annotations: dict[str, str | None], *who: str, kind: str = "Pod"
-    ) -> Answer:
+    ) -> WriteResponse:
         """Set or remove annotations."""
         return self.patch(name, {"metadata": {"annotations": annotations}}, *who, kind=kind)
 
@@ -125,7 +125,7 @@ class PolicyApi:
         eventually(lambda: self.patch(name, opening("now"), US).ok)
 
 
-def allowed(answer: Answer) -> None:
+def allowed(answer: WriteResponse) -> None:
     """The request went through."""
     assert answer.ok, answer.said
 
@@ -141,7 +141,7 @@ CLAUSES = {
 """For each clause of a policy that has several: which one, and what it says when it refuses."""
 
 
-def refused(answer: Answer, policy: str, *words: str) -> None:
+def refused(answer: WriteResponse, policy: str, *words: str) -> None:
     """The request was refused by this policy, or this clause of one, in these words."""
     assert not answer.ok, f"let by: {answer.said}"
     name, says = CLAUSES.get(policy, (policy, ""))
@@ -221,7 +221,7 @@ def _wait_until_active(api: PolicyApi) -> None:
     api.hold_lease("now")
     reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
     eventually(lambda: api.create(group, TENANT).ok)
-    probes: dict[str, Callable[[], Answer]] = {
+    probes: dict[str, Callable[[], WriteResponse]] = {
         "born-gated": lambda: api.create(pod("x", queue), dry=True),
         "pods": lambda: api.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
         "gate-term": lambda: api.patch("gated", opening("stale"), US, dry=True),
@@ -234,7 +234,7 @@ def _wait_until_active(api: PolicyApi) -> None:
         eventually(partial(_refuses, name, probe))
 
 
-def _refuses(policy: str, probe: Callable[[], Answer]) -> bool:
+def _refuses(policy: str, probe: Callable[[], WriteResponse]) -> bool:
     return f"cardquota-{policy}'" in probe().said
 
 

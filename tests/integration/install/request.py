@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cardquota_dev.testing import Cluster
-from integration.asking import MERGE, Reply, ask
+from integration.asking import MERGE, ApiReply, ask
 
-from .answer import Answer, from_reply
+from .answer import WriteResponse, from_reply
 
 APPLY = "application/apply-patch+yaml"
 _OURS = "/apis/scheduling.volcano.sh/v1beta1"
@@ -31,7 +31,7 @@ _OF_THE_CLUSTER = {"Queue"}
 
 def create(
     plane: Cluster, document: dict[str, Any], who: Iterable[str], namespace: str, *, dry: bool
-) -> Answer:
+) -> WriteResponse:
     """Create an object."""
     path = _path(document["kind"], namespace)
     options = {"fieldValidation": "Strict", **_dry(dry)}
@@ -47,7 +47,7 @@ def patch(
     namespace: str,
     *,
     dry: bool = False,
-) -> Answer:
+) -> WriteResponse:
     """Merge-patch an object."""
     path = f"{_path(kind, namespace)}/{name}"
     return from_reply(_as(plane, "PATCH", path, _dry(dry), change, who, MERGE))
@@ -60,7 +60,7 @@ def bind(
     annotations: dict[str, str],
     who: Iterable[str],
     namespace: str,
-) -> Answer:
+) -> WriteResponse:
     """Bind a pod to a node, as schedulers do."""
     document = {
         "apiVersion": "v1",
@@ -72,7 +72,7 @@ def bind(
     return from_reply(_as(plane, "POST", path, {}, document, who))
 
 
-def apply(plane: Cluster, document: dict[str, Any], who: Iterable[str]) -> Answer:
+def apply(plane: Cluster, document: dict[str, Any], who: Iterable[str]) -> WriteResponse:
     """Create an object or make it be so, whoever wrote it before."""
     meta = document["metadata"]
     path = f"{_path(document['kind'], meta['namespace'])}/{meta['name']}"
@@ -88,7 +88,7 @@ def _as(
     body: object,
     who: Iterable[str],
     content_type: str = "application/json",
-) -> Reply:
+) -> ApiReply:
     user, groups = "", []
     for flag in who:
         name, _, value = flag.partition("=")

@@ -13,7 +13,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster, eventually
-from integration.asking import Object, Reply, ask
+from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team
 
@@ -109,7 +109,7 @@ def on_t1000(pod: PodBody) -> PodBody:
     return pod.on_nodes_labelled({"nvidia.com/gpu.product": T1000})
 
 
-def deployment(team: Team, name: str, replicas: int) -> Reply:
+def deployment(team: Team, name: str, replicas: int) -> ApiReply:
     template = team.wire(team.a_pod(name, 1, T1000))
     labels = {"app": name}
     spec = {

@@ -41,7 +41,7 @@ def tracebacks(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if "Traceback" in line]
 
 
-class Operator:
+class OperatorProcess:
     """One replica, and what can be asked of it."""
 
     def __init__(
@@ -165,7 +165,7 @@ def install_base(cluster: Cluster) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def apply_webhooks(cluster: Cluster, operator: Operator) -> None:
+def apply_webhooks(cluster: Cluster, operator: OperatorProcess) -> None:
     done = cluster.kubectl(
         "apply", "--server-side", "--force-conflicts", "-f", "-", input=operator.manifests()
     )
@@ -179,14 +179,14 @@ def running(
     config: Mapping[str, Any] = QUICK,
     *,
     before: Callable[[], object] = lambda: None,
-) -> Iterator[Operator]:
+) -> Iterator[OperatorProcess]:
     """An operator that leads, with its webhooks in place; killed at the end if it still runs.
 
     `before`: what is done before it is started.
     """
     folder.mkdir()
     assert cluster.folder is not None
-    operator = Operator(folder, cluster.folder.product_kubeconfig, config)
+    operator = OperatorProcess(folder, cluster.folder.product_kubeconfig, config)
     apply_webhooks(cluster, operator)
     before()
     operator.start()

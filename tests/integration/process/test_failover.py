@@ -12,7 +12,7 @@ import yaml
 from builders.pod import PodBody
 from cardquota.quota.vocabulary import Reason
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
-from integration.asking import Reply
+from integration.asking import ApiReply
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, let_through
@@ -30,7 +30,7 @@ def leader(cluster: Cluster) -> str:
     return holder(cluster).rpartition("_")[0]
 
 
-def create_twice(team: Team, pod: PodBody) -> tuple[Reply, bool]:
+def create_twice(team: Team, pod: PodBody) -> tuple[ApiReply, bool]:
     """As a controller does: what broke on the way is tried again. Whether that was needed."""
     reply = team.create(pod)
     if reply.code == 500 and "failed to call webhook" in reply.message:

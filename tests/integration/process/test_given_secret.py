@@ -13,7 +13,7 @@ from integration.asking import MERGE, ask
 
 from .running import (
     QUICK,
-    Operator,
+    OperatorProcess,
     apply_webhooks,
     install_base,
     json_lines,
@@ -38,7 +38,7 @@ def test_it_waits_for_the_secret_and_takes_up_the_next_without_being_started_aga
     assert bare.folder is not None
     install_base(bare)
     config = {**QUICK, "webhook": {"certificates": "secret", "secret": "cardquota-webhook"}}
-    operator = Operator(tmp_path, bare.folder.product_kubeconfig, config)
+    operator = OperatorProcess(tmp_path, bare.folder.product_kubeconfig, config)
     apply_webhooks(bare, operator)
     operator.start()
     try:

@@ -13,7 +13,7 @@ from integration.roomy_nodes import T1000
 from integration.team import Team, let_through
 
 from .held_line import held_line
-from .running import QUICK, Operator, apply_webhooks, install_base, published_ca, tracebacks
+from .running import QUICK, OperatorProcess, apply_webhooks, install_base, published_ca, tracebacks
 from .test_life import holder
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
@@ -50,8 +50,8 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
         folders = [tmp_path / "first", tmp_path / "second"]
         for folder in folders:
             folder.mkdir()
-        first = Operator(folders[0], through, FIRST)
-        second = Operator(folders[1], bare.folder.product_kubeconfig, SECOND)
+        first = OperatorProcess(folders[0], through, FIRST)
+        second = OperatorProcess(folders[1], bare.folder.product_kubeconfig, SECOND)
         install_base(bare)
         apply_webhooks(bare, first)
         try:

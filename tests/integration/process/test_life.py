@@ -20,7 +20,7 @@ from integration.team import Team, let_through
 
 from .running import (
     QUICK,
-    Operator,
+    OperatorProcess,
     apply_webhooks,
     install_base,
     json_lines,
@@ -87,7 +87,7 @@ def a_review(queue: str, namespace: str = "default") -> bytes:
 def test_not_ready_before_the_first_sync(bare: Cluster, tmp_path: Path) -> None:
     """Alive but not ready while the CRDs are missing; ready and leading once they are there."""
     assert bare.folder is not None
-    operator = Operator(tmp_path, bare.folder.product_kubeconfig)
+    operator = OperatorProcess(tmp_path, bare.folder.product_kubeconfig)
     operator.start()
     try:
         eventually(lambda: operator.get("/healthz")[0] == 200, "alive")

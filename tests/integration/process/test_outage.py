@@ -14,7 +14,7 @@ import yaml
 from builders import a_pod
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import MERGE, Object, Reply, ask, metric
+from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
@@ -29,7 +29,7 @@ OUR_WEBHOOK = 'failed calling webhook "pods.cardquota.volcano.sh"'
 
 
 @dataclass(frozen=True)
-class Plane:
+class GatedPlane:
     """A plane with two replicas, and who sets the gate there."""
 
     cluster: Cluster
@@ -39,14 +39,14 @@ class Plane:
 @pytest.fixture(scope="module", params=["webhook", "policy"])
 def gated_by(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Plane]:
+) -> Iterator[GatedPlane]:
     folder = tmp_path_factory.mktemp("outage")
     config = folder / "config.yaml"
     config.write_text(yaml.safe_dump({**QUICK, "webhook": {"gate": request.param}}))
     with running_plane(folder / "plane", replicas=2, config=config) as cluster:
         assert cluster.folder is not None
         add_roomy_nodes(cluster)
-        yield Plane(cluster, request.param == "policy")
+        yield GatedPlane(cluster, request.param == "policy")
         logged = "\n".join(log.read_text() for log in cluster.folder.path.glob("logs/cardquota-*"))
         assert "Traceback" not in logged
         # The CA is published where there is a configuration to publish it in, and nowhere else.
@@ -58,7 +58,7 @@ def gated_by(
 
 
 @pytest.fixture
-def team(gated_by: Plane, unique: str) -> Iterator[Team]:
+def team(gated_by: GatedPlane, unique: str) -> Iterator[Team]:
     with fresh_namespace(gated_by.cluster, unique) as namespace:
         yield Team(gated_by.cluster, namespace, unique)
 
@@ -80,7 +80,7 @@ def everybody_else_goes_on(team: Team) -> None:
 
 
 @pytest.mark.slow
-def test_all_replicas_die_and_come_back(gated_by: Plane, team: Team) -> None:
+def test_all_replicas_die_and_come_back(gated_by: GatedPlane, team: Team) -> None:
     team.has_queue(team.a_queue({T1000: 3}).with_policy("Gate"))
     strict = team.has_queue(team.a_queue({T1000: 1}, "strict").with_policy("Deny"), "strict")
     team.until_row(T1000, quota=3)
@@ -162,7 +162,7 @@ def assert_totals_are_exact(team: Team, card: str, queue: str) -> None:
         assert metric(team.cluster, gauge, queue=name) == 0
 
 
-def test_while_we_are_up_a_no_is_said_at_once(gated_by: Plane, team: Team) -> None:
+def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) -> None:
     """The answer is the same, whoever sets the gate: with its numbers, and with warnings."""
     queue = team.has_queue({T1000: 3})
     reason, text = team.refused(team.a_pod("five", 5, T1000))
@@ -177,7 +177,7 @@ def test_while_we_are_up_a_no_is_said_at_once(gated_by: Plane, team: Team) -> No
 
 
 @pytest.mark.slow
-def test_the_table_holds_beside_the_operator(gated_by: Plane, team: Team) -> None:
+def test_the_table_holds_beside_the_operator(gated_by: GatedPlane, team: Team) -> None:
     """Both ways give the same gates (see `gate_table`), and no review undoes them."""
     queue = team.has_queue(PLENTY)
     with namespaces(gated_by.cluster, team.prefix, queue) as found:
@@ -193,7 +193,7 @@ def test_the_table_holds_beside_the_operator(gated_by: Plane, team: Team) -> Non
 
 @pytest.mark.slow
 def test_who_got_past_is_counted_and_nothing_new_is_let_through(
-    gated_by: Plane, team: Team
+    gated_by: GatedPlane, team: Team
 ) -> None:
     """I3, Q7: before we were there, while the namespace was off, while nothing was installed."""
     cluster = gated_by.cluster
@@ -242,10 +242,10 @@ def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     team.until(lambda: unadmitted(team, queue) == 0, "audit is not among them")
 
 
-def try_one(team: Team) -> Reply:
+def try_one(team: Team) -> ApiReply:
     """A managed pod, by a dry run; refused, it counts as gated."""
     reply = team.create(team.a_pod("try", 1, T1000), dry=True)
-    return reply if reply.ok else Reply(0, {"spec": {"schedulingGates": [{"name": v.GATE}]}}, ())
+    return reply if reply.ok else ApiReply(0, {"spec": {"schedulingGates": [{"name": v.GATE}]}}, ())
 
 
 def mark(team: Team, mode: str | None) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import Reply
-from integration.pod_watch import Seen
+from integration.asking import ApiReply
+from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, let_through
 
@@ -33,7 +33,7 @@ class Stream:
         self._team = team
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.replies: list[tuple[Reply, bool]] = []
+        self.replies: list[tuple[ApiReply, bool]] = []
 
     def start(self) -> None:
         self._thread.start()
@@ -95,7 +95,7 @@ def test_a_rolling_restart_fails_no_create_and_a_kill_is_made_good(
             assert tracebacks(log) == []
 
 
-def opened(seen: list[Seen]) -> list[float]:
+def opened(seen: list[SeenChange]) -> list[float]:
     """When each pod was first seen let through, in order."""
     found: dict[str, float] = {}
     for event in list(seen):

@@ -25,7 +25,14 @@ from integration.asking import MERGE, Object, ask, credentials
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
-from .running import Operator, apply_webhooks, install_base, json_lines, published_ca, tracebacks
+from .running import (
+    OperatorProcess,
+    apply_webhooks,
+    install_base,
+    json_lines,
+    published_ca,
+    tracebacks,
+)
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
@@ -34,7 +41,7 @@ RATE = 40
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 
 
-class Load:
+class SteadyCreates:
     """Creates pods that are gated by the webhook, at a steady rate, and counts the answers.
 
     As `dryRun`: admission is all of it, and nothing has to be scheduled. Every create is reviewed
@@ -89,7 +96,7 @@ def put(cluster: Cluster, values: Mapping[str, bytes | None]) -> None:
     assert ask(cluster, "PATCH", SECRET, {"data": data}, content_type=MERGE).ok
 
 
-def served(operator: Operator) -> x509.Certificate:
+def served(operator: OperatorProcess) -> x509.Certificate:
     """What a new connection to this replica sees."""
     address = ("127.0.0.1", operator.webhook_port)
     return x509.load_pem_x509_certificate(ssl.get_server_certificate(address).encode())
@@ -112,14 +119,14 @@ def bundles(cluster: Cluster) -> list[list[x509.Certificate]]:
 @contextmanager
 def two_replicas(
     cluster: Cluster, folder: Path, loop: asyncio.AbstractEventLoop
-) -> Iterator[list[Operator]]:
+) -> Iterator[list[OperatorProcess]]:
     """Behind a balancer, as behind a Service; both ready, and trusted."""
     assert cluster.folder is not None
     front = free_ports(1)[0]
     operators = []
     for number in range(2):
         (own := folder / str(number)).mkdir()
-        operators.append(Operator(own, cluster.folder.product_kubeconfig, front=front))
+        operators.append(OperatorProcess(own, cluster.folder.product_kubeconfig, front=front))
     install_base(cluster)
     apply_webhooks(cluster, operators[0])
     ready = [f"http://127.0.0.1:{one.metrics_port}/readyz" for one in operators]
@@ -148,7 +155,7 @@ def test_serving_certificate_and_ca_are_changed_under_load(
         team = Team(bare, namespace, unique)
         eventually(lambda: team.create(a_gate_queue(team)).ok, "the queue's webhook")
         pids = [one.process.pid for one in operators]
-        load = Load(team)
+        load = SteadyCreates(team)
         loading = asyncio.run_coroutine_threadsafe(load.run(), loop)
         try:
             change_everything(bare, operators, load)
@@ -169,7 +176,7 @@ def a_gate_queue(team: Team) -> QueueBody:
     return team.a_queue({T1000: 100}).with_policy("Gate")
 
 
-def change_everything(bare: Cluster, operators: list[Operator], load: Load) -> None:
+def change_everything(bare: Cluster, operators: list[OperatorProcess], load: SteadyCreates) -> None:
     """First the serving certificate, then the CA; returns when only the new ones are left."""
 
     def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:

@@ -2,12 +2,12 @@
 
 from builders import GPU, a_namespace
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Reply, ask
+from integration.asking import MERGE, ApiReply, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team, gates, notes
 
 
-def in_mode(team: Team, mode: str | None) -> Reply:
+def in_mode(team: Team, mode: str | None) -> ApiReply:
     labels = a_namespace(team.namespace).in_mode(mode).body["metadata"].get("labels")
     path = f"/api/v1/namespaces/{team.namespace}"
     return ask(team.cluster, "PATCH", path, {"metadata": {"labels": labels}}, content_type=MERGE)

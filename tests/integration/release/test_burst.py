@@ -7,14 +7,14 @@ import pytest
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.pod_watch import Seen
+from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, of_a_job
 
 QUOTA = 20
 
 
-def most_at_once(seen: list[Seen]) -> int:
+def most_at_once(seen: list[SeenChange]) -> int:
     """The most pods that were let through at the same time, by the order of the API server."""
     through: set[str] = set()
     most = 0

@@ -8,7 +8,7 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import Object
-from integration.pod_watch import Seen
+from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, notes
 
@@ -197,7 +197,7 @@ def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
             for name in ("a", "b"):
                 assert team.create(member(team, f"{gang}-{name}", gang=gang)).ok
         team.until_row(T1000, allocated=10, inqueue=0, requested=20)
-        last: dict[str, Seen] = {seen.name: seen for seen in watch.seen}
+        last: dict[str, SeenChange] = {seen.name: seen for seen in watch.seen}
     by_gang: dict[str, set[bool]] = {}
     for name, seen in last.items():
         by_gang.setdefault(name.split("-")[0], set()).add(let_through(seen.object))

@@ -8,7 +8,7 @@ import pytest
 from builders import H200, H800, a_namespace
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
-from integration.pod_watch import Seen
+from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, let_through, notes, of_a_job
 
@@ -253,10 +253,10 @@ def test_from_quota_freed_to_gate_opened_within_a_tenth_of_a_second(team: Team) 
             team.until_told(following, v.Reason.INSUFFICIENT_CARD)
             assert team.delete(team.a_pod(now)).ok
 
-            def opened(seen: Seen, name: str = following) -> bool:
+            def opened(seen: SeenChange, name: str = following) -> bool:
                 return seen.name == name and let_through(seen.object)
 
-            def freed(seen: Seen, name: str = now) -> bool:
+            def freed(seen: SeenChange, name: str = now) -> bool:
                 return seen.name == name and seen.type == "DELETED"
 
             times.append(

@@ -20,7 +20,7 @@ MARK: Object = {"op": "add", "path": "/metadata/labels", "value": {"touched": "y
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 
-class _Answers(BaseHTTPRequestHandler):
+class _PatchAnswers(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     patch: list[Object]
     """What it changes of every new pod."""
@@ -70,7 +70,8 @@ def other_webhook(
     """
     patch = [MARK]
     certificate = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
-    handler = type("_Handler", (_Answers,), {"patch": patch, "meanwhile": staticmethod(meanwhile)})
+    fields = {"patch": patch, "meanwhile": staticmethod(meanwhile)}
+    handler = type("_Handler", (_PatchAnswers,), fields)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.socket = _context(certificate, folder).wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

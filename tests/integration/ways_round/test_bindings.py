@@ -4,7 +4,7 @@ import json
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import Object, Reply, ask
+from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, notes
 
@@ -13,7 +13,7 @@ from .people import MIGHTY
 T1000_NODE, T2000_NODE = "roomy-0", "roomy-1"
 
 
-def bind(team: Team, pod: PodBody, node: str, annotations: Object | None = None) -> Reply:
+def bind(team: Team, pod: PodBody, node: str, annotations: Object | None = None) -> ApiReply:
     body = {
         "apiVersion": "v1",
         "kind": "Binding",

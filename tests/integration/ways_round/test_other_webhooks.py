@@ -7,7 +7,7 @@ import pytest
 from builders import GPU
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import Object, Reply
+from integration.asking import ApiReply, Object
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, notes
 
@@ -26,7 +26,7 @@ def limit(amount: int) -> Object:
 NO_GATE = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
-def through(team: Team, patch: list[Object], pod: PodBody, *steps: Object) -> Reply:
+def through(team: Team, patch: list[Object], pod: PodBody, *steps: Object) -> ApiReply:
     """Create a pod that is changed so on its way."""
     patch[:] = steps
     return team.create(pod)

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import Object, Reply, ask
+from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
@@ -14,7 +14,7 @@ from .people import MIGHTY
 STRATEGIC = "application/strategic-merge-patch+json"
 
 
-def resize(team: Team, pod: PodBody, *, dry: bool = False, **requests: str) -> Reply:
+def resize(team: Team, pod: PodBody, *, dry: bool = False, **requests: str) -> ApiReply:
     body = {"spec": {"containers": [{"name": "main", "resources": {"requests": requests}}]}}
     path = f"{team.path(pod)}/{pod.name}/resize{'?dryRun=All' if dry else ''}"
     return ask(team.cluster, "PATCH", path, body, content_type=STRATEGIC, as_user=MIGHTY)

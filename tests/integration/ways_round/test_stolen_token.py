@@ -7,7 +7,7 @@ through beyond a quota, and rewrite our own two webhook configurations. Nothing 
 import pytest
 
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Object, Reply, ask
+from integration.asking import MERGE, ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team, let_through
 
@@ -18,7 +18,7 @@ ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 
-def as_us(team: Team, method: str, path: str, body: object = None) -> Reply:
+def as_us(team: Team, method: str, path: str, body: object = None) -> ApiReply:
     kind = MERGE if method == "PATCH" else "application/json"
     return ask(team.cluster, method, path, body, content_type=kind, as_user=US)
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import Reply, ask
+from integration.asking import ApiReply, ask
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, notes
 
@@ -20,7 +20,7 @@ CARRY_ANNOTATIONS = ("", "/status")
 JSON_PATCH = "application/json-patch+json"
 
 
-def write(team: Team, pod: PodBody, sub: str, change: dict[str, Any]) -> Reply:
+def write(team: Team, pod: PodBody, sub: str, change: dict[str, Any]) -> ApiReply:
     return team.patch(pod, change, sub=sub, as_user=MIGHTY)
 
 

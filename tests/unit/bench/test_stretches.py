@@ -7,7 +7,7 @@ from time import thread_time
 import pytest
 
 from bench.stall_world import World
-from bench.takeover import _Selector, _Stretches
+from bench.takeover import Stretches, StretchSelector
 from cardquota.loop.timed_selector import TimedSelector
 
 
@@ -54,8 +54,8 @@ def test_what_follows_later_is_in_the_figure(work: Callable[[], None]) -> None:
 
 
 def test_callbacks_of_one_turn_are_one_stretch() -> None:
-    selector = _Selector(thread_time)
-    stretches = _Stretches(selector)
+    selector = StretchSelector(thread_time)
+    stretches = Stretches(selector)
 
     async def main() -> None:
         await asyncio.sleep(0)

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from chaos.api import UNTRUSTED, Object, Reply
-from chaos.clients import Server
+from chaos.clients import ServingClient
 from chaos.objects import A
 
 NO = "admission webhook denied the request: "
 
 
-class Api:
+class OneReplyApi:
     def __init__(self, code: int, message: str) -> None:
         self._reply = Reply(code, {"message": message})
 
@@ -20,9 +20,9 @@ class Api:
         return self._reply
 
 
-async def asked(code: int, message: str) -> Server:
-    api: Any = Api(code, message)
-    server = Server("s", api, "1", Counter())
+async def asked(code: int, message: str) -> ServingClient:
+    api: Any = OneReplyApi(code, message)
+    server = ServingClient("s", api, "1", Counter())
     await server._create({}, "serve", A, 1)
     return server
 

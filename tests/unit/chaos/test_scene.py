@@ -17,7 +17,7 @@ from chaos.scene import NothingDoneError, Scene
 NO = Reply(404, {})
 
 
-class Api:
+class CannedApi:
     """Answers no to everything, but for what is given."""
 
     def __init__(self, **answers: Reply) -> None:
@@ -33,7 +33,7 @@ class Api:
         return self._answers.get("delete", NO)
 
 
-def scene_with(api: Api) -> Scene:
+def scene_with(api: CannedApi) -> Scene:
     nothing: Any = None
     answers: Any = api
     return Scene(nothing, answers, [], [], nothing, Random(1), Counter())
@@ -45,7 +45,7 @@ def scene_with(api: Api) -> Scene:
 async def test_a_fault_that_did_nothing_is_counted_apart_and_excuses_nothing(
     fault: faults.Fault,
 ) -> None:
-    scene = scene_with(Api())
+    scene = scene_with(CannedApi())
     with scene.noted("fault: x"):
         await fault(scene, SHORT)
     assert +scene.tally == {"fault: x, nothing done": 1}
@@ -60,7 +60,7 @@ async def test_a_leader_that_is_not_there_cannot_be_paused(
 
     monkeypatch.setattr(Scene, "until_deciding", nobody)
     with pytest.raises(NothingDoneError):
-        await faults.pause_the_leader(scene_with(Api()), SHORT)
+        await faults.pause_the_leader(scene_with(CannedApi()), SHORT)
 
 
 async def test_all_nodes_of_a_card_lose_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ async def test_all_nodes_of_a_card_lose_its_label(monkeypatch: pytest.MonkeyPatc
 
     async def at_once(_: float) -> None: ...
 
-    api: Any = Api()
+    api: Any = CannedApi()
     api.patch = patch
     monkeypatch.setattr(asyncio, "sleep", at_once)
     await faults.take_labels(scene_with(api), SHORT)
@@ -85,7 +85,7 @@ async def test_all_nodes_of_a_card_lose_its_label(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_makes_views_old_and_what_makes_answers_late_is_told_apart() -> None:
-    scene = scene_with(Api())
+    scene = scene_with(CannedApi())
     with scene.noted("fault: x"), scene.views_are_old(BEHIND):
         pass
     with scene.noted("fault: y"), scene.answers_are_late():

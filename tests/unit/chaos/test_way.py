@@ -10,7 +10,7 @@ from chaos import way as ways
 from chaos.way import Way
 
 
-class Server:
+class ShoutingServer:
     """Notes what it is sent, and answers each piece in capitals."""
 
     def __init__(self) -> None:
@@ -48,15 +48,15 @@ class Server:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    server = Server()
+async def server() -> AsyncIterator[ShoutingServer]:
+    server = ShoutingServer()
     await server.start()
     yield server
     await server.stop()
 
 
 @pytest.fixture
-async def way(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Way]:
+async def way(server: ShoutingServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Way]:
     monkeypatch.setattr(ways, "LINGER", 0.0)
     monkeypatch.setattr(ways, "QUIET", 0.0)
     way = Way()
@@ -77,13 +77,15 @@ async def open_and_say(way: Way, text: bytes) -> Ends:
     return reader, writer
 
 
-async def test_it_lets_through(way: Way, server: Server) -> None:
+async def test_it_lets_through(way: Way, server: ShoutingServer) -> None:
     _, writer = await open_and_say(way, b"hello")
     assert server.heard == b"hello"
     writer.close()
 
 
-async def test_what_was_held_arrives_after_its_sender_is_gone(way: Way, server: Server) -> None:
+async def test_what_was_held_arrives_after_its_sender_is_gone(
+    way: Way, server: ShoutingServer
+) -> None:
     _, writer = await open_and_say(way, b"a")
     event = way.hold()
     writer.write(b"late")
@@ -100,7 +102,9 @@ class AlwaysLow(Random):
         return 0.0
 
 
-async def test_a_new_connection_is_held_from_its_second_piece_on(way: Way, server: Server) -> None:
+async def test_a_new_connection_is_held_from_its_second_piece_on(
+    way: Way, server: ShoutingServer
+) -> None:
     event = way.hold(AlwaysLow())
     _, writer = await open_and_say(way, b"first")
     writer.write(b"second")
@@ -112,7 +116,7 @@ async def test_a_new_connection_is_held_from_its_second_piece_on(way: Way, serve
     passing.close()
 
 
-async def test_a_stalled_watch_tells_everything_later(way: Way, server: Server) -> None:
+async def test_a_stalled_watch_tells_everything_later(way: Way, server: ShoutingServer) -> None:
     reader, writer = await open_and_say(way, b"a")
     busy_reader, busy = await open_and_say(way, b"much more than that")
     event = way.stall_watches(pods_alone=True)  # of the one on which most was told
@@ -126,7 +130,7 @@ async def test_a_stalled_watch_tells_everything_later(way: Way, server: Server) 
     busy.close()
 
 
-async def test_a_client_that_speaks_is_no_stalled_watch(way: Way, server: Server) -> None:
+async def test_a_client_that_speaks_is_no_stalled_watch(way: Way, server: ShoutingServer) -> None:
     reader, writer = await open_and_say(way, b"a")
     way.stall_watches()
     writer.write(b"b")

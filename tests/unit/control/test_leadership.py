@@ -22,7 +22,7 @@ from cardquota.settings import Settings
 from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
 
 
-class Quiet:
+class SilentStatusWriter:
     """A status writer that writes nothing."""
 
     def __init__(self, **_: Any) -> None: ...
@@ -44,7 +44,7 @@ async def forever(*_: Any, **__: Any) -> None:
 POD = a_pod("a").in_queue("queue").naming(H200).asking_for(1)
 
 
-class Replica:
+class LeadingReplica:
     """A leader over one pod that fits."""
 
     def __init__(self) -> None:
@@ -74,13 +74,13 @@ class Replica:
 
 
 @pytest.fixture
-async def replica(monkeypatch: pytest.MonkeyPatch) -> Replica:
-    monkeypatch.setattr(module, "QueueOperator", Quiet)
+async def replica(monkeypatch: pytest.MonkeyPatch) -> LeadingReplica:
+    monkeypatch.setattr(module, "QueueOperator", SilentStatusWriter)
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
-    return Replica()
+    return LeadingReplica()
 
 
-async def test_an_orderly_exit_may_give_the_lease_up(replica: Replica) -> None:
+async def test_an_orderly_exit_may_give_the_lease_up(replica: LeadingReplica) -> None:
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     assert replica.leads == 1
@@ -90,7 +90,7 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: Replica) -> None:
     assert no_charge_is_left(replica.ledger)
 
 
-async def test_the_successor_is_told_what_to_have_seen(replica: Replica) -> None:
+async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:
     """Once that holds all that we wrote: here, once the open gate has been seen."""
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
@@ -103,7 +103,7 @@ async def test_the_successor_is_told_what_to_have_seen(replica: Replica) -> None
 
 
 async def test_or_nothing_if_that_is_not_seen_in_time(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OWN_WRITES", 0.05)
     replica.leadership.acquired("term")
@@ -112,7 +112,7 @@ async def test_or_nothing_if_that_is_not_seen_in_time(
 
 
 async def test_an_exit_before_it_decided_hands_over_nothing(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What its predecessor wrote may not have been seen."""
     monkeypatch.setattr(module, "settle_and_catch_up", forever)
@@ -120,7 +120,7 @@ async def test_an_exit_before_it_decided_hands_over_nothing(
     assert await replica.leadership.stop(1.0) == (True, None)
 
 
-async def test_an_exit_with_a_lost_patch_may_not(replica: Replica) -> None:
+async def test_an_exit_with_a_lost_patch_may_not(replica: LeadingReplica) -> None:
     """I1: it may land yet."""
     replica.script.answers = [lost() for _ in range(1_000)]
     replica.leadership.acquired("term")
@@ -130,7 +130,7 @@ async def test_an_exit_with_a_lost_patch_may_not(replica: Replica) -> None:
     assert replica.failures == []
 
 
-async def test_an_error_nobody_has_thought_of_ends_the_process(replica: Replica) -> None:
+async def test_an_error_nobody_has_thought_of_ends_the_process(replica: LeadingReplica) -> None:
     """A leader that renews and decides nothing would block every other replica."""
     replica.script.answers = [KeyError("a bug")]
     replica.leadership.acquired("term")
@@ -141,7 +141,7 @@ async def test_an_error_nobody_has_thought_of_ends_the_process(replica: Replica)
 
 
 async def test_an_error_before_it_decides_ends_the_process_too(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "settle_and_catch_up", failing(KeyError("a bug")))
     replica.leadership.acquired("term")
@@ -149,7 +149,7 @@ async def test_an_error_before_it_decides_ends_the_process_too(
 
 
 async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Renewed and unused, it would keep all others from leading."""
     monkeypatch.setattr(module, "settle_and_catch_up", failing(LeadershipLost("flickered")))
@@ -161,7 +161,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
 
 
 async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "STATUS_EVERY", 0.001)
     see(replica.ledger, *(a_namespace(f"n{n}").in_mode("enforce") for n in range(250)))
@@ -171,7 +171,7 @@ async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
 
 
 async def test_a_term_that_is_lost_ends_nothing_else(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither while it decides nor before: the next term begins anew."""
     replica.leadership.acquired("one")

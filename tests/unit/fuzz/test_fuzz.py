@@ -14,7 +14,7 @@ from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.verdict import Outcome, Verdict
 from fuzz.inputs import MOST, Inputs
-from fuzz.product import Product
+from fuzz.product import FuzzedProduct
 from fuzz.run import fuzz
 
 
@@ -55,10 +55,10 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         patch.setattr("cardquota.quota.ledger.ledger.Ledger.group_seen", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["exception"]
     with monkeypatch.context() as patch:
-        patch.setattr(Product, "decide", broken)
+        patch.setattr(FuzzedProduct, "decide", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["exception"]
     with monkeypatch.context() as patch:
-        patch.setattr(Product, "differences", lambda _: {("queue", "card"): (1, 2)})
+        patch.setattr(FuzzedProduct, "differences", lambda _: {("queue", "card"): (1, 2)})
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["drift"]
 
 

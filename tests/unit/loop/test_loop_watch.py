@@ -16,7 +16,7 @@ from cardquota.metrics import Metrics
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 
-class Clock:
+class ManualClock:
     """Stands still until it is told to go on."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Watched:
     """A loop that is measured, without the watching thread: the test looks itself."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = ManualClock()
         self.selector = TimedSelector(self.clock)
         self.metrics = Metrics()
         self.processor: Callable[[], float] = self.clock

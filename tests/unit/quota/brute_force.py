@@ -26,7 +26,7 @@ def fits(room: Mapping[str, int], *claims: Claim) -> bool:
 
 
 @dataclass
-class Plain:
+class BruteForceQueue:
     """One queue: who has no card yet, and what all others leave of it."""
 
     room: dict[str, int]
@@ -69,9 +69,9 @@ class Plain:
         return False
 
 
-def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> Plain:
+def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> BruteForceQueue:
     """All pods and groups of a queue, counted anew."""
-    found = Plain(dict(account.quota))
+    found = BruteForceQueue(dict(account.quota))
     left: dict[str, Counter[str]] = {}
     for key, state in ledger.groups.items():
         if state.reservation is not None and state.reservation.queue == account.name:

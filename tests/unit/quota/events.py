@@ -31,7 +31,7 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Event:
+class ToldEvent:
     """What a watch tells of one object: as it is now, or that it is gone."""
 
     of: Body | Class
@@ -63,24 +63,24 @@ class Event:
         return f"{'gone ' if self.gone else ''}{what}"
 
 
-History = tuple[Event, ...]
+History = tuple[ToldEvent, ...]
 """The events of all that ever had one name, in their order."""
 
 
-def told(events: Iterable[Event], **options: Any) -> Ledger:
+def told(events: Iterable[ToldEvent], **options: Any) -> Ledger:
     ledger = a_ledger(**options)
     for event in events:
         event.tell(ledger)
     return ledger
 
 
-def merged(histories: Sequence[History], order: Sequence[int]) -> list[Event]:
+def merged(histories: Sequence[History], order: Sequence[int]) -> list[ToldEvent]:
     """All events, each history in its own order; `order` says whose next one comes."""
     rest = [iter(history) for history in histories]
     return [next(rest[number]) for number in order]
 
 
-def one_after_the_other(histories: Sequence[History]) -> list[Event]:
+def one_after_the_other(histories: Sequence[History]) -> list[ToldEvent]:
     return [event for history in histories for event in history]
 
 

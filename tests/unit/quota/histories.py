@@ -11,7 +11,7 @@ from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 
-from .events import CARDS, XPU, XPU_RESOURCE, Class, Event, History
+from .events import CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
 
 QUEUES = ("red", "blue")
 NAMESPACES = ("team", "other")
@@ -44,7 +44,7 @@ amounts = st.integers(1, 3)
 @st.composite
 def pods(draw: st.DrawFn, name: str) -> History:
     """One or two lives under one name, each cut off anywhere."""
-    events: list[Event] = []
+    events: list[ToldEvent] = []
     for life in range(draw(st.integers(1, 2))):
         steps = draw(lives(name, f"{name}-{life}"))
         events += steps[: draw(st.integers(1, len(steps)))]
@@ -54,7 +54,7 @@ def pods(draw: st.DrawFn, name: str) -> History:
 
 
 @st.composite
-def lives(draw: st.DrawFn, name: str, uid: str) -> list[Event]:
+def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
     """A pod from the gate to its end: let through by us or somebody else, bound, finished, gone."""
     group = draw(st.sampled_from((None, *GROUPS)))
     pod = (
@@ -93,20 +93,20 @@ def lives(draw: st.DrawFn, name: str, uid: str) -> list[Event]:
         steps.append(pod.terminating())
     if draw(st.booleans()):
         steps.append(pod.in_phase(draw(st.sampled_from(("Succeeded", "Failed")))))
-    events = [Event(step.at_revision(next(revisions))) for step in steps]
-    return [*events, Event(pod, gone=True)]
+    events = [ToldEvent(step.at_revision(next(revisions))) for step in steps]
+    return [*events, ToldEvent(pod, gone=True)]
 
 
 def written(
     draw: st.DrawFn, one: Callable[[str], Body | Class], most: int = 3
-) -> tuple[Event, ...]:
+) -> tuple[ToldEvent, ...]:
     """Written a few times, perhaps deleted, perhaps made again under another uid."""
-    events: list[Event] = []
+    events: list[ToldEvent] = []
     for life in range(draw(st.integers(1, 2))):
-        events += [Event(one(f"uid-{life}")) for _ in range(draw(st.integers(1, most)))]
+        events += [ToldEvent(one(f"uid-{life}")) for _ in range(draw(st.integers(1, most)))]
         if not draw(st.booleans()):
             break
-        events.append(Event(events[-1].of, gone=True))
+        events.append(ToldEvent(events[-1].of, gone=True))
     return tuple(events)
 
 
@@ -170,7 +170,7 @@ def clusters(draw: st.DrawFn) -> list[History]:
         *(draw(groups(namespace, name)) for namespace in NAMESPACES for name in GROUPS),
         *(draw(namespaces(name)) for name in NAMESPACES),
         *(draw(classes(name)) for name in CLASSES),
-        *((Event(node), Event(node.at_revision(2))) for node in FIXED.values()),
+        *((ToldEvent(node), ToldEvent(node.at_revision(2))) for node in FIXED.values()),
         draw(nodes()),
     ]
 

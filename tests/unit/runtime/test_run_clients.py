@@ -16,7 +16,7 @@ from cardquota.runtime import run
 from cardquota.settings import LeaderElection, Settings
 
 
-class Server:
+class LeaseServer:
     """Keeps a Lease, and answers nothing else."""
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class Server:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    server = Server()
+async def server() -> AsyncIterator[LeaseServer]:
+    server = LeaseServer()
     runner = web.ServerRunner(web.Server(server), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -48,7 +48,7 @@ async def server() -> AsyncIterator[Server]:
 
 
 async def test_a_renewal_has_a_connection_when_all_others_are_taken(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: LeaseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A renewal that waits for one is a leadership lost. All are closed at the end."""
     seen: list[bool] = []

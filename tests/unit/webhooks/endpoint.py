@@ -33,7 +33,7 @@ UID = "review-1"
 
 
 @dataclass(frozen=True)
-class Said:
+class ReviewAnswer:
     """One answer."""
 
     status: int
@@ -139,19 +139,19 @@ class Endpoint:
         async with self.client.post(path, data=io.BytesIO(body)) as answer:
             return answer.status, await answer.read()
 
-    async def review(self, path: str, request: dict[str, Any]) -> Said:
+    async def review(self, path: str, request: dict[str, Any]) -> ReviewAnswer:
         status, text = await self.post(path, review_of(request))
         assert status == 200, text
         answer = json.loads(text)
         assert answer["apiVersion"] == "admission.k8s.io/v1"
         assert answer["kind"] == "AdmissionReview"
         assert answer["response"]["uid"] == request["uid"]
-        return Said(status, answer["response"])
+        return ReviewAnswer(status, answer["response"])
 
-    async def mutate(self, thing: Body, **more: Any) -> Said:
+    async def mutate(self, thing: Body, **more: Any) -> ReviewAnswer:
         return await self.review("/mutate", request_of(thing, **more))
 
-    async def validate(self, thing: Body, **more: Any) -> Said:
+    async def validate(self, thing: Body, **more: Any) -> ReviewAnswer:
         return await self.review("/validate", request_of(thing, **more))
 
     def counted(self, kind: str, decision: str) -> float:

@@ -8,7 +8,7 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from .endpoint import Endpoint, Said, request_of
+from .endpoint import Endpoint, ReviewAnswer, request_of
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 POD = (
@@ -22,7 +22,7 @@ POD = (
 )
 
 
-async def resize(endpoint: Endpoint, after: PodBody, **more: Any) -> Said:
+async def resize(endpoint: Endpoint, after: PodBody, **more: Any) -> ReviewAnswer:
     request = request_of(after, operation="UPDATE", subResource="resize", oldObject=POD.body)
     return await endpoint.review("/validate", {**request, **more})
 

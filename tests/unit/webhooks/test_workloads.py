@@ -10,7 +10,7 @@ from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
-from .endpoint import Endpoint, Said
+from .endpoint import Endpoint, ReviewAnswer
 from .workload_review import GROUPS, THREE, pod, running, warned
 
 
@@ -132,7 +132,7 @@ async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
         assert "2 of 3 pods fit" in how_many
 
 
-async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> Said:
+async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> ReviewAnswer:
     group = GROUPS[resource]
     return await endpoint.review(
         "/validate",

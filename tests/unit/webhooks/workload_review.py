@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota_webhooks.controllers import KINDS
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .endpoint import Endpoint, Said
+from .endpoint import Endpoint, ReviewAnswer
 
 THREE = a_queue().with_quota({H200: 3})
 GROUPS = {resource: group for group, resource in WORKLOADS}
@@ -52,7 +52,7 @@ async def warned(
     **spec: Any,
 ) -> list[str]:
     """The warnings on such a workload named `web`. `old`: as it stood, by `stored`."""
-    said: Said = await endpoint.review("/validate", asked(resource, template, old, **spec))
+    said: ReviewAnswer = await endpoint.review("/validate", asked(resource, template, old, **spec))
     assert said.allowed
     return said.warnings
 

@@ -15,9 +15,9 @@ from cardquota.install.manifests import documents, render_policies
 from cardquota.quota.vocabulary import GATE, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import eventually
-from integration.asking import Reply, ask
+from integration.asking import ApiReply, ask
 from integration.foreign_webhook import foreign_webhook
-from integration.gate_table import TABLE, Case, Where, born, namespaces
+from integration.gate_table import TABLE, GateCase, GateNamespace, born, namespaces
 from integration.team import gates
 
 from ..policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
@@ -29,7 +29,7 @@ QUEUE = {QUEUE_NAME: "q"}
 PODS = f"/api/v1/namespaces/{TEAM}/pods"
 
 
-def dry(api: PolicyApi, document: dict[str, Any], namespace: str = TEAM) -> Reply:
+def dry(api: PolicyApi, document: dict[str, Any], namespace: str = TEAM) -> ApiReply:
     path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
     return ask(api.plane, "POST", path, document)
 
@@ -59,7 +59,7 @@ def gating(api: PolicyApi) -> Iterator[PolicyApi]:
 
 
 @pytest.fixture(scope="module")
-def places(gating: PolicyApi) -> Iterator[dict[Where, str]]:
+def places(gating: PolicyApi) -> Iterator[dict[GateNamespace, str]]:
     with namespaces(gating.plane, "gate-table", "q") as found:
         # The API server's policies see a new namespace as late as we do.
         for case in {case.where: case for case in reversed(TABLE)}.values():
@@ -68,7 +68,9 @@ def places(gating: PolicyApi) -> Iterator[dict[Where, str]]:
 
 
 @pytest.mark.parametrize("case", TABLE, ids=[case.what for case in TABLE])
-def test_who_is_born_with_the_gate(gating: PolicyApi, places: dict[Where, str], case: Case) -> None:
+def test_who_is_born_with_the_gate(
+    gating: PolicyApi, places: dict[GateNamespace, str], case: GateCase
+) -> None:
     """As with the webhook (see admission/test_gate_table), and here nobody of ours runs."""
     assert born(gating.plane, case, "q", places) == case.gates
 

@@ -10,7 +10,7 @@ from cardquota.quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NA
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from ..answer import Answer, from_reply
+from ..answer import WriteResponse, from_reply
 from ..policy_api import PolicyApi, allowed, apply_policies, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
@@ -23,17 +23,17 @@ def namespace(name: str, mode: str | None) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def create(api: PolicyApi, name: str, mode: str | None, *, dry: bool = False) -> Answer:
+def create(api: PolicyApi, name: str, mode: str | None, *, dry: bool = False) -> WriteResponse:
     tail = "?dryRun=All" if dry else ""
     return from_reply(ask(api.plane, "POST", NAMESPACES + tail, namespace(name, mode)))
 
 
-def change(api: PolicyApi, name: str, **metadata: Any) -> Answer:
+def change(api: PolicyApi, name: str, **metadata: Any) -> WriteResponse:
     body = {"metadata": metadata}
     return from_reply(ask(api.plane, "PATCH", f"{NAMESPACES}/{name}", body, content_type=MERGE))
 
 
-def label(api: PolicyApi, name: str, mode: str | None) -> Answer:
+def label(api: PolicyApi, name: str, mode: str | None) -> WriteResponse:
     return change(api, name, labels={NAMESPACE_MODE: mode})
 
 

@@ -27,7 +27,7 @@ from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from ..answer import Answer, from_reply
+from ..answer import WriteResponse, from_reply
 from ..policy_api import (
     AUDITED,
     EXEMPT,
@@ -342,7 +342,7 @@ class TestBindings:
 class TestStatusOfPods:
     """A write of the status carries annotations too."""
 
-    def write(self, api: PolicyApi, name: str, annotations: dict[str, str | None]) -> Answer:
+    def write(self, api: PolicyApi, name: str, annotations: dict[str, str | None]) -> WriteResponse:
         path = f"/api/v1/namespaces/team/pods/{name}/status"
         change = {"metadata": {"annotations": annotations}}
         return from_reply(ask(api.plane, "PATCH", path, change, content_type=MERGE))
@@ -519,7 +519,7 @@ class TestServiceAccountElsewhere:
             refused(answer, "queues", "of a queue cardquota may change nothing")
 
 
-def _unless_rbac(answer: Answer) -> Answer | None:
+def _unless_rbac(answer: WriteResponse) -> WriteResponse | None:
     """A new role takes a moment."""
     return None if "cannot patch resource" in answer.said else answer
 

@@ -12,7 +12,7 @@ from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.connection_error import in_words
 
 
-class Server:
+class ClosingServer:
     """Answers the first request of a connection with 200 and closes at the second."""
 
     def __init__(self) -> None:
@@ -48,12 +48,12 @@ async def _never() -> str:
 
 
 @pytest.fixture
-async def server() -> Server:
-    return Server()
+async def server() -> ClosingServer:
+    return ClosingServer()
 
 
 @pytest.fixture
-async def access(server: Server) -> AsyncIterator[Access]:
+async def access(server: ClosingServer) -> AsyncIterator[Access]:
     listening = await asyncio.start_server(server, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     yield Access(f"http://127.0.0.1:{port}", None, _anonymous)
@@ -68,7 +68,9 @@ async def client(access: Access) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("verb", ["put", "delete", "post", "patch"])
-async def test_a_write_is_never_sent_twice(client: Client, server: Server, verb: str) -> None:
+async def test_a_write_is_never_sent_twice(
+    client: Client, server: ClosingServer, verb: str
+) -> None:
     await client.get("/")
     with pytest.raises(OutcomeUnknown):
         await getattr(client, verb)("/a", {})
@@ -76,7 +78,7 @@ async def test_a_write_is_never_sent_twice(client: Client, server: Server, verb:
     assert server.requests[1] == b"unanswered"
 
 
-async def test_a_timeout_is_kept(client: Client, server: Server) -> None:
+async def test_a_timeout_is_kept(client: Client, server: ClosingServer) -> None:
     server.answer = b""
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -85,13 +87,13 @@ async def test_a_timeout_is_kept(client: Client, server: Server) -> None:
     assert loop.time() - begun < 1.0
 
 
-async def test_redirects_are_not_followed(client: Client, server: Server) -> None:
+async def test_redirects_are_not_followed(client: Client, server: ClosingServer) -> None:
     server.answer = b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
     with pytest.raises(ApiError, match="302"):
         await client.get("/")
 
 
-async def test_a_watch_that_is_refused(client: Client, server: Server) -> None:
+async def test_a_watch_that_is_refused(client: Client, server: ClosingServer) -> None:
     server.answer = b"HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\n{}"
     with pytest.raises(ApiError) as gone:
         async with client.watch("/", params={}, read_timeout=1):
@@ -100,7 +102,7 @@ async def test_a_watch_that_is_refused(client: Client, server: Server) -> None:
     assert b"GET /?watch=true" in server.requests[0]
 
 
-async def test_without_credentials_nothing_is_sent(access: Access, server: Server) -> None:
+async def test_without_credentials_nothing_is_sent(access: Access, server: ClosingServer) -> None:
     async def broken() -> None:
         raise AccessError("the plugin failed")
 
@@ -143,7 +145,7 @@ ECHO = b"HTTP/1.1 200 OK\r\nAuthorization: Bearer SECRET\r\n"
 )
 @pytest.mark.parametrize("how", ["get", "watch"])
 async def test_what_a_bad_answer_leads_to_never_tells_our_token(
-    access: Access, server: Server, answer: bytes, how: str
+    access: Access, server: ClosingServer, answer: bytes, how: str
 ) -> None:
     """aiohttp's own text of these errors holds the headers that were sent."""
     server.answer, server.closes = answer, True
@@ -176,7 +178,7 @@ async def test_no_error_tells_the_password_of_a_proxy() -> None:
 
 @pytest.mark.parametrize("how", ["patch", "watch"])
 async def test_waiting_for_credentials_is_part_of_the_timeout(
-    access: Access, server: Server, how: str
+    access: Access, server: ClosingServer, how: str
 ) -> None:
     """A patch that is sent after its time-out could come after the end of the term."""
     client = Client(Access(access.server, None, _never))
@@ -188,7 +190,7 @@ async def test_waiting_for_credentials_is_part_of_the_timeout(
 
 
 async def test_slow_credentials_leave_less_time_for_the_answer(
-    access: Access, server: Server
+    access: Access, server: ClosingServer
 ) -> None:
     async def slow() -> str:
         await asyncio.sleep(0.45)

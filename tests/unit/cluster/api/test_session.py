@@ -12,7 +12,7 @@ from cardquota.cluster.api.access import Access, AccessError
 from cardquota.cluster.api.session import open_session
 
 
-class Server:
+class RedirectingServer:
     """Says who asked, and sends whoever asks for `/away` elsewhere."""
 
     def __init__(self) -> None:
@@ -28,13 +28,15 @@ class Server:
 
 
 @pytest.fixture
-async def servers(tmp_path: Path) -> AsyncIterator[tuple[Server, Server, ssl.SSLContext]]:
+async def servers(
+    tmp_path: Path,
+) -> AsyncIterator[tuple[RedirectingServer, RedirectingServer, ssl.SSLContext]]:
     """By https, for the name `n`; by http; and what trusts the first."""
     pair = issue(["n"], now=datetime.now(UTC), days=1)
     (tmp_path / "pem").write_bytes(pair.cert_pem + pair.key_pem)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(tmp_path / "pem")
-    first, second = Server(), Server()
+    first, second = RedirectingServer(), RedirectingServer()
     runners = [web.ServerRunner(web.Server(s), shutdown_timeout=0.1) for s in (first, second)]
     for runner, server, context in zip(runners, (first, second), (tls, None), strict=True):
         await runner.setup()
@@ -48,7 +50,7 @@ async def servers(tmp_path: Path) -> AsyncIterator[tuple[Server, Server, ssl.SSL
 
 
 async def test_each_request_carries_the_credentials_of_its_time(
-    servers: tuple[Server, Server, ssl.SSLContext],
+    servers: tuple[RedirectingServer, RedirectingServer, ssl.SSLContext],
 ) -> None:
     first, second, tls = servers
     answers: list[str | None] = ["Bearer a", "Bearer b", None, "Bearer c"]
@@ -69,7 +71,7 @@ async def test_each_request_carries_the_credentials_of_its_time(
 
 
 async def test_the_certificate_must_have_the_servers_name(
-    servers: tuple[Server, Server, ssl.SSLContext],
+    servers: tuple[RedirectingServer, RedirectingServer, ssl.SSLContext],
 ) -> None:
     first, _, tls = servers
 

@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 LIVES = Lifetimes(serving=90 * DAY, authority=3650 * DAY, margin=30 * DAY)
 
 
-class Shelf:
+class RotationSteps:
     """The Secret, a clock, and whether a next CA counts as known."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def vouched_for(serving: KeyPair, by: Holding) -> bool:
 
 
 def test_nothing_is_done_until_the_margin() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     shelf.now += 59 * DAY
     assert shelf.step() == ""
     before = shelf.held
@@ -64,13 +64,13 @@ def test_nothing_is_done_until_the_margin() -> None:
 
 
 def test_other_names_are_covered_at_once_and_fewer_need_nothing() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     assert "does not cover new" in shelf.step(names=[*NAMES, "new"])
     assert shelf.step() == ""
 
 
 def test_the_three_phases_of_a_new_authority() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     shelf.now += 3600 * DAY
     assert why_unusable(shelf.held.serving, shelf.held.bundle, (), now=shelf.now)
     shelf.step()  # nobody looked for years
@@ -105,7 +105,7 @@ def end(pair: KeyPair) -> datetime:
 
 
 def test_a_second_rotation_before_the_first_is_over_keeps_all_that_is_served() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     shelf.known = True
     served = []
     for _ in range(3):
@@ -123,7 +123,7 @@ def test_a_second_rotation_before_the_first_is_over_keeps_all_that_is_served() -
 
 
 def test_a_secret_that_is_gone_is_made_anew_from_what_is_served() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     before, shelf.held = shelf.held, Holding()
     assert "what is served" in shelf.step(served=before)
     assert shelf.held.serving == before.serving
@@ -149,7 +149,7 @@ def test_a_secret_that_is_gone_is_made_anew_from_what_is_served() -> None:
 )
 @pytest.mark.parametrize("remembers", [True, False])
 def test_nonsense_of_any_kind_ends_in_order(spoilt: dict[str, Any], remembers: bool) -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     before = shelf.held
     shelf.held = replace(shelf.held, **spoilt)
     shelf.known = True
@@ -164,7 +164,7 @@ def test_nonsense_of_any_kind_ends_in_order(spoilt: dict[str, Any], remembers: b
 
 def test_what_has_ended_needs_no_phases() -> None:
     """The next CA was never known: there is nothing that waiting would keep alive."""
-    shelf = Shelf()
+    shelf = RotationSteps()
     shelf.held = replace(shelf.held, authority_key=b"")
     shelf.step()
     shelf.now += 91 * DAY
@@ -173,7 +173,7 @@ def test_what_has_ended_needs_no_phases() -> None:
 
 
 def test_keys_stay_out_of_texts() -> None:
-    shelf = Shelf()
+    shelf = RotationSteps()
     shelf.held = replace(shelf.held, authority_key=b"")
     shelf.step()
     assert "KEY" not in repr(shelf.held)

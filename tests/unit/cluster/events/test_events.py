@@ -17,7 +17,7 @@ from cardquota.cluster.events.events import EventRecorder
 QUEUE_SIZE = 40
 
 
-class Server:
+class EventServer:
     """Takes all events but those of the namespaces that it is told to refuse, or not to answer."""
 
     def __init__(self) -> None:
@@ -51,12 +51,12 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server()
+def server() -> EventServer:
+    return EventServer()
 
 
 @pytest.fixture
-async def recorder(server: Server) -> AsyncIterator[EventRecorder]:
+async def recorder(server: EventServer) -> AsyncIterator[EventRecorder]:
     recorder = EventRecorder(
         cast("Client", server),
         instance="replica-0",
@@ -87,7 +87,7 @@ LIMITED = ApiError(429, "TooManyRequests", "limit reached on type Namespace for 
 
 @pytest.mark.parametrize("failure", [LIMITED, OutcomeUnknown("no answer"), None])
 async def test_a_namespace_whose_events_fail_holds_up_no_other(
-    recorder: EventRecorder, server: Server, failure: Exception | None
+    recorder: EventRecorder, server: EventServer, failure: Exception | None
 ) -> None:
     """A limit on events of one namespace, or a webhook on them that does not answer."""
     if failure is None:
@@ -102,7 +102,9 @@ async def test_a_namespace_whose_events_fail_holds_up_no_other(
     await until(lambda: server.names("good")[3:])
 
 
-async def test_every_event_is_tried_five_times(recorder: EventRecorder, server: Server) -> None:
+async def test_every_event_is_tried_five_times(
+    recorder: EventRecorder, server: EventServer
+) -> None:
     server.refused["bad"] = LIMITED
     record(recorder, "bad", "a", "b")
     await until(lambda: recorder.dropped == 2)
@@ -113,7 +115,7 @@ async def test_every_event_is_tried_five_times(recorder: EventRecorder, server: 
 
 
 async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
-    recorder: EventRecorder, server: Server
+    recorder: EventRecorder, server: EventServer
 ) -> None:
     namespaces = [f"n{number}" for number in range(10)]
     for name in "abcd":
@@ -126,7 +128,7 @@ async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
 
 
 async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
-    recorder: EventRecorder, server: Server
+    recorder: EventRecorder, server: EventServer
 ) -> None:
     server.silent.add("good")
     record(recorder, "good", "in hand", *"abc")
@@ -142,7 +144,7 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     assert recorder.waiting == 8  # of the other, all that were recorded
 
 
-async def test_a_full_queue_drops_its_oldest_where_nothing_fails(server: Server) -> None:
+async def test_a_full_queue_drops_its_oldest_where_nothing_fails(server: EventServer) -> None:
     recorder = EventRecorder(cast("Client", server), instance="i", queue_size=2)
     record(recorder, "a", "1", "2")
     record(recorder, "b", "3")
@@ -154,7 +156,7 @@ async def test_a_full_queue_drops_its_oldest_where_nothing_fails(server: Server)
 
 
 async def test_events_give_way_to_what_is_more_urgent(
-    recorder: EventRecorder, server: Server
+    recorder: EventRecorder, server: EventServer
 ) -> None:
     recorder.give_way()
     record(recorder, "team", "a", "b")
@@ -166,7 +168,7 @@ async def test_events_give_way_to_what_is_more_urgent(
 
 
 async def test_what_comes_while_others_wait_gives_way_for_its_own_two_seconds(
-    server: Server,
+    server: EventServer,
 ) -> None:
     """All writers wait for the first event; that one's time is none of the next one's."""
     now = [0.0]
@@ -192,7 +194,7 @@ async def test_what_comes_while_others_wait_gives_way_for_its_own_two_seconds(
 
 
 async def test_but_not_for_longer_than_two_seconds(
-    recorder: EventRecorder, server: Server, monkeypatch: pytest.MonkeyPatch
+    recorder: EventRecorder, server: EventServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many gates are opened one after the other."""
     monkeypatch.setattr(events, "GIVES_WAY", 0.05)

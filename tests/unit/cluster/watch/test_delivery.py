@@ -7,17 +7,17 @@ from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 
 
-class Thing(Wire):
+class SizedThing(Wire):
     metadata: Meta
     size: int
 
 
-class Log:
+class RecordingSink:
     def __init__(self) -> None:
         self.told: list[tuple[str, ...]] = []
         self.broken = False
 
-    def seen(self, obj: Thing) -> None:
+    def seen(self, obj: SizedThing) -> None:
         if self.broken:
             raise RuntimeError("out of order")
         self.told.append(("seen", obj.metadata.name, obj.metadata.uid, str(obj.size)))
@@ -35,16 +35,16 @@ def _raw(name: str, uid: str, revision: int, size: object = 1) -> msgspec.Raw:
 
 
 @pytest.fixture
-def sink() -> Log:
-    return Log()
+def sink() -> RecordingSink:
+    return RecordingSink()
 
 
 @pytest.fixture
-def delivery(sink: Log) -> Delivery[Thing]:
-    return Delivery("Thing", Thing, sink)
+def delivery(sink: RecordingSink) -> Delivery[SizedThing]:
+    return Delivery("Thing", SizedThing, sink)
 
 
-def test_changes_and_ends(delivery: Delivery[Thing], sink: Log) -> None:
+def test_changes_and_ends(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     assert delivery.changed(_raw("a", "1", 5)) == 5
     assert delivery.changed(_raw("a", "1", 6, 2), newer_than=5) == 6
     assert delivery.deleted(_raw("a", "1", 7)) == 7
@@ -52,18 +52,22 @@ def test_changes_and_ends(delivery: Delivery[Thing], sink: Log) -> None:
     assert len(delivery.objects) == 0
 
 
-def test_nothing_older_is_told(delivery: Delivery[Thing], sink: Log) -> None:
+def test_nothing_older_is_told(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     delivery.changed(_raw("a", "1", 5), newer_than=5)
     assert sink.told == []
 
 
-def test_a_name_taken_over_is_gone_first(delivery: Delivery[Thing], sink: Log) -> None:
+def test_a_name_taken_over_is_gone_first(
+    delivery: Delivery[SizedThing], sink: RecordingSink
+) -> None:
     delivery.changed(_raw("a", "1", 5))
     delivery.changed(_raw("a", "2", 9))
     assert sink.told[1:] == [("gone", "a", "1"), ("seen", "a", "2", "1")]
 
 
-def test_what_cannot_be_read_is_told_by_name(delivery: Delivery[Thing], sink: Log) -> None:
+def test_what_cannot_be_read_is_told_by_name(
+    delivery: Delivery[SizedThing], sink: RecordingSink
+) -> None:
     delivery.changed(_raw("a", "1", 5, "big"), newer_than=0)
     delivery.changed(msgspec.Raw(b'{"metadata": 7}'), newer_than=5)
     assert sink.told == [
@@ -75,7 +79,7 @@ def test_what_cannot_be_read_is_told_by_name(delivery: Delivery[Thing], sink: Lo
 
 
 def test_a_sink_that_fails_hears_of_it_and_of_the_rest(
-    delivery: Delivery[Thing], sink: Log
+    delivery: Delivery[SizedThing], sink: RecordingSink
 ) -> None:
     sink.broken = True
     delivery.changed(_raw("a", "1", 5))
@@ -87,7 +91,7 @@ def test_a_sink_that_fails_hears_of_it_and_of_the_rest(
     ]
 
 
-def test_vanished_objects(delivery: Delivery[Thing], sink: Log) -> None:
+def test_vanished_objects(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     delivery.changed(_raw("a", "1", 5))
     delivery.changed(_raw("b", "2", 6))
     listed = ObjectIndex()
@@ -96,7 +100,9 @@ def test_vanished_objects(delivery: Delivery[Thing], sink: Log) -> None:
     assert sink.told[-1] == ("gone", "a", "1")
 
 
-def test_an_object_without_a_uid_is_left_out(delivery: Delivery[Thing], sink: Log) -> None:
+def test_an_object_without_a_uid_is_left_out(
+    delivery: Delivery[SizedThing], sink: RecordingSink
+) -> None:
     """It could never be told as gone: nothing else says which one it was."""
     delivery.changed(_raw("a", "", 5))
     assert sink.told == [("undecodable", "a", "", "it has no uid")]

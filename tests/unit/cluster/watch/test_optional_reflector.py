@@ -23,17 +23,17 @@ BROKEN = ApiError(500, "InternalError", "no")
 LOST = OutcomeUnknown("no answer")
 
 
-class Thing(Wire):
+class ServedThing(Wire):
     metadata: Meta
 
 
-class Names:
+class ThingNames:
     """What there is, as far as it was told."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
 
-    def seen(self, obj: Thing) -> None:
+    def seen(self, obj: ServedThing) -> None:
         self.names.add(obj.metadata.name)
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
@@ -43,7 +43,7 @@ class Names:
         raise AssertionError(name)
 
 
-class Counted(Backoff):
+class CountingBackoff(Backoff):
     """How often somebody was told to wait."""
 
     asked = 0
@@ -53,7 +53,7 @@ class Counted(Backoff):
         return super().next(retry_after)
 
 
-class Server:
+class VersionedServer:
     """Lists hold one thing where `served` has the path, and else fail with the error there."""
 
     def __init__(self, served: dict[str, Exception | None]) -> None:
@@ -85,7 +85,7 @@ class Server:
         yield self
 
     @property
-    def content(self) -> "Server":
+    def content(self) -> "VersionedServer":
         return self
 
     async def iter_any(self) -> AsyncIterator[bytes]:
@@ -99,18 +99,18 @@ class Server:
 
 @asynccontextmanager
 async def reflecting(
-    server: Server,
-    sink: Names,
+    server: VersionedServer,
+    sink: ThingNames,
     *,
     clock: Callable[[], float] = lambda: 0.0,
     list_timeout: float = 0.0,
     backoff: Backoff | None = None,
-) -> AsyncIterator[OptionalReflector[Thing]]:
-    reflector: OptionalReflector[Thing] = OptionalReflector(
+) -> AsyncIterator[OptionalReflector[ServedThing]]:
+    reflector: OptionalReflector[ServedThing] = OptionalReflector(
         cast("Client", server),
         paths=(NEW, OLD),
         kind="things",
-        delivery=Delivery("things", Thing, sink),
+        delivery=Delivery("things", ServedThing, sink),
         clock=clock,
         backoff=backoff or Backoff(0.001, 0.002),
         ask_again=0.001,
@@ -127,7 +127,7 @@ async def reflecting(
             await task
 
 
-async def until(server: Server, times: int) -> None:
+async def until(server: VersionedServer, times: int) -> None:
     """So many lists more were asked for."""
     wanted = len(server.listed) + times
     async with asyncio.timeout(5):
@@ -136,7 +136,7 @@ async def until(server: Server, times: int) -> None:
 
 
 async def test_the_newest_version_that_is_served() -> None:
-    server, sink = Server({NEW: ABSENT, OLD: None}), Names()
+    server, sink = VersionedServer({NEW: ABSENT, OLD: None}), ThingNames()
     async with reflecting(server, sink) as reflector:
         assert sink.names == {"a"}
         assert server.listed == [NEW, OLD]
@@ -151,7 +151,7 @@ async def test_without_any_it_is_synced_and_current_and_asked_for_again(
     release later than the operator.
     """
     caplog.set_level("INFO")
-    server, sink = Server({NEW: error, OLD: error}), Names()
+    server, sink = VersionedServer({NEW: error, OLD: error}), ThingNames()
     async with reflecting(server, sink) as reflector:
         assert (reflector.synced, reflector.lag(), reflector.late) == (True, 0.0, False)
         await until(server, 4)
@@ -163,7 +163,7 @@ async def test_without_any_it_is_synced_and_current_and_asked_for_again(
 
 
 async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
-    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink) as reflector:
         assert sink.names == {"a"}
         server.served[NEW] = ABSENT
@@ -179,7 +179,7 @@ async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
 
 @pytest.mark.parametrize("error", [BROKEN, LOST])
 async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> None:
-    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: error, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink):
         assert set(server.listed) == {NEW}
         server.served[NEW] = None
@@ -191,7 +191,7 @@ async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> No
 async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
     """Who begins without the kind decides as if there was none of it."""
     now, synced = [0.0], list[float]()
-    server, sink = Server({NEW: error, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: error, OLD: ABSENT}), ThingNames()
 
     async def begin() -> None:
         async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):
@@ -206,14 +206,14 @@ async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
 
 
 async def test_one_whose_list_cannot_be_read_holds_up_nobody_either() -> None:
-    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     server.version = "0"
     async with reflecting(server, sink):
         assert sink.names == set()
 
 
 async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
-    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink):
         server.served[NEW] = FORBIDDEN
         server.end.set()
@@ -228,7 +228,11 @@ async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
 
 
 async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
-    server, sink, backoff = Server({NEW: None, OLD: ABSENT}), Names(), Counted(0.001, 0.002)
+    server, sink, backoff = (
+        VersionedServer({NEW: None, OLD: ABSENT}),
+        ThingNames(),
+        CountingBackoff(0.001, 0.002),
+    )
     async with reflecting(server, sink, backoff=backoff):
         server.watched = FORBIDDEN
         server.end.set()
@@ -238,7 +242,7 @@ async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
 
 
 async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
-    server, sink = Server({NEW: None, OLD: ABSENT}), Names()
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink):
         server.served[NEW] = BROKEN
         server.watching.clear()

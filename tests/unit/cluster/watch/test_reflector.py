@@ -18,7 +18,7 @@ from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 
 
-class Thing(Wire):
+class NamedThing(Wire):
     metadata: Meta
 
 
@@ -69,11 +69,11 @@ class _Response:
         pass
 
 
-class Names:
+class SeenNames:
     def __init__(self) -> None:
         self.seen_names: list[str] = []
 
-    def seen(self, obj: Thing) -> None:
+    def seen(self, obj: NamedThing) -> None:
         self.seen_names.append(f"{obj.metadata.name}@{obj.metadata.resource_version}")
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
@@ -100,14 +100,14 @@ async def _play(
     *streams: list[bytes] | Exception,
     backoff: Backoff | None = None,
     **more: Any,
-) -> tuple[Reflector[Thing], Names, Scripted]:
+) -> tuple[Reflector[NamedThing], SeenNames, Scripted]:
     client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
-    sink = Names()
+    sink = SeenNames()
     reflector = Reflector(
         cast("Client", client),
         path="/things",
         kind="Thing",
-        delivery=Delivery("Thing", Thing, sink),
+        delivery=Delivery("Thing", NamedThing, sink),
         backoff=backoff or Backoff(0.001, 0.002),
         **more,
     )
@@ -139,7 +139,7 @@ class Paged(Scripted):
         return json.dumps({"metadata": metadata, "items": [item]}).encode()
 
 
-class Quiet(Scripted):
+class QuietStreams(Scripted):
     """A client whose streams end by themselves after so many seconds, and say nothing."""
 
     def __init__(self, *lasting: float) -> None:
@@ -159,7 +159,7 @@ async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
     lasting: tuple[float, ...], lag: float
 ) -> None:
     """Without a bookmark too: a kind that nobody ever changes may get none."""
-    client = Quiet(*lasting)
+    client = QuietStreams(*lasting)
     reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
     assert reflector.lag() == pytest.approx(lag)
 
@@ -333,6 +333,6 @@ async def test_passed_is_told_by_a_bookmark() -> None:
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"watch_seconds": 60, "stall_timeout": 70}])
 def test_arguments_are_checked(options: dict[str, Any]) -> None:
-    delivery = Delivery("T", Thing, Names())
+    delivery = Delivery("T", NamedThing, SeenNames())
     with pytest.raises(ValueError, match="must"):
         Reflector(cast("Client", None), path="/", kind="T", delivery=delivery, **options)

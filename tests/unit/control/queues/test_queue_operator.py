@@ -43,7 +43,7 @@ DISCOVERY = {
 }
 
 
-class Server:
+class QueueServer:
     """Has no queues; watches of them fail as long as `fails`."""
 
     def __init__(self) -> None:
@@ -71,8 +71,8 @@ class Server:
 
 
 @pytest.fixture
-async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
-    server = Server()
+async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[QueueServer]:
+    server = QueueServer()
     runner = web.ServerRunner(web.Server(server), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -93,7 +93,7 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 @pytest.mark.slow
-async def test_kopf_is_started_again_in_the_same_term(server: Server) -> None:
+async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
     """Without it no status of any queue would be written until the next term."""
     asked: list[bool] = []
     operator = QueueOperator(standalone=True, ask_all=lambda: asked.append(True))
@@ -107,7 +107,7 @@ async def test_kopf_is_started_again_in_the_same_term(server: Server) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
 
 
-async def test_it_ends_at_once_when_the_term_does(server: Server) -> None:
+async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
     server.fails = False
     operator = QueueOperator(standalone=True, ask_all=lambda: None)
     operator.start()
@@ -121,7 +121,7 @@ async def test_it_ends_at_once_when_the_term_does(server: Server) -> None:
 
 
 @pytest.mark.slow
-async def test_a_term_that_ends_before_kopf_is_up(server: Server) -> None:
+async def test_a_term_that_ends_before_kopf_is_up(server: QueueServer) -> None:
     operator = QueueOperator(standalone=True, ask_all=lambda: None)
     operator.start()
     await operator.stop(5)

@@ -15,7 +15,7 @@ from ..fakes import a_world
 MANY = 1_000
 
 
-class Clock:
+class TimerClock:
     """Time, and what is to be called when."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Clock:
         self.calls: list[tuple[float, Callable[[], None]]] = []
         self.longest = 0.0
 
-    def later(self, seconds: float, call: Callable[[], None]) -> "Clock":
+    def later(self, seconds: float, call: Callable[[], None]) -> "TimerClock":
         self.calls.append((self.now + seconds, call))
         return self
 
@@ -40,11 +40,11 @@ class Clock:
         self.now = max(self.now, until)
 
 
-class Reports:
+class RecordedReports:
     """What was handed over."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.clock = Clock()
+        self.clock = TimerClock()
         self.posted: list[tuple[str, QueueReport | None]] = []
         self.reports = QueueReports(
             ledger,
@@ -59,7 +59,7 @@ class Reports:
 
 
 def test_what_changed_is_gathered_and_handed_over_once() -> None:
-    told = Reports(a_world(a_queue("a"), a_queue("b")))
+    told = RecordedReports(a_world(a_queue("a"), a_queue("b")))
     told.reports.changed(["a", "gone"])
     told.reports.changed(["a"])
     told.clock.run(0.2)
@@ -72,7 +72,7 @@ def test_what_changed_is_gathered_and_handed_over_once() -> None:
 
 def test_of_one_queue_at_most_once_a_second_and_the_last_is_right() -> None:
     ledger = a_world(a_queue("a").with_quota({H200: 0}))
-    told = Reports(ledger)
+    told = RecordedReports(ledger)
     for n in range(50):
         ledger.queue_seen(a_queue("a").with_quota({H200: n}).at_revision(n + 2).facts())
         told.reports.changed(["a"])
@@ -89,7 +89,7 @@ def test_a_thousand_at_once_hold_up_the_loop_for_a_slice_at_a_time(
 ) -> None:
     """Whatever a report costs."""
     names = [f"q{n}" for n in range(MANY)]
-    told = Reports(a_world(*(a_queue(name) for name in names)))
+    told = RecordedReports(a_world(*(a_queue(name) for name in names)))
 
     def slow(ledger: Ledger, queue: str) -> QueueReport | None:
         told.clock.now += 0.001
@@ -106,7 +106,7 @@ def test_none_starves_where_reports_cost_more_time_than_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = [f"q{n}" for n in range(40)]
-    told = Reports(a_world(*(a_queue(name) for name in names)))
+    told = RecordedReports(a_world(*(a_queue(name) for name in names)))
 
     def slow(ledger: Ledger, queue: str) -> QueueReport | None:
         told.clock.now += 0.05
@@ -124,7 +124,7 @@ def test_none_starves_where_reports_cost_more_time_than_there_is(
 def test_twelve_changes_of_all_queues_a_second_are_one_report_of_each() -> None:
     """As of nodes that come and go where all quotas exceed the cluster."""
     names = [f"q{n}" for n in range(MANY)]
-    told = Reports(a_world(*(a_queue(name) for name in names)))
+    told = RecordedReports(a_world(*(a_queue(name) for name in names)))
     for n in range(12 * 5):
         told.reports.changed(names)
         told.clock.run(n / 12)
@@ -134,7 +134,7 @@ def test_twelve_changes_of_all_queues_a_second_are_one_report_of_each() -> None:
 
 
 def test_a_queue_does_not_wait_for_the_rest_of_another() -> None:
-    told = Reports(a_world(a_queue("a"), a_queue("b")))
+    told = RecordedReports(a_world(a_queue("a"), a_queue("b")))
     told.reports.changed(["a"])
     told.clock.run(0.2)
     told.reports.changed(["b"])
@@ -143,7 +143,7 @@ def test_a_queue_does_not_wait_for_the_rest_of_another() -> None:
 
 
 def test_all_are_reported_anew_when_what_was_handed_over_is_lost() -> None:
-    told = Reports(a_world(a_queue("a")))
+    told = RecordedReports(a_world(a_queue("a")))
     told.reports.all()
     told.clock.run(0.01)
     told.reports.all()
@@ -152,7 +152,7 @@ def test_all_are_reported_anew_when_what_was_handed_over_is_lost() -> None:
 
 
 def test_a_term_that_is_over_reports_nothing_more() -> None:
-    told = Reports(a_world(a_queue("a")))
+    told = RecordedReports(a_world(a_queue("a")))
     told.reports.changed(["a"])
     told.reports.stop()
     told.clock.run(5.0)

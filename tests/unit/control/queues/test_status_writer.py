@@ -21,7 +21,7 @@ INTERVAL = 0.1
 """Seconds between two writes of a queue, here."""
 
 
-class Server:
+class StatusServer:
     """Stores what is applied; a fake, because refusals cannot be had on demand."""
 
     def __init__(self) -> None:
@@ -50,12 +50,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def server() -> Server:
-    return Server()
+async def server() -> StatusServer:
+    return StatusServer()
 
 
 @pytest.fixture
-async def writer(server: Server) -> AsyncIterator[StatusWriter]:
+async def writer(server: StatusServer) -> AsyncIterator[StatusWriter]:
     writer = StatusWriter(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
     yield writer
     writer.close()
@@ -78,7 +78,7 @@ def one_more(ledger: Ledger, name: str) -> QueueReport:
 
 
 async def test_numbers_are_written_once_the_queue_has_been_seen(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     writer.want(numbers(ledger))
     await asyncio.sleep(0.01)
@@ -92,7 +92,7 @@ async def test_numbers_are_written_once_the_queue_has_been_seen(
 
 
 async def test_many_changes_are_one_write_and_the_last_one_is_right(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     """At most one per queue and second."""
     writer.see("queue", {})
@@ -108,7 +108,9 @@ async def test_many_changes_are_one_write_and_the_last_one_is_right(
     assert len(times) <= 2 + (times[-1] - began) / INTERVAL
 
 
-async def test_queues_do_not_wait_for_each_other(writer: StatusWriter, server: Server) -> None:
+async def test_queues_do_not_wait_for_each_other(
+    writer: StatusWriter, server: StatusServer
+) -> None:
     ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
     for n in range(20):
         found = report(ledger, f"q{n}")
@@ -120,7 +122,7 @@ async def test_queues_do_not_wait_for_each_other(writer: StatusWriter, server: S
 
 
 async def test_nothing_is_written_without_a_change(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     """Neither for the same numbers again, nor for the echo of our own write."""
     writer.see("queue", {})
@@ -134,7 +136,7 @@ async def test_nothing_is_written_without_a_change(
 
 
 async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
-    writer: StatusWriter, server: Server
+    writer: StatusWriter, server: StatusServer
 ) -> None:
     """Server-side apply drops a list whose last row was taken out."""
     writer.see("queue", {})
@@ -147,7 +149,7 @@ async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
 
 
 async def test_what_follows_from_others_quotas_is_written_in_turns(
-    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A quota of one queue changes what all others deserve: not all of them are written at once."""
     monkeypatch.setattr(module, "TURN", INTERVAL)
@@ -176,7 +178,7 @@ async def test_what_follows_from_others_quotas_is_written_in_turns(
 
 
 async def test_a_queues_own_news_waits_for_no_turn(
-    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TURN", 60.0)
     ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in ("q0", "q1")))
@@ -206,7 +208,7 @@ async def test_a_queues_own_news_waits_for_no_turn(
     "edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"state": "Odd"}, {"columns": None}]
 )
 async def test_an_edit_by_hand_is_put_right(
-    writer: StatusWriter, server: Server, ledger: Ledger, edit: dict[str, Any]
+    writer: StatusWriter, server: StatusServer, ledger: Ledger, edit: dict[str, Any]
 ) -> None:
     writer.see("queue", {})
     writer.want(numbers(ledger))
@@ -218,7 +220,7 @@ async def test_an_edit_by_hand_is_put_right(
 
 
 async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     """The watch may be faster than the answer."""
     server.hold = asyncio.Event()
@@ -235,7 +237,7 @@ async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
 
 
 async def test_what_others_write_beside_ours_is_left_alone(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     """Volcano's own fields."""
     writer.see("queue", {})
@@ -252,7 +254,7 @@ async def test_what_others_write_beside_ours_is_left_alone(
 )
 async def test_a_write_that_failed_is_tried_again(
     writer: StatusWriter,
-    server: Server,
+    server: StatusServer,
     ledger: Ledger,
     caplog: pytest.LogCaptureFixture,
     failure: Exception,
@@ -269,7 +271,7 @@ async def test_a_write_that_failed_is_tried_again(
 
 
 async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
     writer.see("queue", {})
@@ -281,7 +283,7 @@ async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
 
 
 async def test_a_write_that_fails_again_and_again_becomes_rare(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     server.answers = [refused(403)] * 4
     writer.see("queue", {})
@@ -292,7 +294,7 @@ async def test_a_write_that_fails_again_and_again_becomes_rare(
 
 
 async def test_a_queue_that_is_gone_is_written_no_more(
-    writer: StatusWriter, server: Server, ledger: Ledger
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
     writer.see("queue", {})
     writer.want(numbers(ledger))
@@ -319,7 +321,7 @@ OLD, NEW = "uid-old", "uid-new"
     ],
 )
 async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
-    writer: StatusWriter, server: Server, order: list[str]
+    writer: StatusWriter, server: StatusServer, order: list[str]
 ) -> None:
     """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
@@ -344,7 +346,7 @@ async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
 
 
 async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
-    writer: StatusWriter, server: Server
+    writer: StatusWriter, server: StatusServer
 ) -> None:
     """It would pass for a status that is right already."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
@@ -361,7 +363,7 @@ async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
 
 
 async def test_a_state_that_somebody_else_closed_is_left_alone(
-    writer: StatusWriter, server: Server
+    writer: StatusWriter, server: StatusServer
 ) -> None:
     """Q6: never taken back, and never counted as a difference."""
     ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
@@ -471,7 +473,7 @@ def test_odd_stored_conditions_are_no_trouble(stored: dict[str, Any]) -> None:
 
 
 async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
-    writer: StatusWriter, server: Server, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    writer: StatusWriter, server: StatusServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often the numbers change: the work is that of a write, not of a change."""
     worked: list[float] = []
@@ -494,7 +496,7 @@ async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
 
 
 async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_turn(
-    writer: StatusWriter, server: Server, monkeypatch: pytest.MonkeyPatch
+    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = a_world(a_queue("q0").with_quota({H200: 2}), a_queue("q1").with_quota({H200: 2}))
 

@@ -300,14 +300,14 @@ async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_w
         await until(lambda: "gang" in _group_writes(leader)[-1].path)
 
 
-class Timers:
+class StoppedTimers:
     """Time stands still."""
 
     def __init__(self) -> None:
         self.running = 0
         self.begun = 0
 
-    def later(self, _: float, __: Callable[[], None]) -> "Timers":
+    def later(self, _: float, __: Callable[[], None]) -> "StoppedTimers":
         self.begun += 1
         self.running += 1
         return self
@@ -318,7 +318,7 @@ class Timers:
 
 async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
     """A start may take longer than that; then the gang has its whole time."""
-    timers = Timers()
+    timers = StoppedTimers()
     async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
         answer = _pod_writes_wait(leader)
         await until(lambda: len(leader.opened) == 2)
@@ -349,7 +349,7 @@ async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
 
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
     """Its members were made again, and the end of the former one was heard meanwhile."""
-    timers = Timers()
+    timers = StoppedTimers()
     async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
         await until(lambda: timers.running == 1)
         leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))

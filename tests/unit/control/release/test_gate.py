@@ -12,7 +12,6 @@ import pytest
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
-from cardquota.control.release import gate as module
 from cardquota.control.release.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
@@ -38,18 +37,7 @@ POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7
 QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
 PATH = "/api/v1/namespaces/team/pods/pod"
 
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settling tries again at once."""
-
-    class AtOnce:
-        def __init__(self, cap: float) -> None: ...
-
-        def next(self, _: float | None = None) -> float:
-            return 0.0
-
-    monkeypatch.setattr(module, "Backoff", AtOnce)
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:

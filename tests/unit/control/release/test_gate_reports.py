@@ -3,26 +3,12 @@
 import pytest
 
 from builders import H200
-from cardquota.control.release import gate as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Answer, Call, charged, denied, lost, stored, until
 from ..leader import THREE, leading, waiting
 
-pytestmark = pytest.mark.usefixtures("soon")
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settling tries again at once."""
-
-    class AtOnce:
-        def __init__(self, cap: float) -> None: ...
-
-        def next(self, _: float | None = None) -> float:
-            return 0.0
-
-    monkeypatch.setattr(module, "Backoff", AtOnce)
+pytestmark = pytest.mark.usefixtures("soon", "impatient")
 
 
 async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_told() -> None:

@@ -43,13 +43,13 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts[-1] += 1
         return judge(self, candidate)
 
-    class Counted(Short):
+    class CountingSlice(Short):
         def __init__(self, *_: Any) -> None:
             super().__init__()
             counts.append(0)
 
     monkeypatch.setattr(ReleaseJudge, "judge", counted)
-    monkeypatch.setattr(module, "TimeSlice", Counted)
+    monkeypatch.setattr(module, "TimeSlice", CountingSlice)
     return counts
 
 
@@ -153,7 +153,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
             most = max(most, number[0] - before)
         assert most == 0.25 * Short.asks
         await until(lambda: len(leader.opened) == 100)
-    assert leader.releaser.idle
+        await until(lambda: leader.releaser.idle)
 
 
 class Busy(Short):

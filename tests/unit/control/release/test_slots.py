@@ -6,7 +6,7 @@ from cardquota.control.release.namespace_circuit_breaker import NamespaceCircuit
 from cardquota.control.release.slots import Slot, SlotClaim, Slots
 
 
-class World:
+class SlotsWorld:
     """Slots, and gangs that ask for them."""
 
     def __init__(self, number: int = 8) -> None:
@@ -48,7 +48,7 @@ class World:
 
 
 async def test_a_gang_has_all_slots_where_nobody_else_wants_them_but_not_at_once() -> None:
-    world = World()
+    world = SlotsWorld()
     gang = await world.gang(20)
     await world.hand_out()
     assert (world.has(gang), world.slots.free) == (4, 4)
@@ -59,7 +59,7 @@ async def test_a_gang_has_all_slots_where_nobody_else_wants_them_but_not_at_once
 
 
 async def test_while_others_wait_gangs_together_have_half() -> None:
-    world = World()
+    world = SlotsWorld()
     one, two = await world.gang(20), await world.gang(20, "other")
     await world.hand_out()
     await world.hand_out()
@@ -73,7 +73,7 @@ async def test_while_others_wait_gangs_together_have_half() -> None:
 
 
 async def test_gangs_take_turns() -> None:
-    world = World()
+    world = SlotsWorld()
     large, small = await world.gang(1_000), await world.gang(3, "other")
     await world.hand_out()
     assert (world.has(large), world.has(small)) == (4, 3)
@@ -83,7 +83,7 @@ async def test_gangs_take_turns() -> None:
 
 
 async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None:
-    world = World(1)
+    world = SlotsWorld(1)
     gang = await world.gang(5)
     await world.hand_out(others_wait=True)
     world.answer(gang, 1)
@@ -95,7 +95,7 @@ async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None
 
 
 async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang() -> None:
-    world = World()
+    world = SlotsWorld()
     world.trip("bad")
     bad, good = await world.gang(20, namespace="bad"), await world.gang(20, "other")
     for _ in range(3):
@@ -107,7 +107,7 @@ async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang(
 
 
 async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slots() -> None:
-    world = World()
+    world = SlotsWorld()
     gang = await world.gang(12)
     assert not world.slots.may_start("queue")
     assert world.slots.may_start("other")
@@ -122,14 +122,14 @@ async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slo
 
 
 async def test_one_of_a_tripped_namespace_holds_up_nobody_of_its_queue() -> None:
-    world = World()
+    world = SlotsWorld()
     world.trip("bad")
     await world.gang(12, namespace="bad")
     assert world.slots.may_start("queue")
 
 
 async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None:
-    world = World()
+    world = SlotsWorld()
     bad, good = await world.gang(12, namespace="bad"), await world.gang(9, "other")
     await world.hand_out()
     world.answer(bad, 2, worked=False)
@@ -143,7 +143,7 @@ async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None
 
 
 async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
-    world = World()
+    world = SlotsWorld()
     asks = world.slots.claim("queue", "team", 3, asks=True)
     waits = asyncio.ensure_future(asks.some())
     opens = await world.gang(2, "other")
@@ -156,7 +156,7 @@ async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
 
 async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     """A patch is made for each of them in the same turn of the loop."""
-    world = World(256)
+    world = SlotsWorld(256)
     gangs = [await world.gang(100, f"q{n}") for n in range(4)]
     assert await world.hand_out()
     assert [world.has(gang) for gang in gangs] == [8, 8, 0, 0]
@@ -165,7 +165,7 @@ async def test_many_slots_are_handed_out_some_at_a_time() -> None:
 
 
 async def test_who_does_not_ask_gets_none() -> None:
-    world = World()
+    world = SlotsWorld()
     world.slots.claim("queue", "team", 5)
     other = await world.gang(2)
     assert not await world.hand_out()

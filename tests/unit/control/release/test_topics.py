@@ -2,12 +2,12 @@
 
 from builders import H200, H800, a_pod, a_queue
 
-from .test_wait_reports import Line
+from .test_wait_reports import ToldWaits
 
 
 def topics(cards: str) -> list[str]:
     pod = a_pod().in_queue("queue").naming(cards).asking_for(1).gated()
-    line = Line(a_queue().with_quota({H200: 0, H800: 0}), pod)
+    line = ToldWaits(a_queue().with_quota({H200: 0, H800: 0}), pod)
     line.look()
     line.go_on()
     told = line.ledger.pods[pod.uid].told

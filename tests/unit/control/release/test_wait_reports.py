@@ -23,7 +23,7 @@ def waiting(name: str, queue: str = "queue") -> PodBody:
     return a_pod(name).in_queue(queue).naming(H200).asking_for(1).gated()
 
 
-class Line:
+class ToldWaits:
     """Queues that were looked at, and the time."""
 
     def __init__(self, *things: Body) -> None:
@@ -38,7 +38,7 @@ class Line:
             later=lambda seconds: self._later(seconds),
         )
 
-    def _later(self, seconds: float) -> "Line":
+    def _later(self, seconds: float) -> "ToldWaits":
         self.asked_back.append(seconds)
         return self
 
@@ -71,7 +71,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("spent")
 def test_it_gives_way_after_a_slice_and_goes_on_where_it_was() -> None:
-    line = Line(FULL, *(waiting(f"p{n:03}") for n in range(200)))
+    line = ToldWaits(FULL, *(waiting(f"p{n:03}") for n in range(200)))
     line.events.line = line  # type: ignore[attr-defined]
     line.look()
     slices = 0
@@ -85,7 +85,7 @@ def test_it_gives_way_after_a_slice_and_goes_on_where_it_was() -> None:
 def test_queues_take_turns() -> None:
     """One with thousands of pods does not keep others waiting for a word."""
     other = a_queue("other").with_quota({H200: 0})
-    line = Line(FULL, other, *(waiting(f"p{n:03}") for n in range(100)), waiting("b", "other"))
+    line = ToldWaits(FULL, other, *(waiting(f"p{n:03}") for n in range(100)), waiting("b", "other"))
     line.look("queue", "other")
     line.go_on()
     assert line.names.index("b") == 32
@@ -93,7 +93,7 @@ def test_queues_take_turns() -> None:
 
 
 def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> None:
-    line = Line(FULL, waiting("a"))
+    line = ToldWaits(FULL, waiting("a"))
     line.look()
     line.events.has_room = False
     assert not line.go_on()
@@ -105,7 +105,7 @@ def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> Non
 
 def test_once_per_reason_however_many_others_were_told_since() -> None:
     """What the recorder remembers has a bound; a pod that waits knows what it was told."""
-    line = Line(FULL, waiting("a"))
+    line = ToldWaits(FULL, waiting("a"))
     line.look()
     line.go_on()
     line.events.forget("uid-a")
@@ -121,7 +121,7 @@ def test_once_per_reason_however_many_others_were_told_since() -> None:
 
 
 def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None:
-    line = Line(a_queue().with_quota({H200: 0}), waiting("a").in_group("g"))
+    line = ToldWaits(a_queue().with_quota({H200: 0}), waiting("a").in_group("g"))
     see(line.ledger, waiting("b").in_group("h"))
     line.look()
     assert not line.go_on()
@@ -138,7 +138,7 @@ def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None
 
 @pytest.mark.usefixtures("spent")
 def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
-    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(200)))
+    line = ToldWaits(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(200)))
     line.events.line = line  # type: ignore[attr-defined]
     line.look()
     line.go_on()
@@ -155,7 +155,7 @@ def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
 @pytest.mark.usefixtures("spent")
 def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() -> None:
     """The slice ends before all are told, and no queue is left that would be looked at."""
-    line = Line(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
+    line = ToldWaits(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
     line.events.line = line  # type: ignore[attr-defined]
     line.look()
     line.go_on()
@@ -170,7 +170,7 @@ def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() 
     """One of two is being deleted, and something holds that up."""
     gang = a_group("g").in_queue("queue").of(2)
     going = waiting("b").in_group("g").terminating()
-    line = Line(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
+    line = ToldWaits(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
     line.look()
     assert not line.go_on()
     assert (line.names, line.asked_back) == ([], [10.0])
@@ -183,7 +183,7 @@ def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() 
 def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
     gang = a_group("g").in_queue("queue").of(2)
     going = waiting("b").in_group("g").terminating()
-    line = Line(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
+    line = ToldWaits(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
     line.look()
     line.go_on()
     line.ledger.pod_gone("uid-b")
@@ -197,7 +197,9 @@ def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each may be of a kind of its own, and take as long as a judgement takes."""
-    line = Line(FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4)))
+    line = ToldWaits(
+        FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4))
+    )
     line.look()
     line.go_on()
     judged: list[str] = []
@@ -216,7 +218,7 @@ def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked
 
 
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
-    line = Line(FULL, *(waiting(name).in_group("g") for name in "ab"))
+    line = ToldWaits(FULL, *(waiting(name).in_group("g") for name in "ab"))
     line.look()
     line.go_on()
     line.ledger.pod_gone("uid-a")
@@ -227,7 +229,7 @@ def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
 
 
 def test_a_term_that_is_over_tells_nothing_more() -> None:
-    line = Line(FULL, waiting("a"))
+    line = ToldWaits(FULL, waiting("a"))
     line.look()
     line.reports.stop()
     assert not line.go_on()

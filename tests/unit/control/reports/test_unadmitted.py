@@ -27,13 +27,13 @@ def names(ledger: Ledger) -> set[str]:
     return {ledger.pods[uid].facts.name for uid in account.unadmitted}
 
 
-class Reports:
+class ToldReports:
     """The reports of one term, and what they said; time passes when the test says so."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.told = Told()
-        self.pending: list[Timer] = []
+        self.pending: list[HandTimer] = []
         self.reports = UnadmittedReports(ledger, self.told, later=self._later)  # type: ignore[arg-type]
 
     def look(self) -> list[tuple[str, str, str]]:
@@ -47,13 +47,13 @@ class Reports:
         for timer in pending:
             timer.call()
 
-    def _later(self, seconds: float, call: Callable[[], None]) -> "Timer":
+    def _later(self, seconds: float, call: Callable[[], None]) -> "HandTimer":
         assert seconds > 0
-        self.pending.append(Timer(call))
+        self.pending.append(HandTimer(call))
         return self.pending[-1]
 
 
-class Timer:
+class HandTimer:
     def __init__(self, call: Callable[[], None]) -> None:
         self.call = call
 
@@ -105,7 +105,7 @@ def test_i3_what_audit_mode_let_by_is_known_after_a_restart() -> None:
 def test_one_event_for_all_that_came_together(caplog: pytest.LogCaptureFixture) -> None:
     """The log alone names a pod: a queue's events are read from other namespaces too."""
     ledger = a_world(THREE, past("b", 2).with_cpu("1500m"), past("a", 2))
-    ((name, reason, text),) = Reports(ledger).look()
+    ((name, reason, text),) = ToldReports(ledger).look()
     assert (name, reason) == ("queue", v.UNADMITTED)
     assert text.startswith(
         f"Queue <queue> is charged for 2 pods that never passed its gate; "
@@ -118,7 +118,7 @@ def test_one_event_for_all_that_came_together(caplog: pytest.LogCaptureFixture) 
 
 def test_once_per_change_and_not_for_fewer() -> None:
     ledger = a_world(THREE, past("a"))
-    reports = Reports(ledger)
+    reports = ToldReports(ledger)
     assert len(reports.look()) == 1
     see(ledger, past("ours").stamped("queue", {H200: 1}).on_node("h200-a"))
     assert len(reports.look()) == 1
@@ -132,7 +132,7 @@ def test_once_per_change_and_not_for_fewer() -> None:
 
 def test_who_is_gone_before_it_is_told_is_not_told() -> None:
     ledger = a_world(THREE, past("a"))
-    reports = Reports(ledger)
+    reports = ToldReports(ledger)
     reports.reports.look(["queue"])
     ledger.pod_gone("uid-a")
     assert reports.look() == []
@@ -145,7 +145,7 @@ def test_who_is_gone_before_it_is_told_is_not_told() -> None:
 
 
 def test_nothing_is_gathered_where_nothing_is_new() -> None:
-    reports = Reports(a_world(THREE, past("a")))
+    reports = ToldReports(a_world(THREE, past("a")))
     reports.look()
     reports.reports.look(["queue"])
     assert reports.pending == []
@@ -154,7 +154,7 @@ def test_nothing_is_gathered_where_nothing_is_new() -> None:
 def test_after_the_term_nothing_is_told() -> None:
     """The next leader tells what it finds."""
     ledger = a_world(THREE, past("a"))
-    reports = Reports(ledger)
+    reports = ToldReports(ledger)
     reports.reports.look(["queue"])
     reports.reports.stop()
     reports.pass_time()
@@ -165,6 +165,6 @@ def test_after_the_term_nothing_is_told() -> None:
 
 def test_without_a_queue_there_is_nobody_to_tell() -> None:
     ledger = a_world(past("a"), a_pod("b").asking_for(1).on_node("h200-a"))
-    assert Reports(ledger).look() == []
+    assert ToldReports(ledger).look() == []
     see(ledger, THREE)
-    assert len(Reports(ledger).look()) == 1
+    assert len(ToldReports(ledger).look()) == 1

@@ -10,7 +10,7 @@ from cardquota_dev.plane.balancer import Backend, Balancer
 from cardquota_dev.plane.ports import free_ports
 
 
-class Replica:
+class FakeBackend:
     """Says its name to whoever connects, and whether it is ready."""
 
     def __init__(self, name: str, port: int, health: int) -> None:
@@ -70,7 +70,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_only_ready_replicas_are_asked() -> None:
     port, *ports = free_ports(5)
-    one, two = Replica("one", *ports[:2]), Replica("two", *ports[2:])
+    one, two = FakeBackend("one", *ports[:2]), FakeBackend("two", *ports[2:])
     async with one.running(), two.running():
         before = Balancer([one.backend, two.backend])
         await before.start(port)
@@ -88,7 +88,7 @@ async def test_only_ready_replicas_are_asked() -> None:
 
 async def test_a_replica_that_is_gone_is_passed_over() -> None:
     port, *ports = free_ports(5)
-    one, two = Replica("one", *ports[:2]), Replica("two", *ports[2:])
+    one, two = FakeBackend("one", *ports[:2]), FakeBackend("two", *ports[2:])
     async with one.running(serving=False), two.running():
         before = Balancer([one.backend, two.backend])
         await before.start(port)

@@ -37,8 +37,8 @@ from ..events import (
     XPU,
     XPU_RESOURCE,
     Class,
-    Event,
     History,
+    ToldEvent,
     merged,
     one_after_the_other,
     releases,
@@ -85,7 +85,7 @@ def test_i2_who_lists_the_end_has_the_same_state_as_who_saw_the_whole_story(
 
 def in_every_order(*things: Body | Class) -> dict[tuple[str, str], Totals]:
     """The totals, which are the same whichever is seen first."""
-    found = [totals(told(map(Event, order))) for order in permutations(things)]
+    found = [totals(told(map(ToldEvent, order))) for order in permutations(things)]
     assert all(one == found[0] for one in found)
     return found[0]
 
@@ -140,15 +140,15 @@ def test_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
 
 
 def a_ledger_of(*things: Body | Class) -> Ledger:
-    return told(map(Event, things))
+    return told(map(ToldEvent, things))
 
 
 def test_another_pod_of_the_same_name_is_another_pod_whichever_end_is_told_first() -> None:
     old = a_pod("p").with_uid("old").in_queue("red").asking_for(1).on_node("h200-1")
     new = a_pod("p").with_uid("new").in_queue("blue").asking_for(3).on_node("h200-1")
-    ends = [Event(old, gone=True), Event(new)]
+    ends = [ToldEvent(old, gone=True), ToldEvent(new)]
     for order in permutations(ends):
-        ledger = told([Event(FIXED["h200-1"]), Event(old), *order])
+        ledger = told([ToldEvent(FIXED["h200-1"]), ToldEvent(old), *order])
         assert totals(ledger) == {("blue", H200): Totals(requested=3, allocated=3)}
 
 
@@ -161,13 +161,13 @@ def test_d8_a_node_made_again_with_another_card_charges_only_who_is_bound_to_it_
         ("red", H200): Totals(requested=1, allocated=1),
         ("red", H800): Totals(requested=2, allocated=2),
     }
-    first = [(Event(before), Event(old)), (Event(old), Event(before))]
-    then = [Event(old, gone=True), Event(new)]
+    first = [(ToldEvent(before), ToldEvent(old)), (ToldEvent(old), ToldEvent(before))]
+    then = [ToldEvent(old, gone=True), ToldEvent(new)]
     for beginning in first:
         for place in range(3):
-            for last in permutations((Event(after), Event(queue))):
+            for last in permutations((ToldEvent(after), ToldEvent(queue))):
                 events = [*beginning, *then]
-                events.insert(2 + place, Event(before.at_revision(2)))
+                events.insert(2 + place, ToldEvent(before.at_revision(2)))
                 assert totals(told([*events, *last])) == expected
 
 
@@ -176,9 +176,9 @@ def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> N
     first = a_queue("red").with_uid("1").with_quota({H200: 5}).with_policy("Gate")
     again = a_queue("red").with_uid("2").with_quota({H800: 5})
     pod = a_pod("p").in_queue("red").asking_for(2).gated()
-    events = [Event(first), Event(first, gone=True), Event(again)]
-    events.insert(place, Event(pod))
-    ledger = told([Event(FIXED["h200-1"]), Event(FIXED["h800-1"]), *events])
+    events = [ToldEvent(first), ToldEvent(first, gone=True), ToldEvent(again)]
+    events.insert(place, ToldEvent(pod))
+    ledger = told([ToldEvent(FIXED["h200-1"]), ToldEvent(FIXED["h800-1"]), *events])
     assert totals(ledger) == {("red", H800): Totals(requested=2)}
     assert ledger.pods[pod.uid].charge_state is ChargeState.GATED_DENY
     assert not ledger.in_any_quota(H200)
@@ -189,8 +189,8 @@ def test_a_group_made_again_holds_nothing_of_the_one_before(place: int) -> None:
     first = a_group("gang-a").with_uid("1").in_queue("red").of(2).reserving("red", {H200: 4})
     again = a_group("gang-a").with_uid("2").in_queue("blue").of(1)
     pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
-    events = [Event(first), Event(first, gone=True), Event(again)]
-    events.insert(place, Event(pod))
+    events = [ToldEvent(first), ToldEvent(first, gone=True), ToldEvent(again)]
+    events.insert(place, ToldEvent(pod))
     assert totals(told(events)) == {("blue", H200): Totals(requested=1)}
 
 
@@ -198,9 +198,9 @@ def test_q4_a_broken_quota_leaves_the_last_good_one_whatever_else_is_seen_betwee
     good = a_queue("red").with_quota({H800: 5})
     broken = a_queue("red").with_quota_text("{")
     pod = a_pod("p").in_queue("red").asking_for(2).gated()
-    others = [Event(pod), Event(FIXED["h200-1"]), Event(FIXED["h800-1"])]
+    others = [ToldEvent(pod), ToldEvent(FIXED["h200-1"]), ToldEvent(FIXED["h800-1"])]
     for place in range(4):
-        events = [*others[:place], Event(good), *others[place:], Event(broken)]
+        events = [*others[:place], ToldEvent(good), *others[place:], ToldEvent(broken)]
         assert totals(told(events)) == {("red", H800): Totals(requested=2)}
 
 
@@ -277,8 +277,8 @@ def test_d7_pods_that_we_let_through_are_compared_with_what_counts_in_every_orde
 def test_d7_a_node_that_shows_its_card_no_more_decides_and_has_its_card_in_every_order() -> None:
     """D8: its device plugin is away just when the other things are read."""
     pod = a_pod("p").in_queue("red").asking_for(1, DCU).on_node("zz-1")
-    node = (Event(FIRST), Event(FIRST.without_allocatable().at_revision(2)))
-    histories = [node, (Event(SECOND),), (Event(RECORDED),), (Event(pod),)]
+    node = (ToldEvent(FIRST), ToldEvent(FIRST.without_allocatable().at_revision(2)))
+    histories = [node, (ToldEvent(SECOND),), (ToldEvent(RECORDED),), (ToldEvent(pod),)]
     for turns in sorted(set(permutations(turns_of(histories)))):
         ledger = told(merged(histories, turns))
         assert totals(ledger) == {("red", "KK"): Totals(requested=1, allocated=1)}
@@ -342,9 +342,9 @@ def test_a_resource_that_only_an_old_status_knows_counts_the_same_in_every_order
 def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> None:
     ended = a_pod("p").in_group("gang-a").on_node("h200-1").in_phase("Succeeded")
     moved = ended.in_group("gang-b").at_revision(2)
-    groups = [Event(a_group(name).of(2).in_queue("red")) for name in GROUPS]
-    assert state_of(told([*groups, Event(ended), Event(moved)])) == state_of(
-        told([*groups, Event(moved)])
+    groups = [ToldEvent(a_group(name).of(2).in_queue("red")) for name in GROUPS]
+    assert state_of(told([*groups, ToldEvent(ended), ToldEvent(moved)])) == state_of(
+        told([*groups, ToldEvent(moved)])
     )
 
 

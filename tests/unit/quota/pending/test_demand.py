@@ -18,7 +18,7 @@ def sort_key(number: int) -> SortKey:
     return number // 7, f"{number % 7}", "", f"uid-{number:05}"
 
 
-class Plain:
+class PlainDemand:
     """The same, one after the other."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
     """Those who come and go are alike in nothing; who comes a second time goes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST", most)
-        demand, plain = Demand(), Plain()
+        demand, plain = Demand(), PlainDemand()
         for number, need in changes:
             at = sort_key(number)
             if at in plain.entries:

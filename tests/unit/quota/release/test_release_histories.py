@@ -28,7 +28,7 @@ CHOICES = (H200, H200, H800, f"{H200}|{H800}", f"{H800}|{H200}", f"{H200}|{XPU}"
 EVENTS = 60
 
 
-class History:
+class ReleaseHistory:
     """Two queues, two groups, and some pods. What is decided is written and seen at once."""
 
     def __init__(self, seed: int) -> None:
@@ -208,7 +208,7 @@ def test_nobody_is_forgotten_or_let_through_alone_whatever_happens_between_two_s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "AT_A_TIME", at_a_time)
         patch.setattr(untold, "MOST_KEPT", 1)
-        history = History(seed)
+        history = ReleaseHistory(seed)
         for _ in range(EVENTS):
             history.go_on()
         history.all_is_looked_at()
