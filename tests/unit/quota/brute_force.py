@@ -14,17 +14,6 @@ from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import CPU, MEMORY, Mode
 
 
-def fits(room: Mapping[str, int], *claims: Claim) -> bool:
-    """Whether any of all assignments keeps within every room."""
-    for choice in product(*(claim.cards for claim in claims)):
-        held = Counter[str]()
-        for card, claim in zip(choice, claims, strict=True):
-            held[card] += claim.amount
-        if all(n <= room.get(card, 0) for card, n in held.items()):
-            return True
-    return False
-
-
 @dataclass
 class BruteForceQueue:
     """One queue: who has no card yet, and what all others leave of it."""
@@ -67,6 +56,11 @@ class BruteForceQueue:
             if all(n <= self.room.get(card, 0) for card, n in held.items()):
                 return True
         return False
+
+
+def fits(room: Mapping[str, int], *claims: Claim) -> bool:
+    """Whether any of all assignments keeps within every room, with nothing reserved."""
+    return BruteForceQueue(dict(room)).fits(*claims)
 
 
 def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> BruteForceQueue:
