@@ -58,7 +58,7 @@ class Mover(GangClient):
         card = A if amount else ""
         body = objects.pod(pod, self.name, "", card, amount, group=self._group)
         for _ in range(5):
-            reply = await self._create(body, self._queue, A, amount)
+            reply = await self.create(body, self._queue, A, amount)
             if reply.ok or reply.code == 409:
                 return
             await asyncio.sleep(0.5)
@@ -130,7 +130,7 @@ class Stranger(WorkloadClient):
     async def work(self) -> bool:
         name = self._new()
         body = objects.pod(name, self.name, "serve", A, 5, group=_NOBODY)
-        reply = await self._create(body, "serve", A, 5)
+        reply = await self.create(body, "serve", A, 5)
         self.tally["pods of no group"] += reply.ok
         if reply.ok:
             await asyncio.sleep(self._dice.uniform(5, 12))

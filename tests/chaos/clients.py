@@ -45,7 +45,7 @@ class WorkloadClient:
         )
         return list(reply.body["items"]) if reply.ok else None
 
-    async def _create(self, body: Object, queue: str, card: str, amount: int) -> Reply:
+    async def create(self, body: Object, queue: str, card: str, amount: int) -> Reply:
         sent = time.monotonic()
         reply = await self._api.create(objects.PODS, body)
         if reply.ok:
@@ -105,7 +105,7 @@ class Trainer(WorkloadClient):
             seconds=self._dice.choice((1, 1, 1, 3)),
             priority=self._dice.choice(("", "", objects.URGENT)),
         )
-        return await self._create(body, "train", cards, amount)
+        return await self.create(body, "train", cards, amount)
 
     async def _edit(self, pod: Object) -> None:
         """While it is gated it may name other cards."""
@@ -148,7 +148,7 @@ class ServingClient(WorkloadClient):
         if len(pods) < self.most and self._dice.random() < 0.7:
             card, amount = self._dice.choice((A, B)), self._dice.choice((1, 1, 2))
             body = objects.pod(self._new(), self.name, "serve", card, amount)
-            reply = await self._create(body, "serve", card, amount)
+            reply = await self.create(body, "serve", card, amount)
             if not reply.ok:
                 await asyncio.sleep(0.3)  # nobody asks again in the same breath
             return reply.code != 0
@@ -182,7 +182,7 @@ class GangClient(WorkloadClient):
     async def _member(self, pod: str, group: str, amount: int, where: str = "") -> None:
         body = objects.pod(pod, self.name, "gangs", A, amount, group=group, where=where)
         for _ in range(20):
-            reply = await self._create(body, "gangs", A, amount)
+            reply = await self.create(body, "gangs", A, amount)
             if reply.ok or reply.code == 409:
                 return
             await asyncio.sleep(0.5)

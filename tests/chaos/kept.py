@@ -13,7 +13,7 @@ from .replay import replay
 from .report import Report
 
 HISTORY = "history"
-_BESIDE = "beside.json"
+BESIDE = "beside.json"
 
 
 class Beside(msgspec.Struct, kw_only=True):
@@ -33,7 +33,7 @@ class Beside(msgspec.Struct, kw_only=True):
 
 def write(folder: Path, beside: Beside) -> None:
     """Beside the history in this folder."""
-    (folder / _BESIDE).write_bytes(msgspec.json.format(msgspec.json.encode(beside)))
+    (folder / BESIDE).write_bytes(msgspec.json.format(msgspec.json.encode(beside)))
 
 
 def judged(folder: Path) -> Report:
@@ -41,7 +41,7 @@ def judged(folder: Path) -> Report:
 
     A history that is kept alone is judged as if nothing had gone wrong and nobody been refused.
     """
-    file = folder / _BESIDE
+    file = folder / BESIDE
     beside = (
         msgspec.json.decode(file.read_bytes(), type=Beside) if file.exists() else Beside(seed=0)
     )
@@ -61,7 +61,7 @@ def judged(folder: Path) -> Report:
 
 def copied(folder: Path, where: Path) -> Path:
     """The same, kept somewhere else."""
-    for name in (HISTORY, _BESIDE):
+    for name in (HISTORY, BESIDE):
         if (folder / name).exists():
             shutil.copy(folder / name, where)
     return where

@@ -38,7 +38,7 @@ class Steady(WorkloadClient):
         """One more pod, of which nobody changes anything."""
         body = objects.pod(self._new(), self.name, QUEUE, A, 1, priority=priority)
         for _ in range(20):
-            if (await self._create(body, QUEUE, A, 1)).code in (201, 409):
+            if (await self.create(body, QUEUE, A, 1)).code in (201, 409):
                 return
             await asyncio.sleep(0.3)  # whoever was to be asked has just been killed
 

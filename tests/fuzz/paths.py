@@ -11,7 +11,7 @@ from cardquota.control.release.gang_reports import GangReports
 from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.pod_group_writer import PodGroupWriter
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.release_decisions import ReleaseDecisions
 
 PATHS: Final = (
     (GateOpener, "open"),
@@ -21,7 +21,7 @@ PATHS: Final = (
     (GangReports, "not_started"),
     (PodGroupWriter, "reserve"),
     (PodGroupWriter, "update"),
-    (Ledger, "lose_place"),
+    (ReleaseDecisions, "lose_place"),
 )
 RESERVED: Final = "a reservation that was written"
 """After which the gates of a gang are opened."""

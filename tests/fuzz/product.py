@@ -96,7 +96,7 @@ class FuzzedProduct(Replica):
 
     def _check_charges(self) -> None:
         """What is charged fits, whatever else is over: but for what audit mode lets by."""
-        assume, reserve = self.ledger.assume, self.ledger.reserve
+        assume, reserve = self.ledger.decisions.assume, self.ledger.decisions.reserve
 
         def assumed(uid: str, stamp: Stamp) -> None:
             facts = self.ledger.pods[uid].facts
@@ -108,8 +108,8 @@ class FuzzedProduct(Replica):
             with self._charging(queue, namespace, name):
                 return reserve(key, queue, term, asked)
 
-        self.ledger.assume = assumed  # type: ignore[method-assign]
-        self.ledger.reserve = reserved  # type: ignore[method-assign]
+        self.ledger.decisions.assume = assumed  # type: ignore[method-assign]
+        self.ledger.decisions.reserve = reserved  # type: ignore[method-assign]
 
     @contextmanager
     def _charging(self, queue: str, namespace: str, name: str) -> Iterator[None]:

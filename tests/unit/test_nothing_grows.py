@@ -58,8 +58,8 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     before = containers(ledger)
     assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.unstamped._by_device"} <= before.keys()
     places: list[Callable[[], object]] = [
-        lambda: ledger.nodes._unresolved.setdefault("gone", {"uid"}),
-        lambda: ledger.dirty._unadmitted.add("uid"),
+        lambda: ledger.nodes.wait_for("gone", "uid"),
+        lambda: ledger.dirty.mark_unadmitted("uid"),
         lambda: ledger.account_for("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
         lambda: ledger.group_for("team/gang").succeeded.add("uid"),
     ]

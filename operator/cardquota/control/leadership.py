@@ -237,8 +237,9 @@ class Leadership:
             self._flush = asyncio.get_running_loop().call_later(delay, self.report_changes)
 
     def report_changes(self) -> None:
-        """Report changed numbers, nodes and namespaces, and ungated pods in audit mode. Done by itself soon after news
-        came; outside a term it does nothing.
+        """Report changed numbers, nodes and namespaces, and ungated pods in audit mode.
+
+        Done by itself soon after news came. Outside a term it does nothing.
         """
         self._flush, self._flushed_at = None, self._clock()
         if self._reports is None:

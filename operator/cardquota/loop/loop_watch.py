@@ -61,8 +61,8 @@ class LoopWatch:
         clock: Callable[[], float] = perf_counter,
         processor_time: Callable[[int], Callable[[], float] | None] = processor_time_of,
     ) -> None:
-        """`selector`: the loop's own. `clock`: the clock that the selector uses; `processor_time`: who
-        reads that of a thread.
+        """`selector`: the loop's own. `clock`: the clock that the selector uses. `processor_time`:
+        returns what reads the processor time of a thread.
         """
         self._selector = selector
         self._clock = clock

@@ -23,7 +23,7 @@ class OneReplyApi:
 async def asked(code: int, message: str) -> ServingClient:
     api: Any = OneReplyApi(code, message)
     server = ServingClient("s", api, "1", Counter())
-    await server._create({}, "serve", A, 1)
+    await server.create({}, "serve", A, 1)
     return server
 
 

@@ -60,7 +60,7 @@ def test_it_ends_as_the_run_would(
 
 def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
     write(tmp_path, Beside(seed=3, tally={"kills": 2}))
-    assert json.loads((tmp_path / kept._BESIDE).read_text())["tally"] == {"kills": 2}
+    assert json.loads((tmp_path / kept.BESIDE).read_text())["tally"] == {"kills": 2}
 
 
 def _empty(folder: Path) -> Path:

@@ -229,8 +229,8 @@ def test_all_that_wait_keep_a_bounded_amount_together(monkeypatch: pytest.Monkey
     assert ledger.pods["many"].facts.oversized
     for uid in [*ledger.pods]:
         ledger.pod_gone(uid)
-    assert ledger._kept_text._total == 0
-    assert not ledger._kept_text._of_namespace
+    assert ledger.kept_text.total == 0
+    assert not ledger.kept_text.of_namespace
 
 
 LARGE: Final = STOCK.on_nodes_labelled({"k": "v" * 40_000}).gated()
@@ -259,7 +259,7 @@ def test_pods_that_have_a_node_do_not_count_as_waiting() -> None:
     text = f"{H200}|" + of_length(15_000)
     for n in range(5):
         see(ledger, STOCK.naming(text).with_uid(f"p{n}").on_node("h200-a"))
-    assert ledger._kept_text._total == 0
+    assert ledger.kept_text.total == 0
     kept = [ledger.pods[f"p{n}"].facts for n in range(5)]
     assert not any(facts.oversized for facts in kept)
     assert [facts.card_text for facts in kept] == [text[:1_024].rpartition("|")[0]] * 5
@@ -274,7 +274,7 @@ def test_the_names_of_resources_count_too(monkeypatch: pytest.MonkeyPatch) -> No
     """With the four that may be cards a pod is charged, if it was let by."""
     monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 20_000, sized=True))
     ledger = a_ledger(*CARDS, RED, asking_for_many("a").with_uid("a"))
-    before = ledger._kept_text._total
+    before = ledger.kept_text.total
     assert 64 * 150 < before < 20_000
     see(ledger, asking_for_many("b").with_uid("b").gated())
     facts = ledger.pods["b"].facts
@@ -282,9 +282,9 @@ def test_the_names_of_resources_count_too(monkeypatch: pytest.MonkeyPatch) -> No
     assert [name[:4] for name, _ in facts.devices] == ["b.io"] * 4
     see(ledger, asking_for_many("b").with_uid("b").on_node("h200-a").at_revision(9))
     assert len(ledger.pods["b"].facts.devices) == 64
-    assert ledger._kept_text._total == before
+    assert ledger.kept_text.total == before
     ledger.pod_gone("a")
-    assert ledger._kept_text._total == 0
+    assert ledger.kept_text.total == 0
 
 
 def test_of_a_pod_that_came_too_late_those_that_may_be_cards_are_kept(
@@ -318,9 +318,9 @@ def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_kn
 
 def test_a_large_pod_no_longer_counts_once_it_has_a_node() -> None:
     ledger = a_ledger(*CARDS, RED, LARGE)
-    assert ledger._kept_text._total > 40_000
+    assert ledger.kept_text.total > 40_000
     see(ledger, LARGE.ungated().on_node("h200-a").at_revision(9))
-    assert ledger._kept_text._total == 0
+    assert ledger.kept_text.total == 0
 
 
 # --- what came past us is charged ------------------------------------------------------------

@@ -81,6 +81,11 @@ class DirtySet:
         return {self._unadmitted.pop() for _ in range(most)}
 
     @property
+    def pending(self) -> int:
+        """How many queues are marked as pending."""
+        return len(self._pending)
+
+    @property
     def unadmitted(self) -> int:
         """How many of them were not taken yet."""
         return len(self._unadmitted)

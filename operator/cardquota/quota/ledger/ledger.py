@@ -58,7 +58,7 @@ class Ledger(LedgerState):
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
-        self._kept_text = KeptText()
+        self.kept_text = KeptText()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
 
@@ -75,7 +75,7 @@ class Ledger(LedgerState):
             return
         if record is not None and facts.revision < record.settled_revision:
             return
-        facts = self._kept_text.admit(facts)
+        facts = self.kept_text.admit(facts)
         if record is None:
             self._succeed(facts.uid, "")  # if somebody has set its phase back
             record = self.pods[facts.uid] = PodRecord(facts)
@@ -95,7 +95,7 @@ class Ledger(LedgerState):
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
-        self._kept_text.forget(uid)
+        self.kept_text.forget(uid)
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
         if record is not None:

@@ -29,8 +29,10 @@ class KeptText:
     def __init__(self) -> None:
         self._sizes: dict[str, tuple[str, int]] = {}
         """Large pods only: namespace, bytes."""
-        self._total = 0
-        self._of_namespace: dict[str, int] = {}
+        self.total = 0
+        """Bytes, of all of them."""
+        self.of_namespace: dict[str, int] = {}
+        """Bytes, by namespace."""
 
     def admit(self, facts: PodFacts) -> PodFacts:
         """The pod as it may be kept: without its texts if too much is kept already.
@@ -43,13 +45,13 @@ class KeptText:
         size, namespace = _size_of(facts), facts.namespace
         if size <= LARGE_TEXT.most:
             return facts
-        of_namespace = self._of_namespace.get(namespace, 0) + size
-        for limit, kept in ((LARGE_TEXTS_OF_ONE, of_namespace), (LARGE_TEXTS, self._total + size)):
+        of_namespace = self.of_namespace.get(namespace, 0) + size
+        for limit, kept in ((LARGE_TEXTS_OF_ONE, of_namespace), (LARGE_TEXTS, self.total + size)):
             if kept > limit.most:
                 return _without_texts(facts, messages.too_much_waits(LARGE_TEXT, limit))
         self._sizes[facts.uid] = namespace, size
-        self._total += size
-        self._of_namespace[namespace] = of_namespace
+        self.total += size
+        self.of_namespace[namespace] = of_namespace
         return facts
 
     def forget(self, uid: str) -> None:
@@ -58,10 +60,10 @@ class KeptText:
         if found is None:
             return
         namespace, size = found
-        self._total -= size
-        self._of_namespace[namespace] -= size
-        if not self._of_namespace[namespace]:
-            del self._of_namespace[namespace]
+        self.total -= size
+        self.of_namespace[namespace] -= size
+        if not self.of_namespace[namespace]:
+            del self.of_namespace[namespace]
 
 
 def _of_bound(facts: PodFacts) -> PodFacts:

@@ -147,7 +147,7 @@ async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_r
     most = [0]
     others = [waiting(f"z{n}") for n in range(NUMBER)]
     async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
-        assume = leader.ledger.assume
+        assume = leader.ledger.decisions.assume
 
         def look(uid: str, stamp: Stamp) -> None:
             assume(uid, stamp)
@@ -158,7 +158,7 @@ async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_r
         leader.ledger.group_gone("team/gang")
         for record in list(leader.ledger.pods.values()):
             if record.facts.name in ("z0", "z1", "z2", "z3", "z4", "z5", "z6"):
-                leader.ledger.assume(record.facts.uid, STAMP)
+                leader.ledger.decisions.assume(record.facts.uid, STAMP)
         await until(lambda: sum("z" in name for name in leader.opened) == 3)
         assert most == [NUMBER]
         assert leader.script.asked == []

@@ -33,7 +33,7 @@ async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
         leader.see(RED.open_to("other").at_revision(2))
         leader.ledger.reassessment.at_once = 1
         assert leader.ledger.overdue
-        await until(lambda: not leader.ledger.dirty._pending)
+        await until(lambda: not leader.ledger.dirty.pending)
         leader.ledger.read_overdue()
         leader.releaser.wake()
         await until(lambda: leader.tells("p3"))

@@ -6,13 +6,13 @@ from builders import GPU, H200, H800, Body, a_ledger, a_node, a_pod, a_queue, se
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.selectors.taints import Tolerance, Toleration
+from cardquota.quota.selectors.taints import PodToleration, Tolerance
 
 from ...containers import containers
 from ..releasing import cards_of, release
 
 QUEUE = a_queue("red").with_quota({H200: 8, H800: 8})
-ANYBODY = Tolerance((Toleration("", "Exists", "", ""),))
+ANYBODY = Tolerance((PodToleration("", "Exists", "", ""),))
 EITHER = f"{H200}|{H800}"
 
 
