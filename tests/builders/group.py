@@ -6,9 +6,10 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
+from cardquota.quota.amounts import canonical
 from cardquota.quota.ledger.group_facts import GroupFacts, group_facts
 from cardquota.quota.objects.pod_group import PodGroup
-from cardquota.quota.stamp import Reservation, canonical, reservation_text
+from cardquota.quota.stamp import Reservation, reservation_text
 
 from .body import Body, new_body
 

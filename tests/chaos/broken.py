@@ -24,12 +24,14 @@ from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control import leadership
 from cardquota.control.release import gate
+from cardquota.control.release.gang_start import Chosen
 from cardquota.control.release.gate import GateOpener, Opened
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
+from cardquota.quota.amounts import Charge, canonical
 from cardquota.quota.assignment.flexible_claims import Others
 from cardquota.quota.decisions import create_judgement
 from cardquota.quota.decisions.quota_check import QuotaCheck
@@ -38,7 +40,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.stamp import Charge, Reservation, Stamp, canonical
+from cardquota.quota.stamp import Reservation, Stamp
 
 from .breaker import Breaker
 
@@ -105,8 +107,8 @@ def _no_catch_up(breaker: Breaker) -> None:
 def _charged_after(breaker: Breaker) -> None:
     send, opened = GateReleaser._send, GateOpener.open
 
-    def send_uncharged(self: Any, pod: tuple[PodFacts, Stamp, str], slot: Any) -> Any:
-        self._ledger.decisions.retract(pod[0].uid, pod[1], hold_back=True)
+    def send_uncharged(self: Any, pod: Chosen, slot: Any) -> Any:
+        self._ledger.decisions.retract(pod.facts.uid, pod.stamp, hold_back=True)
         return send(self, pod, slot)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:

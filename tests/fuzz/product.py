@@ -18,8 +18,9 @@ from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.cluster.watch.progress import Progress
 from cardquota.cluster.watch.resume_policy import StreamError
 from cardquota.control.queues.queue_metrics import refresh
+from cardquota.quota.amounts import Charge
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Charge, Reservation, Stamp
+from cardquota.quota.stamp import Reservation, Stamp
 from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from cardquota.quota.stamp import Charge
+from cardquota.quota.amounts import Amounts, Charge, MutableAmounts
 
 
 @dataclass(slots=True, eq=False)
@@ -103,11 +103,11 @@ class RecentAdmissions:
             self._forget(passed)
         return [uid for uid in known.passed if uid != but]
 
-    def amounts(self, queue: str, uids: Collection[str]) -> dict[str, int]:
+    def amounts(self, queue: str, uids: Collection[str]) -> Amounts:
         """What these pods would be charged together, as far as they are remembered."""
         known = self._queues.get(queue)
         passed = known.passed if known is not None else {}
-        total: dict[str, int] = {}
+        total: MutableAmounts = {}
         for uid in uids:
             for dimension, amount in passed[uid].charge if uid in passed else ():
                 total[dimension] = total.get(dimension, 0) + amount

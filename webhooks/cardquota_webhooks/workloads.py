@@ -13,7 +13,6 @@ with a surge can begin.
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -21,6 +20,7 @@ import msgspec
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota import messages
+from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
@@ -154,7 +154,7 @@ class WorkloadReviews:
         policy = self._ledger.policy_of(facts, verdict.queue)
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
-    def _why(self, facts: PodFacts, queue: str, beside: Mapping[str, int], way: OnTheWay) -> str:
+    def _why(self, facts: PodFacts, queue: str, beside: Amounts, way: OnTheWay) -> str:
         """Why the next pod does not fit beside these amounts; empty if that is not known."""
         next_one = judge_new(
             self._ledger,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from cardquota.quota import messages as m
+from cardquota.quota.verdict import Growth
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
 from .entry import POD, Entry, Where, say
@@ -24,7 +25,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="A pod that is there is to have more cpu or memory, and its queue is gone.",
-        says=say(m.gone_for_growth, _QUEUE, [(CPU, 4_000, 6_000)]),
+        says=say(m.gone_for_growth, _QUEUE, [Growth(CPU, 4_000, 6_000)]),
         where=(Where.RESIZE,),
         rule="Q6",
         do="Create the pod anew in another queue: that of this one is fixed. It may shrink.",
@@ -74,7 +75,10 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_OPEN,
         when="A pod that is there is to have more cpu or memory, and its queue is closed.",
         says=say(
-            m.closed_to_growth, _QUEUE, "Closed", [(CPU, 4_000, 6_000), (MEMORY, 8 * _GI, 12 * _GI)]
+            m.closed_to_growth,
+            _QUEUE,
+            "Closed",
+            [Growth(CPU, 4_000, 6_000), Growth(MEMORY, 8 * _GI, 12 * _GI)],
         ),
         where=(Where.RESIZE,),
         rule="Q6",
@@ -92,7 +96,7 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_OPEN,
         when="A pod that is there is to have more cpu or memory, and its queue is for other "
         "namespaces by now.",
-        says=say(m.no_growth_admitted, _QUEUE, "vision", [(MEMORY, 8 * _GI, 12 * _GI)]),
+        says=say(m.no_growth_admitted, _QUEUE, "vision", [Growth(MEMORY, 8 * _GI, 12 * _GI)]),
         where=(Where.RESIZE,),
         rule="E5",
         do="Create the pod anew in your own queue. It may shrink.",

@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from . import vocabulary as v
+from .amounts import Amount, is_card
 from .limits import Limit
 from .stamp import allocated_text
-from .verdict import Shortfall
+from .verdict import Growth, Shortfall
 from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much, as far as that can be read: cards or their resources."""
-
-Grown = Sequence[tuple[str, int, int]]
-"""What grows in place: cpu or memory, the amount before, the amount after."""
 
 _MOST_OF_SELECTOR: Final = 400
 """Characters that are shown of a pod's selector: room for five terms of usual length."""
@@ -63,8 +61,8 @@ def advice_never(shorts: Sequence[Shortfall]) -> str:
 
 def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall]]:
     """Cards, which are alternatives of each other, and cpu and memory, which are not."""
-    cards = [short for short in shorts if short.dimension not in (v.CPU, v.MEMORY)]
-    return cards, [short for short in shorts if short.dimension in (v.CPU, v.MEMORY)]
+    cards = [short for short in shorts if is_card(short.dimension)]
+    return cards, [short for short in shorts if not is_card(short.dimension)]
 
 
 ADVICE_TOGETHER: Final = (
@@ -210,7 +208,7 @@ def gate_refused(answer: str) -> str:
     )
 
 
-def gate_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
+def gate_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
     """It is not known whether a gate will open, and the pod cannot be written to settle it."""
     return (
         f"the pod cannot be changed: {show(answer, most=300)}; an earlier try to open its gate was "
@@ -258,7 +256,7 @@ def gang_not_reserved(answer: str) -> str:
     )
 
 
-def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> str:
+def gang_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
     """A gang: it is not known whether its reservation was written, and writing it again fails."""
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; an earlier try was not "
@@ -268,12 +266,12 @@ def gang_undecided(queue: str, held: Sequence[tuple[str, int]], answer: str) -> 
     )
 
 
-def _held(held: Sequence[tuple[str, int]]) -> str:
+def _held(held: Sequence[Amount]) -> str:
     return ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"
 
 
 def reservation_expired(
-    queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[tuple[str, int]]
+    queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[Amount]
 ) -> str:
     """E8: the minimum of a gang did not run in time."""
     left = _held(rest) if rest else "nothing more"
@@ -285,7 +283,7 @@ def reservation_expired(
     )
 
 
-def reservation_kept(queue: str, rest: Sequence[tuple[str, int]], answer: str) -> str:
+def reservation_kept(queue: str, rest: Sequence[Amount], answer: str) -> str:
     """A reservation is over, and removing it from the PodGroup is refused."""
     return (
         f"the PodGroup cannot be written: {show(answer, most=300)}; so what is still reserved is "
@@ -352,17 +350,17 @@ def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str
     )
 
 
-def closed_to_growth(queue: str, state: str, grown: Grown) -> str:
+def closed_to_growth(queue: str, state: str, grown: Sequence[Growth]) -> str:
     """An existing pod is to get more, in a queue that takes nothing new (Q6)."""
     return _no_growth(queue, f"is {state}", grown, "ask the queue's owner to open it")
 
 
-def gone_for_growth(queue: str, grown: Grown) -> str:
+def gone_for_growth(queue: str, grown: Sequence[Growth]) -> str:
     """The same if the queue is gone: running pods stay charged to its name."""
     return _no_growth(queue, "does not exist", grown, "ask for the queue to be created again")
 
 
-def no_growth_admitted(queue: str, namespace: str, grown: Grown) -> str:
+def no_growth_admitted(queue: str, namespace: str, grown: Sequence[Growth]) -> str:
     """The same if the queue no longer admits the namespace."""
     return _no_growth(
         queue,
@@ -372,11 +370,11 @@ def no_growth_admitted(queue: str, namespace: str, grown: Grown) -> str:
     )
 
 
-def _no_growth(queue: str, why: str, grown: Grown, ask: str) -> str:
+def _no_growth(queue: str, why: str, grown: Sequence[Growth], ask: str) -> str:
     """Its queue is fixed by then: no advice to name another one could be followed."""
     amounts = []
-    for dimension, *both in grown:
-        had, asked = amount_texts(dimension, *both)
+    for dimension, before, after in grown:
+        had, asked = amount_texts(dimension, before, after)
         amounts.append(f"{dimension} from <{had}> to <{asked}>")
     return (
         f"Queue <{show(queue)}> {why} and takes no growth: {', '.join(amounts)}; "
@@ -470,7 +468,7 @@ def gang_too_unlike(group: str, members: int, most: int) -> str:
     )
 
 
-def behind(queue: str, card: str, before: int, first: str = "") -> str:
+def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
     """No pod passes another in a queue with `dequeueStrategy: fifo`.
 
     `before`: how many pods, at least, wait for the card before this one. `first`: the first of
@@ -656,8 +654,8 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     )
 
 
-def unadmitted(queue: str, pods: int, held: Sequence[tuple[str, int]]) -> str:
-    """Pods are charged that we never let through (I3). `held`: what they hold, by dimension.
+def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
+    """Pods are charged that we never let through (I3). `held`: what they hold.
 
     Names no pod: all users of a queue can read its events.
     """

@@ -5,17 +5,13 @@ reservation on a pod group is the write-ahead mark of a gang (T2).
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from .amounts import Charge, canonical, is_card
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
 from .quantity import LARGEST, QuantityError, cpu_quantity, memory_quantity, milli, whole
 from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
-
-Amount = tuple[str, int]
-"""A dimension (a card name, `cpu` in milli-cores, `memory` in bytes) and how much of it."""
-Charge = tuple[Amount, ...]
 
 
 class Stamp(NamedTuple):
@@ -61,7 +57,7 @@ def reservation_text(reservation: Reservation) -> str:
     found = {
         "term": reservation.term,
         "queue": reservation.queue,
-        "cards": {k: amount for k, amount in amounts.items() if k not in (CPU, MEMORY)},
+        "cards": {k: amount for k, amount in amounts.items() if is_card(k)},
         CPU: cpu_quantity(amounts.get(CPU, 0)),
         MEMORY: memory_quantity(amounts.get(MEMORY, 0)),
     }
@@ -85,11 +81,6 @@ def read_reservation(text: str) -> Reservation | None:
     if not all(0 <= amount <= LARGEST for amount in amounts.values()):
         return None
     return Reservation(queue, term, canonical(amounts))
-
-
-def canonical(amounts: Mapping[str, int]) -> Charge:
-    """Amounts sorted by dimension, zeros left out."""
-    return tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
 
 
 def _object(text: str, longest: int) -> dict[str, Any] | None:

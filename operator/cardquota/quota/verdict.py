@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from .stamp import Charge
+from .amounts import Charge
 from .vocabulary import Reason
 
 
@@ -37,10 +37,19 @@ class Shortfall:
         return self.requested > self.capability
 
 
+class Growth(NamedTuple):
+    """What of a pod grows in place: cpu or memory, in milli-cores or bytes."""
+
+    dimension: str
+    before: int
+    after: int
+
+
 class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.
 
-    `cards`: the alternative that would be charged. `text` is empty if there is nothing to say.
+    `queue` is empty for a pod that belongs to none. `cards`: the alternative that
+    would be charged. `text` is empty if there is nothing to say.
     """
 
     outcome: Outcome

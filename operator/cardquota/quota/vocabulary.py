@@ -61,6 +61,8 @@ VERSION: Final = "v1beta1"
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
+COMPUTE_RESOURCES: Final = (CPU, MEMORY)
+"""What Kubernetes calls by that name: resource names, and the dimensions that are no cards."""
 
 
 class Reason(StrEnum):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import H200, H800
+from builders import H200
+from cardquota.quota.amounts import canonical
 from cardquota.quota.stamp import (
     Reservation,
     allocated_text,
-    canonical,
     read_allocated,
     read_reservation,
     reservation_text,
@@ -82,7 +82,3 @@ def test_a_reservation_that_was_tampered_with_reads_as_none(change: dict[str, ob
     whole = {"term": "t", "queue": "q", "cards": {H200: 1}, "cpu": "1", "memory": "1Gi"}
     assert read_reservation(json.dumps(whole)) is not None
     assert read_reservation(json.dumps({**whole, **change})) is None
-
-
-def test_amounts_are_sorted_and_zeros_left_out() -> None:
-    assert canonical({H800: 1, H200: 0, "cpu": 5}) == ((H800, 1), ("cpu", 5))

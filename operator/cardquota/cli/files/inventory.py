@@ -7,7 +7,7 @@ applied twice.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -82,7 +82,14 @@ _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("batch", "CronJob"): CronJob,
     ("batch.volcano.sh", "Job"): VolcanoJob,
 }
-_Key = tuple[str, str, str, str]
+
+
+class _Key(NamedTuple):
+    group: str
+    kind: str
+    namespace: str
+    """Empty for a cluster-scoped object."""
+    name: str
 
 
 def sort_documents(documents: Iterable[Document]) -> Inventory:
@@ -100,8 +107,8 @@ def sort_documents(documents: Iterable[Document]) -> Inventory:
                 f"{document.where}: {document.title} again: it replaces the one before"
             )
         found[key] = body
-    for (group, kind, _, _), body in found.items():
-        _put(inventory, VOLCANO_JOB if group == "batch.volcano.sh" else kind, body)
+    for key, body in found.items():
+        _put(inventory, VOLCANO_JOB if key.group == "batch.volcano.sh" else key.kind, body)
     return inventory
 
 
@@ -121,7 +128,7 @@ def _read(
     meta.resource_version = "0"  # a value from a file has no meaning here
     scoped = document.kind not in _CLUSTER_SCOPED
     meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if scoped else ""
-    return (document.group, document.kind, meta.namespace, meta.name), body
+    return _Key(document.group, document.kind, meta.namespace, meta.name), body
 
 
 def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ...quota.amounts import Amounts
 from ...quota.reports.queue_report import QueueReport
 
 
@@ -30,8 +31,8 @@ class PodAnswer:
     """The reason of the event or refusal: `InsufficientCardQuota`."""
     text: str = ""
     """Why, in a sentence."""
-    cards: dict[str, int] = field(default_factory=dict)
-    """What it is charged for, cards."""
+    cards: Amounts = field(default_factory=dict)
+    """What it is charged for."""
     node: str = ""
     pending: str = ""
     """Why it has no node although it is not gated by us."""

@@ -8,6 +8,7 @@ between pods, topology, preemption. Nodes are read as the ledger reads them.
 from collections.abc import Iterable
 from typing import Final
 
+from ...quota.amounts import Charge
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.nodes.node_facts import node_facts
 from ...quota.nodes.selector_index import label_of
@@ -17,11 +18,10 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.quantity import QuantityError, milli, whole
 from ...quota.selectors.selector import Selector
 from ...quota.selectors.taints import tolerates, tolerations_of
-from ...quota.stamp import Charge
-from ...quota.vocabulary import CPU, MEMORY
+from ...quota.vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 
 _PODS: Final = "pods"
-_UNLIMITED_WHERE_ABSENT: Final = (CPU, MEMORY, _PODS)
+_UNLIMITED_WHERE_ABSENT: Final = (*COMPUTE_RESOURCES, _PODS)
 """A node without these amounts is assumed to have enough."""
 
 

@@ -11,6 +11,7 @@ from ...install.matching import is_ours
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import queue_not_named
 from ...quota.effect import Effect, effect_of
@@ -238,7 +239,7 @@ class Simulation:
         """Give a pod a node, if one has room."""
         pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
         charge = record.charge if record is not None else ()
-        cards = tuple((n, amount) for n, amount in charge if n not in (v.CPU, v.MEMORY))
+        cards = tuple((n, amount) for n, amount in charge if is_card(n))
         answer.cards = dict(cards)
         facts = pod_facts(pod)
         if facts.foreign_gates:

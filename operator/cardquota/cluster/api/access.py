@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 Authorization = Callable[[], Awaitable[str | None]]
 """Called before every request. Returns the value of the header `Authorization`, or None."""
@@ -31,6 +32,14 @@ class Access:
     """URL of an HTTP proxy. Proxies of the environment are not used."""
 
 
+class _FileVersion(NamedTuple):
+    """Another one when somebody has replaced a file or written it anew."""
+
+    mtime_ns: int
+    inode: int
+    size: int
+
+
 class TokenFile:
     """A bearer token in a file that is replaced from time to time.
 
@@ -40,7 +49,7 @@ class TokenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: _FileVersion | None = None
         self._token = ""
         self._refresh()
         if not self._token:
@@ -55,7 +64,7 @@ class TokenFile:
         # One stat() per request costs microseconds; caching the token for a while would cause 401s.
         try:
             stat = self._path.stat()
-            seen = (stat.st_mtime_ns, stat.st_ino, stat.st_size)
+            seen = _FileVersion(stat.st_mtime_ns, stat.st_ino, stat.st_size)
             if seen == self._seen:
                 return
             token = self._path.read_text(encoding="utf-8").strip()

@@ -75,7 +75,7 @@ class Elector:
 
         self._term: str | None = None
         self._candidate = self._new_term()
-        self._ended = ""
+        self._ended: str | None = None
         """Our last term that ended: no replica can lead under it any more."""
         self._lease: Lease | None = None
         self._observed_at = float("-inf")

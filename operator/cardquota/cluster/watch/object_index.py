@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 from itertools import islice
 from sys import intern
-from typing import Final
+from typing import Final, NamedTuple
 
 _STEP: Final = 1_000
 """Objects that one step compares: half a millisecond."""
+
+
+class KnownObject(NamedTuple):
+    """One object."""
+
+    namespace: str
+    """Empty for a cluster-scoped one."""
+    name: str
+    uid: str
 
 
 class ObjectIndex:
@@ -39,23 +48,23 @@ class ObjectIndex:
         """The uid of the object of that name."""
         return self._names.get(namespace, {}).get(name)
 
-    def missing_from(self, other: "ObjectIndex") -> Iterator[list[tuple[str, str, str]]]:
-        """The objects known here and not there: namespace, name, uid. Some at a time. Returned ones
+    def missing_from(self, other: "ObjectIndex") -> Iterator[list[KnownObject]]:
+        """The objects known here and not there, some at a time. Returned ones
         may be dropped before the next are requested.
         """
         everything = ((ns, name) for ns in list(self._names) for name in list(self._names[ns]))
         while looked_at := list(islice(everything, _STEP)):
             there = ((ns, name, self.uid(ns, name)) for ns, name in looked_at)
             yield [
-                (ns, name, uid)
+                KnownObject(ns, name, uid)
                 for ns, name, uid in there
                 if uid is not None and uid != other.uid(ns, name)
             ]
 
-    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+    def __iter__(self) -> Iterator[KnownObject]:
         for namespace, names in self._names.items():
             for name, uid in names.items():
-                yield namespace, name, uid
+                yield KnownObject(namespace, name, uid)
 
     def __len__(self) -> int:
         return sum(map(len, self._names.values()))

@@ -47,8 +47,8 @@ class _Entry:
     report: QueueReport | None = None
     stored: dict[str, Any] | None = None
     """The status as last seen or written. None: not seen yet."""
-    uid: str = ""
-    """The uid of the queue whose status is `stored`; empty if not known."""
+    uid: str | None = None
+    """The uid of the queue whose status is `stored`; None if not known."""
     next_write: float = 0.0
     """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
@@ -97,7 +97,7 @@ class StatusWriter:
             entry.woken.set()
         self._start(report.name, entry)
 
-    def see(self, name: str, status: dict[str, Any], uid: str = "") -> None:
+    def see(self, name: str, status: dict[str, Any], uid: str | None = None) -> None:
         """Take the status that the API server has."""
         entry = self._entries.setdefault(name, _Entry())
         if entry.stored != status or entry.uid != uid:
@@ -105,7 +105,7 @@ class StatusWriter:
         entry.stored, entry.uid = status, uid
         self._start(name, entry)
 
-    def drop(self, name: str, uid: str = "") -> None:
+    def drop(self, name: str, uid: str | None = None) -> None:
         """The queue with this uid is gone; without a uid, the one that was last reported.
 
         What is known of another queue of the same name stays.
@@ -113,7 +113,7 @@ class StatusWriter:
         entry = self._entries.get(name)
         if entry is None:
             return
-        if not uid:
+        if uid is None:
             if entry.report is None:
                 return
             uid = entry.report.uid
@@ -216,8 +216,8 @@ class StatusWriter:
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
 
 
-def _same(uid: str, other: str) -> bool:
-    return uid == other or not uid or not other
+def _same(uid: str | None, other: str | None) -> bool:
+    return uid == other or uid is None or other is None
 
 
 def _own_numbers(report: QueueReport) -> tuple[object, ...]:

@@ -8,11 +8,11 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.amounts import Amount, is_card
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
-from ...quota.vocabulary import CPU, MEMORY
 from ...quota.words import logged
 from ..references import group_reference
 
@@ -86,7 +86,7 @@ class GangReports:
         )
 
 
-def _outstanding(gang: PodGroupState, reservation: Reservation) -> list[tuple[str, int]]:
+def _outstanding(gang: PodGroupState, reservation: Reservation) -> list[Amount]:
     """What is still reserved beyond what its members hold, cards first."""
     rest = [(d, n) for d, _ in reservation.amounts if (n := gang.outstanding(d))]
-    return sorted(rest, key=lambda row: (row[0] in (CPU, MEMORY), row[0]))
+    return sorted(rest, key=lambda row: (not is_card(row[0]), row[0]))

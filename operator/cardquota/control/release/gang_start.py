@@ -29,8 +29,16 @@ T = TypeVar("T")
 AT_A_TIME: Final = 100
 """Members that are charged, or whose charge is taken back, before other work has a turn."""
 
-Chosen = tuple[PodFacts, Stamp, str]
-"""A pod as it was judged, its charge, and the resource name behind its cards."""
+
+class Chosen(NamedTuple):
+    """A pod that starts."""
+
+    facts: PodFacts
+    """As it was judged."""
+    stamp: Stamp
+    """What it is charged."""
+    resource: str
+    """The resource name behind its cards; empty if it asks for none."""
 
 
 class Members(NamedTuple):
@@ -182,7 +190,7 @@ class GangStart:
     def _claim(
         self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
     ) -> SlotClaim:
-        return self._slots.claim(reservation.queue, pods[0][0].namespace, number, asks=asks)
+        return self._slots.claim(reservation.queue, pods[0].facts.namespace, number, asks=asks)
 
     async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
         """The answers to dry runs, in the order of the pods. After a no, no more are sent.

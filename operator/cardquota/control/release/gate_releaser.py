@@ -252,7 +252,7 @@ class GateReleaser:
             return True
         self._wait_reports.look(queue)
         # Judging a gang of thousands takes long, and its queue has news all the time.
-        put_off, _ = self._put_off.get(queue, ("", 0.0))
+        put_off, _ = self._put_off.get(queue, (None, 0.0))
         for found in ReleasePass(self._ledger, account, before=put_off):
             if found is None:
                 pass
@@ -294,7 +294,7 @@ class GateReleaser:
         pods = list(islice(others, AT_A_TIME))
         for facts, stamp, _ in pods:
             self._ledger.decisions.assume(facts.uid, stamp)
-        key = pods[0][0].group
+        key = pods[0].facts.group
         if opening.gang is None or reservation is None:
             for pod in pods:
                 sending = self._send(pod, self._slots.take(pod[0].namespace))
@@ -311,7 +311,9 @@ class GateReleaser:
         judged = [record.facts for record, _ in opening.pods]
         requests = [record.request for record, _ in opening.pods]
         return (
-            (facts, Stamp(opening.queue, cards, self._term), request.resource if request else "")
+            Chosen(
+                facts, Stamp(opening.queue, cards, self._term), request.resource if request else ""
+            )
             for facts, request, (_, cards) in zip(judged, requests, opening.pods, strict=True)
         )
 

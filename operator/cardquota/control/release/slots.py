@@ -30,12 +30,12 @@ class SlotClaim:
     """The slots that a gang needs for one patch of each of its members. Close it after use."""
 
     def __init__(
-        self, slots: "Slots", queue: str, namespace: str, number: int, *, asks: bool
+        self, slots: "Slots", queue: str | None, namespace: str, number: int, *, asks: bool
     ) -> None:
         self.asks = asks
         """Whether these are for dry runs, which write nothing: they are refused once we drain."""
         self.queue = queue
-        """Empty: the claim holds up no other gang of its queue."""
+        """None: the claim holds up no other gang of its queue."""
         self.namespace = namespace
         self.left = number
         """How many slots it has not got yet."""
@@ -77,8 +77,8 @@ class Slots:
         self._gang_was_last = False
         self._claims: dict[SlotClaim, None] = {}
         """Claims that want more, in the order of their turns."""
-        self._claimed: Counter[str] = Counter()
-        """Slots that gangs want, by queue."""
+        self._claimed: Counter[str | None] = Counter()
+        """Slots that gangs want, by queue; None: those that hold up nobody."""
         self.draining = False
         """Whether dry runs get no more slots."""
 
@@ -130,8 +130,8 @@ class Slots:
     def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
         """Claim slots for a gang that starts. `asks`: for dry runs."""
         # As in `_let_others_by`.
-        queue = "" if self._breaker.tripped(namespace) else queue
-        claim = SlotClaim(self, queue, namespace, number, asks=asks)
+        holds_up = None if self._breaker.tripped(namespace) else queue
+        claim = SlotClaim(self, holds_up, namespace, number, asks=asks)
         self._claims[claim] = None
         self._claimed[claim.queue] += number
         return claim
@@ -180,11 +180,11 @@ class Slots:
     def _let_others_by(self, namespace: str) -> None:
         """Gangs of a tripped namespace may wait for long: others of their queue need not wait."""
         for claim in self._claims:
-            if claim.namespace == namespace and claim.queue:
+            if claim.namespace == namespace and claim.queue is not None:
                 left = claim.left
                 self._give(claim, left)
-                claim.queue, claim.left = "", left
-                self._claimed[""] += left
+                claim.queue, claim.left = None, left
+                self._claimed[None] += left
 
     def _give(self, claim: SlotClaim, number: int) -> None:
         claim.left -= number

@@ -4,11 +4,12 @@ from typing import Final
 
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
+from ...quota.amounts import is_card
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.pods.pod_record import PodRecord
 from ...quota.verdict import Shortfall
-from ...quota.vocabulary import CPU, MEMORY, Mode, Reason
+from ...quota.vocabulary import CPU, Mode, Reason
 from ..references import pod_reference
 
 _AT_A_TIME: Final = 1_000
@@ -48,11 +49,11 @@ def shortfalls(ledger: LedgerReader, record: PodRecord) -> list[Shortfall]:
         limit, charged = account.limit(dimension), account.row(dimension).charged
         if limit is not None and charged > limit:
             found.append(Shortfall(dimension, amount, charged, limit))
-    return sorted(found, key=lambda short: short.dimension in (CPU, MEMORY))
+    return sorted(found, key=lambda short: not is_card(short.dimension))
 
 
 def _reason(ledger: LedgerReader, record: PodRecord, dimension: str) -> Reason:
-    if dimension in (CPU, MEMORY):
+    if not is_card(dimension):
         return Reason.INSUFFICIENT_CPU if dimension == CPU else Reason.INSUFFICIENT_MEMORY
     account = ledger.account(record.queue)
     known = account is not None and dimension in account.quota

@@ -6,13 +6,14 @@ namespace; the log names the first.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.amounts import Amount, Amounts, is_card
 from ...quota.ledger.account import OUTSIDE
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.words import logged
@@ -87,6 +88,6 @@ class UnadmittedReports:
         self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
 
 
-def _amounts(held: Mapping[str, int]) -> list[tuple[str, int]]:
+def _amounts(held: Amounts) -> list[Amount]:
     """Cards come first: quotas are about them."""
-    return sorted(held.items(), key=lambda row: (row[0] in (v.CPU, v.MEMORY), row[0]))
+    return sorted(held.items(), key=lambda row: (not is_card(row[0]), row[0]))

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from math import gcd
 from typing import Final, TypeVar
 
+from ..amounts import MutableAmounts
 from .claim import Claim
 from .packing import MOST_STEPS, Steps, pack
 from .placements import Placements
@@ -94,7 +95,7 @@ class Assignment:
         """By amount: how many of the added claims have it."""
         self._changed = False
         """Whether claims were added or removed since `settle`."""
-        self._rooms: dict[str, int] = {}
+        self._rooms: MutableAmounts = {}
         """The room of each card when it was last read."""
         self._steps = Steps(MOST_STEPS if steps is None else steps)
         self._exchanges = MOST_EXCHANGES

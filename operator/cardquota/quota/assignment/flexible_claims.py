@@ -10,19 +10,17 @@ than if all were assigned. Where claims do not fit like that, neither the other 
 could use take anything more, nor the cards to which claims may have to move from there.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts, is_card
 from ..limits import FLEXIBLE_CARDS, FLEXIBLE_KINDS
-from ..vocabulary import CPU, MEMORY
 from .assignment import Assignment
 from .claim import Claim
 from .fixed_claims import FixedClaims
+from .on_the_way import Spare
 
-Amounts = Mapping[str, int]
-"""By dimension."""
-_NOTHING: Final[Amounts] = {}
 _NONE: Final = frozenset[str]()
 
 
@@ -57,9 +55,9 @@ class FlexibleClaims:
         self._counted = counted
         self._quota_of = quota_of
         self._version = version
-        self._shown: dict[str, int] = {}
+        self._shown: MutableAmounts = {}
         """By card: what the totals hold there for the assigned claims."""
-        self._spare: Amounts = _NOTHING
+        self._spare: Spare = NO_AMOUNTS
         self._number = 0
         self._kinds: dict[Claim, int] = {}
         """The assigned claims, and how many of each."""
@@ -127,22 +125,22 @@ class FlexibleClaims:
     @contextmanager
     def beside(
         self,
-        amounts: Amounts = _NOTHING,
+        amounts: Amounts = NO_AMOUNTS,
         claims: Iterable[tuple[Claim, int]] = (),
-        spare: Amounts = _NOTHING,
+        spare: Spare = NO_AMOUNTS,
     ) -> Iterator["Others"]:
         """These claims while `amounts` are taken by others, with further `claims` beside them as
         far as those fit. All that is asked within the context is one question.
 
-        `spare`: room for the further claims alone, by names that no card has.
+        `spare`: room for the further claims alone.
         """
-        taken, without = [], dict[str, int]()
+        taken, without = [], MutableAmounts()
         assignment, before = self._assignment, self._spare
         self._spare = spare or before
         try:
             with assignment.one_question():
                 for dimension, amount in amounts.items():
-                    if amount and dimension not in (CPU, MEMORY):
+                    if amount and is_card(dimension):
                         one = Claim((dimension,), 1)
                         number = assignment.place_many(one, amount)
                         taken.append((one, number))
@@ -230,7 +228,7 @@ class Others:
     __slots__ = ("_flexible_claims", "_without", "assignment")
 
     def __init__(
-        self, flexible_claims: FlexibleClaims, assignment: Assignment, without: Mapping[str, int]
+        self, flexible_claims: FlexibleClaims, assignment: Assignment, without: Amounts
     ) -> None:
         """`without`: by card, what was to be taken beside them and found no place."""
         self._flexible_claims = flexible_claims

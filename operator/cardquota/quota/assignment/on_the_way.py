@@ -4,25 +4,31 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from ..amounts import Amounts
 from .claim import Claim
 
-_NOTHING: Final[Mapping[str, int]] = {}
-_NO_GROUPS: Final[Mapping[str, Mapping[str, int]]] = {}
+_NO_GROUPS: Final[Mapping[str, Amounts]] = {}
+
+Spare = Mapping[str, int]
+"""What a group has reserved of a card and some of its members may use, in cards: by a name that
+stands for both. No dimension, but to an assignment it is one more card.
+"""
+_NO_SPARE: Final[Spare] = {}
 
 
 class OnTheWay(NamedTuple):
     """What these pods will hold of a queue together, beyond what is already reserved for them."""
 
-    amounts: Mapping[str, int]
-    """By dimension: cards of pods without a choice of cards, cpu and memory of all."""
+    amounts: Amounts
+    """Cards of pods without a choice of cards; cpu and memory of all."""
     claims: tuple[tuple[Claim, int], ...] = ()
     """Claims of pods with a choice of cards, and how many pods have each (T3)."""
-    spare: Mapping[str, int] = _NOTHING
-    """Reservations for some of them, by names that their claims list beside the cards."""
-    covered: Mapping[str, Mapping[str, int]] = _NO_GROUPS
-    """By group with a reservation and by dimension: what its pods ask for, reserved or not."""
+    spare: Spare = _NO_SPARE
+    """Reservations for some of them; their claims list its names beside the cards."""
+    covered: Mapping[str, Amounts] = _NO_GROUPS
+    """By group with a reservation: what its pods ask for, reserved or not."""
 
-    def beside(self, more: Mapping[str, int]) -> Mapping[str, int]:
+    def beside(self, more: Amounts) -> Amounts:
         """The amounts with `more` added."""
         if not self.amounts or not more:
             return more or self.amounts

@@ -7,8 +7,9 @@ together. A kind that meets the same free room again is not searched twice.
 
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
+from ..amounts import Amounts
 from .claim import Claim
 
 MOST_STEPS: Final = 2_000
@@ -50,43 +51,51 @@ class Steps:
         return max(0, self._left)
 
 
-def pack(claims: Mapping[Claim, int], room: Mapping[str, int], steps: Steps) -> Places | None:
+def pack(claims: Mapping[Claim, int], room: Amounts, steps: Steps) -> Places | None:
     """Where each claim goes, within the room of every card. None if no way was found; then there is
     none, unless the search was `cut` short.
 
     `claims`: how many there are of each kind. Cards that are not in `room` take nothing.
     """
     kinds = [
-        (claim, number, [card for card in claim.cards if card in room])
+        _Kind(claim, number, [card for card in claim.cards if card in room])
         for claim, number in claims.items()
     ]
-    branches = sum(len(cards) for _, _, cards in kinds)
-    if not all(cards for _, _, cards in kinds):
+    branches = sum(len(kind.cards) for kind in kinds)
+    if not all(kind.cards for kind in kinds):
         return None
     if branches > MOST_BRANCHES:
         steps.cut = True
         return None
-    kinds.sort(key=lambda kind: (-kind[0].amount, len(kind[2]), kind[0]))
+    kinds.sort(key=lambda kind: (-kind.claim.amount, len(kind.cards), kind.claim))
     return _Search(kinds, room, steps).run()
 
 
+class _Kind(NamedTuple):
+    """Claims that are alike."""
+
+    claim: Claim
+    number: int
+    cards: list[str]
+    """Those of its cards that there is room of."""
+
+
 class _Search:
-    def __init__(
-        self, kinds: list[tuple[Claim, int, list[str]]], room: Mapping[str, int], steps: Steps
-    ) -> None:
+    def __init__(self, kinds: list[_Kind], room: Amounts, steps: Steps) -> None:
         self._room = dict(room)
         self._branches = [
             (claim, card, -1 if place else number, cards)
             for claim, number, cards in kinds
             for place, card in enumerate(cards)
         ]
-        """One for each kind and card. The first of a kind has the number to be placed."""
+        """One for each kind and card: claim, card, number, and all cards of the kind. The first of
+        a kind has the number to be placed. Plain tuples: each step takes some apart."""
         self._onward: dict[int, list[str]] = {}
         """By the first branch of a kind: the cards that this kind or a later one could use."""
         place, onward = len(self._branches), dict[str, None]()
-        for _, _, cards in reversed(kinds):
-            place -= len(cards)
-            onward.update(dict.fromkeys(cards))
+        for kind in reversed(kinds):
+            place -= len(kind.cards)
+            onward.update(dict.fromkeys(kind.cards))
             self._onward[place] = list(onward)
         self._found: Places = {}
         self._failed: set[tuple[int, object]] = set()

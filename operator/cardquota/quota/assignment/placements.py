@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
+from ..amounts import MutableAmounts
 from .claim import Claim
 
 K = TypeVar("K", bound=Hashable)
@@ -25,7 +26,7 @@ class Placements:
     def __init__(self) -> None:
         self._placed: dict[str, dict[Claim, int]] = {}
         """By card: the claims it serves, and how many of each."""
-        self._held: dict[str, int] = {}
+        self._held: MutableAmounts = {}
         self._ways: dict[str, dict[tuple[str, int], dict[Claim, None]]] = {}
         """By card, then by another card and an amount: claims that could move there."""
         self._large: dict[str, dict[Claim, None]] = {}

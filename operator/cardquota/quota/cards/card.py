@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ..vocabulary import CPU, MEMORY
+from ..amounts import is_card
 from ..words import show
 from .card_memory import MemoryLabel
 
@@ -26,9 +26,6 @@ _PART: Final = re.compile(
 )
 """A slice or share of a product (D3, D4)."""
 
-NOT: Final = "!"
-"""Before a value in `Card.labels`: the node must not have this value. No label value starts so."""
-
 
 class CardNameError(ValueError):
     """A `card.name` that cannot be read (P2); the text says which part and what to write."""
@@ -42,8 +39,7 @@ Labels = tuple[tuple[str, str], ...]
 class Card:
     """One kind of card: its name, the resource behind it and the node labels that show it.
 
-    `labels` are those that a node must have for a pod to get this very card (P5). A value after
-    `NOT` is one that the node must not have; then the label may also be missing.
+    `labels` are those that a node must have for a pod to get this very card (P5).
     """
 
     name: str
@@ -51,11 +47,14 @@ class Card:
     labels: Labels
     memory: MemoryLabel | None = None
     """The label that must say the memory of this share."""
+    barred: Labels = ()
+    """Labels that a node must not carry with these values; it may have them with others, or not at
+    all. No key of `labels` is among them."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all labels that show the card."""
-        keys = tuple(key for key, _ in self.labels)
+        """The keys of all labels by which the card is told from others."""
+        keys = tuple(key for key, _ in (*self.labels, *self.barred))
         return keys if self.memory is None else (*keys, self.memory.key)
 
 
@@ -76,7 +75,7 @@ def check_name(name: str) -> None:
         raise CardNameError(f"the card name <{show(name)}> has control characters")
     if "|" in name:
         raise CardNameError(f"<{show(name)}> is a choice of cards, not one card")
-    if name in (CPU, MEMORY):
+    if not is_card(name):
         # Such a row would be charged beside the real dimension: unlimited, or on top.
         raise CardNameError(f"<{name}> is no card; a queue limits it in spec.capability")
 

@@ -8,7 +8,7 @@ with pods or nodes.
 from collections import Counter
 from dataclasses import replace
 
-from ..vocabulary import CPU, MEMORY
+from ..amounts import is_card
 from .card import Card
 
 
@@ -82,7 +82,7 @@ class Catalog:
         Cpu and memory are no cards, though a status of an earlier release may have such a row.
         """
         known = self._cards.get(name)
-        if name in (CPU, MEMORY):
+        if not is_card(name):
             return False
         if known is not None and known.resource == resource:
             self._recorded[name] = resource
@@ -136,8 +136,8 @@ class Catalog:
 
     def _use_recorded(self, name: str) -> bool:
         """Count a card by its recorded name, if a node has shown it so. Returns whether it did."""
-        others = self._others.get(name, {})
-        card = others.pop(self._recorded.get(name, ""), None)
+        others, recorded = self._others.get(name, {}), self._recorded.get(name)
+        card = None if recorded is None else others.pop(recorded, None)
         if card is None:
             return False
         before = self._cards[name]

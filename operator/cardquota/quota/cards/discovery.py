@@ -7,7 +7,7 @@ from typing import Final
 
 from ..quantity import Quantity, QuantityError, count
 from ..words import first_of, show
-from .card import NOT, Card, CardNameError, Labels, check_name
+from .card import Card, CardNameError, Labels, check_name
 from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .node_problems import some_of
 from .vendor import MIG, MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
@@ -213,14 +213,15 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         raise _NotCountedError(f"the memory of one card is not said by {way.memory or 'any label'}")
     size = gib_of(memory)
     sliced = labels.get(vendor.sharing) == TIME_SLICING
-    shown += (
-        (vendor.replicas, labels[vendor.replicas]),
-        (vendor.sharing, TIME_SLICING if sliced else NOT + TIME_SLICING),
-    )
+    shown += ((vendor.replicas, labels[vendor.replicas]),)
+    sharing: Labels = ((vendor.sharing, TIME_SLICING),)
     share = SLICED if sliced else MPS
     values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
     written = MemoryLabel(way.memory, size, way.unit, values)
-    return Card(f"{product}/{share}{size}g*1/{replicas}", resource, shown, written)
+    name = f"{product}/{share}{size}g*1/{replicas}"
+    if sliced:
+        return Card(name, resource, shown + sharing, written)
+    return Card(name, resource, shown, written, barred=sharing)
 
 
 def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:

@@ -6,6 +6,7 @@ The standard library's json, not msgspec: msgspec hides duplicate keys and odd n
 import json
 from typing import Any, Final, NoReturn
 
+from ..amounts import Amounts, MutableAmounts
 from ..quantity import LARGEST
 from ..words import show
 from .card import CardNameError, check_name, read_alternatives
@@ -19,9 +20,9 @@ class QuotaTextError(ValueError):
     """The text is not a quota. Says where and why, in words for the user who wrote it."""
 
 
-def read_quota(text: str) -> dict[str, int]:
+def read_quota(text: str) -> Amounts:
     """The number of cards that the quota allows of each card (Q4). Raises QuotaTextError."""
-    rows: dict[str, int] = {}
+    rows: MutableAmounts = {}
     for name, value in _pairs(text):
         try:
             check_name(name)

@@ -1,7 +1,9 @@
 """The quotas of all queues together, per card (Q3)."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+
+from ..amounts import Amounts
 
 
 class QuotaTotals:
@@ -14,7 +16,7 @@ class QuotaTotals:
         self.version = 0
         """Goes up whenever a card gets its first row or loses its last one."""
 
-    def replace(self, queue: str, old: Mapping[str, int], new: Mapping[str, int]) -> bool:
+    def replace(self, queue: str, old: Amounts, new: Amounts) -> bool:
         """Set a queue's new quota. Returns whether a card got its first row or lost its last."""
         changed = old.keys() ^ new.keys()
         had = {card for card in changed if self.has(card)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from .card import NOT, Card, Labels
+from .card import Card, Labels
 from .card_memory import MemoryLabel, MemoryUnit
 from .resource_pattern import LONGEST_NAME, Matcher
 
@@ -134,13 +134,12 @@ class Vendor:
         replicas = part.rpartition("*1/")[2]
         if not part.startswith(MIG) and replicas.isdecimal():
             labels += ((self.replicas, replicas),)
+        sharing: Labels = ((self.sharing, TIME_SLICING),)
         if part.startswith(SLICED):
-            labels += ((self.sharing, TIME_SLICING),)
-        elif part.startswith(MPS):
-            labels += ((self.sharing, NOT + TIME_SLICING),)
+            labels += sharing
         size = _SHARE.fullmatch(part)
         memory = MemoryLabel(way.memory, int(size[1]), way.unit) if size and way.memory else None
-        return Card(name, resource, labels, memory)
+        return Card(name, resource, labels, memory, sharing if part.startswith(MPS) else ())
 
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) that matches exactly its resource names."""

@@ -12,8 +12,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.claim import Claim, claim_of
-from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
@@ -34,7 +35,6 @@ MOST_KINDS: Final = 32
 """The same bound for kinds of members, of all gangs among them that start whole."""
 MOST_MEMBERS: Final = 2_048
 """The same bound for the members of these gangs."""
-_NOTHING: Final[Mapping[str, int]] = {}
 _NOBODY: Final[Mapping[Hashable, int]] = {}
 
 
@@ -43,11 +43,11 @@ def judge_create(
     facts: PodFacts,
     *,
     require_queue: bool = False,
-    beside: Mapping[str, int] = _NOTHING,
+    beside: Amounts = NO_AMOUNTS,
 ) -> Verdict:
     """The verdict on a pod that is being created.
 
-    `beside`: amounts to count in addition, by dimension.
+    `beside`: amounts to count in addition.
     """
     way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
     return judge_new(ledger, facts, require_queue=require_queue, beside=beside, on_the_way=way)
@@ -68,7 +68,8 @@ def on_the_way(
     for record, number in _that_could_go(ledger, account, but):
         if number > 0 and record.request is not None:
             key = _reserved_for(ledger, record)
-            (of_groups.setdefault(key, _Asked()) if key else all_asked).add(record.request, number)
+            asked = all_asked if key is None else of_groups.setdefault(key, _Asked())
+            asked.add(record.request, number)
     spare: dict[str, int] = {}
     for key, asked in of_groups.items():
         spare.update(all_asked.add_beyond(ledger.groups[key], account.name, asked))
@@ -96,7 +97,7 @@ class _Asked:
         elif request.cards:
             self.amounts[request.cards[0]] += request.amount * number
 
-    def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> dict[str, int]:
+    def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> Spare:
         """Add what members of a group ask for beyond its reservation.
 
         Members with a choice of cards may use what the other members leave of the reservation as if
@@ -119,11 +120,11 @@ class _Asked:
         return spare
 
 
-def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str:
-    """The key of a pod's group if it has a reservation in the pod's queue, else empty."""
+def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str | None:
+    """The key of a pod's group if it has a reservation in the pod's queue."""
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
     reservation = group.reservation if group is not None else None
-    return group.key if group and reservation and reservation.queue == record.queue else ""
+    return group.key if group and reservation and reservation.queue == record.queue else None
 
 
 def _that_could_go(
@@ -135,7 +136,7 @@ def _that_could_go(
     for key, number in islice(account.pending.deny_classes.items(), MOST_CLASSES):
         pod_class = account.pending.classes[key]
         if pod_class.gang is None or pod_class.gang.started:
-            first = ledger.pods[pod_class.sort_keys[0][-1]]
+            first = ledger.pods[pod_class.sort_keys[0].uid]
             going = held_up.going(first, pod_class)
             if going and _could_go(ledger, first):
                 yield first, min(going, number - left_out.get(key, 0))
@@ -169,7 +170,7 @@ def _members(
     if they are too few.
     """
     sort_keys = islice(account.pending.sort_keys_of(gang), missing)
-    members = [ledger.pods[sort_key[-1]] for sort_key in sort_keys]
+    members = [ledger.pods[sort_key.uid] for sort_key in sort_keys]
     if len(members) < missing:
         return []
     firsts = {id(record.class_key): record for record in reversed(members)}

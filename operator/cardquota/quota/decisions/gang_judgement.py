@@ -4,12 +4,13 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import gcd
 from typing import NamedTuple
 
 from .. import messages
+from ..amounts import Amounts, Charge, MutableAmounts, is_card
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
@@ -20,9 +21,8 @@ from ..limits import GANG_KINDS
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..selectors.taints import Tolerations
-from ..stamp import Charge
 from ..verdict import Outcome, Shortfall, Verdict
-from ..vocabulary import CPU, MEMORY, Reason
+from ..vocabulary import Reason
 from .availabilities import Availabilities
 from .judgement import judge
 from .over_quota import over_quota
@@ -60,12 +60,18 @@ class Kind(NamedTuple):
         return claim_of(self.cards, self.amount)
 
 
+_KindKey = tuple[int, bytes, int]
+"""The identity of a class; and, of pods with a choice of cards alone, the selector and the number
+of the tolerations.
+"""
+
+
 def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     """Members by kind, in the order of the first of each. Stops after `most` + 1 kinds.
 
     Pods of one class are equal, except for the nodes that pods with a choice of cards may use.
     """
-    found: dict[tuple[object, bytes, int], Kind] = {}
+    found: dict[_KindKey, Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations: one number for all that are equal."""
     for place, record in enumerate(members):
@@ -89,8 +95,8 @@ class GangTrial:
 
     def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
-        self.beside: dict[str, int] = {}
-        """What all of them ask for together, by dimension."""
+        self.beside: MutableAmounts = {}
+        """What all of them ask for together."""
         self.availabilities = Availabilities(ledger)
 
     def judge_each(self, kind: Kind) -> tuple[Verdict, Served]:
@@ -119,13 +125,13 @@ class GangTrial:
             if not left:
                 return verdict, served
 
-    def judge_alike(self, record: PodRecord, number: int, *, only: str = "") -> Verdict:
+    def judge_alike(self, record: PodRecord, number: int, *, only: str | None = None) -> Verdict:
         """The verdict on `number` more pods of one kind. They have no choice of cards, or each gets
         the card `only`.
         """
         beside, request = dict(self.beside), record.request
         if request is not None:
-            cards = (only,) if only else request.cards
+            cards = request.cards if only is None else (only,)
             asked = [(card, request.amount) for card in cards]
             for dimension, amount in (*asked, *request.cpu_memory):
                 beside[dimension] = beside.get(dimension, 0) + (number - 1) * amount
@@ -255,7 +261,7 @@ def _assigned(
     trial = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
         for cards, number in found:
-            only = cards[0][0] if cards else ""
+            only = cards[0][0] if cards else None
             if not trial.judge_alike(kind.first, number, only=only).fits:
                 return None
     return served
@@ -316,10 +322,10 @@ def _of_gang(
     for short in verdict.shortfalls:
         asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
         charged = account.row(short.dimension).charged
-        if account.flexible_claims is not None and short.dimension not in (CPU, MEMORY):
+        if account.flexible_claims is not None and is_card(short.dimension):
             charged = account.flexible_claims.held(short.dimension)
         shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
-    never = any(short.never for short in shorts if short.dimension in (CPU, MEMORY))
+    never = any(short.never for short in shorts if not is_card(short.dimension))
     return over_quota(
         verdict.queue,
         verdict.reason,
@@ -330,7 +336,7 @@ def _of_gang(
     )
 
 
-def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
+def _never(quota: Amounts, kinds: Sequence[Kind], steps: int) -> bool:
     """Whether it is proven that their cards would not fit the empty queue either (E5).
 
     By plain sums, or by a search that ran to its end: what a shorter search left out may fit.
@@ -344,7 +350,7 @@ def _never(quota: Mapping[str, int], kinds: Sequence[Kind], steps: int) -> bool:
         return not fits and not empty.cut
 
 
-def _asks_too_much(quota: Mapping[str, int], kinds: Sequence[Kind]) -> bool:
+def _asks_too_much(quota: Amounts, kinds: Sequence[Kind]) -> bool:
     """Whether some of these ask for more than all their cards have together, as far as amounts like
     theirs can use them.
     """

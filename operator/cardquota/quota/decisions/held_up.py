@@ -9,8 +9,8 @@ from typing import Final
 
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..pending.candidate import PodClass, SortKey
-from ..pods.pod_record import PodRecord
+from ..pending.candidate import PodClass
+from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome
 from ..vocabulary import Mode
 from .judgement import judge, judge_presence
@@ -48,7 +48,7 @@ def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
     if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
         return found
     for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=lambda one: one.sort_keys[0]):
-        first = ledger.pods[pod_class.sort_keys[0][-1]]
+        first = ledger.pods[pod_class.sort_keys[0].uid]
         alone = pod_class.gang is None or pod_class.gang.started
         enforced = ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not alone or not enforced or not found.going(first, pod_class):

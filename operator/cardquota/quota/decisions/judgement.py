@@ -3,11 +3,12 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
 from .. import messages
+from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
@@ -23,7 +24,6 @@ from .availabilities import Availabilities
 from .over_quota import over_quota, reason_of
 from .quota_check import Preference, QuotaCheck
 
-_NOTHING: Mapping[str, int] = {}
 _MOST_KINDS: Final = 64
 """Different claims of waiting members that are considered when a member goes by itself."""
 # Access to an enum's member is a call, and these are needed for every review.
@@ -38,12 +38,12 @@ def judge_new(
     facts: PodFacts,
     *,
     require_queue: bool = False,
-    beside: Mapping[str, int] = _NOTHING,
+    beside: Amounts = NO_AMOUNTS,
     on_the_way: OnTheWay = NOBODY,
 ) -> Verdict:
     """The verdict on a pod that is being created. `create_judgement` finds `on_the_way`.
 
-    `beside`: amounts to count in addition, by dimension.
+    `beside`: amounts to count in addition.
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)
@@ -196,7 +196,7 @@ def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool
     if demanded:
         everywhere = not _enforced(ledger, facts.namespace)
         text = messages.no_queue(facts.namespace, _asked(ledger, facts), everywhere=everywhere)
-        return Verdict(Outcome.NEVER, "", Reason.QUEUE_NOT_FOUND, text)
+        return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     named = facts.card_text
     warnings = (messages.card_without_queue(named),) if named is not None else ()
     return Verdict(Outcome.UNMANAGED, warnings=warnings)
@@ -207,14 +207,14 @@ def judge(
     facts: PodFacts,
     queue: str,
     *,
-    beside: Mapping[str, int] = _NOTHING,
+    beside: Amounts = NO_AMOUNTS,
     on_the_way: OnTheWay = NOBODY,
-    only: str = "",
+    only: str | None = None,
     availability_of: Preference | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
-    `beside`: what is asked for together with it, by dimension. `on_the_way`: other pods that count
+    `beside`: what is asked for together with it. `on_the_way`: other pods that count
     as let through. Of several alternatives the verdict has the first that fits and of which a node
     has enough free, or else has any (E7). `only`: judge this one alternative.
     """

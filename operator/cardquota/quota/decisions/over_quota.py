@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from .. import messages
+from ..amounts import is_card
 from ..ledger.account_reader import AccountReader
 from ..verdict import Outcome, Shortfall, Verdict
-from ..vocabulary import CPU, MEMORY, Reason
+from ..vocabulary import CPU, Reason
 
 
 def reason_of(account: AccountReader, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
@@ -52,6 +53,6 @@ def over_quota(
 def _hopeless(shorts: Sequence[Shortfall]) -> list[Shortfall]:
     """The amounts that never fit. An alternative that never fits does not count if another may."""
     never = [short for short in shorts if short.never]
-    others = [short for short in never if short.dimension in (CPU, MEMORY)]
-    waits = any(not s.never for s in shorts if s.dimension not in (CPU, MEMORY))
+    others = [short for short in never if not is_card(short.dimension)]
+    waits = any(not s.never for s in shorts if is_card(s.dimension))
     return others if waits and others else never

@@ -1,16 +1,15 @@
 """The arithmetic of one request against one queue's totals (E2, E4, T3)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Final
 
+from ..amounts import NO_AMOUNTS, Amounts, Charge
 from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account_reader import AccountReader
 from ..ledger.pod_group_state import PodGroupState
 from ..pods.pod_request import PodRequest
-from ..stamp import Charge
 from ..verdict import Shortfall
 
 
@@ -25,7 +24,6 @@ class Availability(IntEnum):
     """A node has it free."""
 
 
-_NOTHING: Final[Mapping[str, int]] = {}
 Preference = Callable[[str], Availability]
 """When a pod could have a card, by card."""
 
@@ -34,7 +32,7 @@ class QuotaCheck:
     """What a request is short of, and which card there is enough of.
 
     Only what is asked for counts: zero cards, cpu or memory are not checked (E4). `beside`: what is
-    asked for together with it, by dimension. `on_the_way`: at create, other pods that count as let
+    asked for together with it. `on_the_way`: at create, other pods that count as let
     through. `group`: the pod's group, if any.
     """
 
@@ -44,7 +42,7 @@ class QuotaCheck:
         self,
         account: AccountReader,
         group: PodGroupState | None,
-        beside: Mapping[str, int],
+        beside: Amounts,
         *,
         on_the_way: OnTheWay = NOBODY,
     ) -> None:
@@ -55,11 +53,15 @@ class QuotaCheck:
         self._beside = on_the_way.beside(beside)
         """`beside`, and what pods on their way will hold."""
         self._way = on_the_way
-        self._before = on_the_way.covered.get(group.key, _NOTHING) if group else _NOTHING
+        self._before = on_the_way.covered.get(group.key, NO_AMOUNTS) if group else NO_AMOUNTS
         """What other pods of its group that are on their way ask for."""
 
     def cards(
-        self, request: PodRequest, *, only: str = "", availability_of: Preference | None = None
+        self,
+        request: PodRequest,
+        *,
+        only: str | None = None,
+        availability_of: Preference | None = None,
     ) -> tuple[Charge, list[Shortfall]]:
         """Of the alternatives that fit, the first with the best availability; else what each of
         them is short of (E7). `only`: judge this one alternative.
@@ -67,7 +69,7 @@ class QuotaCheck:
         amount = request.amount
         if not amount:
             return (), []
-        cards = (only,) if only else request.cards
+        cards = request.cards if only is None else (only,)
         flexible_claims = self._account.flexible_claims
         if flexible_claims is None and not self._way.claims:
             return self._choose(cards, amount, availability_of, None)
@@ -90,16 +92,17 @@ class QuotaCheck:
             and not any(self._covered(card, amount) for card in cards)
             and not others.leave_room_for(claim_of(tuple(cards), amount))
         )
-        best, found = "", Availability.NONE
+        best: str | None = None
+        found = Availability.NONE
         for card in () if hopeless else cards:
             if not self._fits(card, amount, others):
                 continue
             availability = Availability.NOW if availability_of is None else availability_of(card)
             if availability is Availability.NOW:
                 return ((card, amount),), []
-            if not best or availability > found:
+            if best is None or availability > found:
                 best, found = card, availability
-        if best:
+        if best is not None:
             return ((best, amount),), []
         return (), [self._short_of(card, amount, others) for card in cards]
 

@@ -8,12 +8,13 @@ admits the namespace, or that is gone (its pods stay charged to its name). A pod
 always let by.
 """
 
+from collections.abc import Sequence
+
 from ..ledger.account import OUTSIDE
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import (
     ADVICE_RESIZE,
-    Grown,
     advice_never,
     closed_to_growth,
     gone_for_growth,
@@ -25,7 +26,7 @@ from ..messages import (
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
-from ..verdict import Outcome, Shortfall, Verdict
+from ..verdict import Growth, Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, QueueState, Reason
 from .over_quota import reason_of
 
@@ -43,8 +44,11 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
     if after.problem and after.problem != before.problem:
         text = invalid_request(queue, [], unreadable(after.problem))
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    both = ((CPU, before.cpu, after.cpu), (MEMORY, before.memory, after.memory))
-    grown = [one for one in both if one[2] > one[1]]
+    both = (
+        Growth(CPU, before.cpu, after.cpu),
+        Growth(MEMORY, before.memory, after.memory),
+    )
+    grown = [one for one in both if one.after > one.before]
     if not grown:
         return Verdict(Outcome.FITS, queue)
     account = ledger.account(queue)
@@ -77,7 +81,7 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
 
 
 def _shut_to(
-    account: AccountReader | None, queue: str, namespace: str, grown: Grown
+    account: AccountReader | None, queue: str, namespace: str, grown: Sequence[Growth]
 ) -> Verdict | None:
     """Why a queue takes no growth, or None: the reasons for which it takes nothing new (E5, Q6)."""
     never = Outcome.NEVER

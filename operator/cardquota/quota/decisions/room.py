@@ -1,9 +1,9 @@
 """How many pods of one kind a queue has room for now (E2, T3)."""
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Final
 
+from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts
 from ..assignment.claim import claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.account_reader import AccountReader
@@ -12,23 +12,22 @@ from ..vocabulary import CPU, MEMORY
 
 UNLIMITED: Final = 2**62
 """Number of pods if nothing limits them."""
-_NOTHING: Final[Mapping[str, int]] = {}
 
 
 def room_for(
     account: AccountReader,
     request: PodRequest,
     asked: int,
-    freed: Mapping[str, int] = _NOTHING,
+    freed: Amounts = NO_AMOUNTS,
     *,
     on_the_way: OnTheWay = NOBODY,
-) -> tuple[int, dict[str, int]]:
+) -> tuple[int, Amounts]:
     """How many of `asked` equal pods would be let by now, and what they add to the charges.
 
     As for pods at create: pods `on_the_way` count as let through. Of pods with a choice, as many
     fit as can be assigned together with all others (T3).
 
-    `freed`: what is given back first, by dimension. Then the result is an estimate: other pods with
+    `freed`: what is given back first. Then the result is an estimate: other pods with
     a choice are assumed to stay where the totals count them, or to get their first card.
     """
     beside = on_the_way.at_first() if freed else Counter(on_the_way.amounts)
@@ -41,7 +40,7 @@ def room_for(
         return max(0, limit - held) // amount
 
     most = min(asked, free(CPU, request.cpu), free(MEMORY, request.memory))
-    cards: dict[str, int] = {}
+    cards: MutableAmounts = {}
     if request.amount:
         if freed or (account.flexible_claims is None and not on_the_way.claims):
             left = most
@@ -58,7 +57,7 @@ def room_for(
 
 def _assigned(
     account: AccountReader, request: PodRequest, most: int, on_the_way: OnTheWay
-) -> dict[str, int]:
+) -> MutableAmounts:
     """As many as find a place when others move. By card: how much more is then held."""
     flexible_claims = account.flexible_claims or account.no_flexible_claims()
     with flexible_claims.beside(on_the_way.amounts, on_the_way.claims, on_the_way.spare) as others:

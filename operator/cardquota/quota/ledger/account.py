@@ -1,17 +1,15 @@
-"""The totals of one queue, per dimension (section 6).
+"""The totals of one queue, per dimension (section 6)."""
 
-A dimension is a card name (cards), `cpu` (milli-cores) or `memory` (bytes).
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Final
 
+from ..amounts import NO_AMOUNTS, Amounts, is_card
 from ..assignment.claim import Claim
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
-from ..vocabulary import CPU, MEMORY
+from .account_reader import OverQuota
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
@@ -46,7 +44,7 @@ class Account:
     def __init__(self, name: str) -> None:
         self.name = name
         self.facts: QueueFacts | None = None
-        self._quota: Mapping[str, int] = {}
+        self._quota: Amounts = NO_AMOUNTS
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
         self.quota_mark = object()
@@ -67,12 +65,12 @@ class Account:
         card. One that waits claims nothing."""
 
     @property
-    def quota(self) -> Mapping[str, int]:
+    def quota(self) -> Amounts:
         """Cards, the last good one (Q4)."""
         return self._quota
 
     @quota.setter
-    def quota(self, quota: Mapping[str, int]) -> None:
+    def quota(self, quota: Amounts) -> None:
         self._quota, self.cards = quota, tuple(sorted(quota))
         self.quota_mark = object()
 
@@ -84,7 +82,7 @@ class Account:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
         if self.name == OUTSIDE:
             return None
-        if dimension in (CPU, MEMORY):
+        if not is_card(dimension):
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
 
@@ -133,8 +131,8 @@ class Account:
         row.offline += amount
         self._drop_if_empty(dimension, row)
 
-    def over(self) -> Iterator[tuple[str, int, int]]:
-        """Dimensions that stand above their limit: name, charged, limit (Q7).
+    def over(self) -> Iterator[OverQuota]:
+        """Dimensions that stand above their limit (Q7).
 
         Pods that may use several cards are all counted with the first of them; what is over only
         because of that is not (T3).
@@ -146,7 +144,7 @@ class Account:
             for dimension, amount in charged:
                 limit = self.limit(dimension)
                 if limit is not None and amount > limit and not self._assignable(dimension, limit):
-                    found.append((dimension, amount, limit))
+                    found.append(OverQuota(dimension, amount, limit))
         return iter(found)
 
     @property
@@ -156,7 +154,7 @@ class Account:
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether those who may use other cards could do with what there is of this one."""
-        if self.flexible_claims is None or dimension in (CPU, MEMORY):
+        if self.flexible_claims is None or not is_card(dimension):
             return False
         return self.flexible_claims.fits(dimension, limit)
 

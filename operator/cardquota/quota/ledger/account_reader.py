@@ -1,13 +1,22 @@
 """What may be read of one queue's totals."""
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from ..amounts import Amounts
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
+
+
+class OverQuota(NamedTuple):
+    """A dimension in which more is charged than the queue may hold (Q7)."""
+
+    dimension: str
+    charged: int
+    limit: int
 
 
 class AccountReader(Protocol):
@@ -22,7 +31,7 @@ class AccountReader(Protocol):
         """The Queue; None while there is none of this name."""
 
     @property
-    def quota(self) -> Mapping[str, int]:
+    def quota(self) -> Amounts:
         """Cards, the last good one (Q4)."""
 
     @property
@@ -62,5 +71,5 @@ class AccountReader(Protocol):
     def limit(self, dimension: str) -> int | None:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
 
-    def over(self) -> Iterator[tuple[str, int, int]]:
-        """Dimensions that stand above their limit: name, charged, limit (Q7)."""
+    def over(self) -> Iterator[OverQuota]:
+        """Dimensions that stand above their limit (Q7)."""

@@ -3,13 +3,13 @@
 To change a pod is to uncharge it, change it, and charge it.
 """
 
+from ..amounts import canonical, is_card
 from ..assignment.claim import claim_of
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
-from ..stamp import canonical
-from ..vocabulary import CPU, MEMORY, Mode
+from ..vocabulary import Mode
 from .account import OUTSIDE, Account
 from .class_key import class_key_of
 from .ledger_state import LedgerState
@@ -61,7 +61,7 @@ class Charges:
             account.claim(*record.claim, sign)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             for dimension, amount in record.charge:
-                if dimension not in (CPU, MEMORY):
+                if is_card(dimension):
                     state.nodes.free.await_node(dimension, amount, sign)
         if group is not None:
             self._post_to_group(group, record, sign)

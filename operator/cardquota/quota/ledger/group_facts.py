@@ -22,6 +22,7 @@ class GroupFacts:
     revision: int = field(compare=False)
     created: str
     queue: str
+    """`spec.queue`, and like priority class and phase empty where Kubernetes has none."""
     min_member: int
     priority_class: str
     reservation: Reservation | None
@@ -57,10 +58,11 @@ class NamespaceFacts:
     name: str
     uid: str
     queue: str
+    """Empty: it says none."""
     mode: str
     """`enforced`, `audit`, `off`, or empty where the label is absent or unknown."""
     unknown_mode: str
-    """What the label says, where that means nothing."""
+    """What the label says, where that means nothing; empty where it means something."""
 
 
 def namespace_facts(namespace: Namespace) -> NamespaceFacts:

@@ -20,6 +20,7 @@ by `namespace/name`.
 
 from collections.abc import Callable, Hashable, Iterable
 
+from ..amounts import Amounts
 from ..cards.vendor_table import VendorTable
 from ..nodes.node_facts import NodeFacts
 from ..pods.kept_text import KeptText
@@ -288,7 +289,7 @@ class Ledger(LedgerState):
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(group.members, stamped=gang != group.gang)
 
-    def _set_quota(self, account: Account, quota: dict[str, int]) -> None:
+    def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.
 
         Costs in proportion to the rows of both, and to the queues that deserve something else now.
@@ -367,9 +368,7 @@ def _as_read(group: PodGroupState) -> Hashable:
     return facts.queue, group.gang, facts.priority_class, group.reservation is None
 
 
-def _quota_in_force(
-    account: Account, before: QueueFacts | None, facts: QueueFacts
-) -> dict[str, int]:
+def _quota_in_force(account: Account, before: QueueFacts | None, facts: QueueFacts) -> Amounts:
     """The quota as written, or the last good one where it cannot be read (Q4)."""
     if facts.quota is not None:
         return dict(facts.quota)

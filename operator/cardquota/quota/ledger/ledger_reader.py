@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+from ..amounts import Charge
 from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.device_classes import DeviceClasses
@@ -16,7 +17,6 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
-from ..stamp import Charge
 from ..vocabulary import Mode, Policy
 from .account_reader import AccountReader
 from .group_facts import NamespaceFacts

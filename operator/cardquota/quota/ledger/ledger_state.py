@@ -1,8 +1,9 @@
 """What the ledger knows, and what can be asked of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ..amounts import Amounts, Charge, canonical
 from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.device_classes import DeviceClasses
@@ -18,7 +19,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
-from ..stamp import Charge, Reservation, canonical
+from ..stamp import Reservation
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .account import OUTSIDE, Account
 from .account_reader import AccountReader
@@ -26,7 +27,7 @@ from .dirty_set import DirtySet
 from .group_facts import NamespaceFacts
 from .pod_group_state import PodGroupState
 
-_NO_QUOTA: Final[Mapping[str, int]] = {}
+_NO_QUOTA: Final[Amounts] = {}
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
@@ -180,7 +181,7 @@ class LedgerState:
         """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
         return self.vendors.owner(resource) or vendor_behind(resource)
 
-    def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Mapping[str, int]) -> Charge:
+    def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Amounts) -> Charge:
         """These cards, and the pod's cpu and memory where its queue counts them (P6)."""
         amounts = dict(cards)
         free = self.free_cpu_memory and any(amounts.values())

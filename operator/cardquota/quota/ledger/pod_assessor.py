@@ -1,15 +1,16 @@
 """What one pod is charged, and to whom: the pod read against all that the ledger knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from ..amounts import Amounts, Charge, MutableAmounts
 from ..assignment.claim import claim_of
 from ..cards.card import model_of
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
-from ..stamp import Charge, Stamp
+from ..stamp import Stamp
 from ..vocabulary import Policy
 from .ledger_state import LedgerState
 
@@ -39,7 +40,7 @@ class PodAssessor:
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
         record.priority = self._priority(facts)
 
-    def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> dict[str, int]:
+    def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> Amounts:
         """The cards of the stamp. If somebody bound the pod to a node with cards of another model:
         the cards of that node, since the pod holds those (E3).
 
@@ -77,7 +78,7 @@ class PodAssessor:
         if record.node_cards:
             record.request = None
             return state.with_cpu_memory(facts, record.queue, record.on_node)
-        cards: dict[str, int] = {}
+        cards: MutableAmounts = {}
         account = state.account(record.queue)
         quota = account.quota if account else {}
         reading = state.reading_of(facts, account)
@@ -120,7 +121,7 @@ class PodAssessor:
         return max(facts.priority, named)
 
 
-def _first_in(quota: Mapping[str, int], cards: Sequence[str]) -> str:
+def _first_in(quota: Amounts, cards: Sequence[str]) -> str:
     """The first alternative with a quota, or else the first; empty where there is none."""
     for card in cards:
         if quota.get(card):

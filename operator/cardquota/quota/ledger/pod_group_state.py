@@ -2,20 +2,28 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
+from ..amounts import Charge, canonical
 from ..assignment.claim import Claim
 from ..pending.gang import GangQueue
+from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..quantity import LARGEST
-from ..stamp import Charge, Reservation, canonical
+from ..stamp import Reservation
 from .account import Account
 from .group_facts import GroupFacts
 
 _UNKNOWN_MINIMUM = 2**62
 """Of a group that has not been seen: nothing of it can be called elastic."""
 
-BoundKey = tuple[str, str, str]
+
+class BoundKey(NamedTuple):
+    """A bound member's place in the order in which they were bound."""
+
+    scheduled: str
+    created: str
+    uid: str
 
 
 class PodGroupState:
@@ -67,6 +75,7 @@ class PodGroupState:
         """Bound members in the order bound: the first `minMember` are the minimum."""
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
         self._posted: tuple[str, Charge] = ("", ())
+        """What of the reservation stands in which queue's account; without amounts in none."""
         self._judged: tuple[Reservation, Charge] | None = None
         self._unwritten: list[Reservation] = []
         """Charged, and neither known to be written nor taken back: also of a group that is gone,
@@ -242,7 +251,7 @@ class PodGroupState:
 
     def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
         """A member is bound: it, or the one it displaces from the minimum, may be elastic."""
-        key = _bound_key(record)
+        key = bound_key(record.facts)
         insort(self._bound, key)
         self._bound_charges[key] = (record.queue, record.charge)
         if bisect_left(self._bound, key) >= self.minimum:
@@ -252,7 +261,7 @@ class PodGroupState:
 
     def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
         """The inverse of `bind`, called with the record as it was bound."""
-        key = _bound_key(record)
+        key = bound_key(record.facts)
         place = bisect_left(self._bound, key)
         if place >= self.minimum:
             self._add_elastic([key], -1, account_of)
@@ -289,6 +298,6 @@ class PodGroupState:
                 account_of(queue).add_elastic(dimension, sign * amount)
 
 
-def _bound_key(record: PodRecord) -> BoundKey:
-    facts = record.facts
-    return (facts.scheduled, facts.created, facts.uid)
+def bound_key(facts: PodFacts) -> BoundKey:
+    """Of a bound pod."""
+    return BoundKey(facts.scheduled, facts.created, facts.uid)

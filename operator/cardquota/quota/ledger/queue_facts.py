@@ -7,11 +7,12 @@ from typing import Final
 
 from .. import messages
 from .. import vocabulary as v
+from ..amounts import Amounts, MutableAmounts
 from ..cards.card import can_exist
 from ..cards.quota_text import QuotaTextError, read_quota
 from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
 from ..objects.queue import Queue, QueueAnnotations
-from ..objects.wire import Amounts
+from ..objects.wire import ResourceList
 from ..quantity import QuantityError, milli, whole
 from ..wildcards import fits, is_pattern
 from ..words import MOST_LISTED
@@ -29,20 +30,22 @@ class QueueError(ValueError):
 
 @dataclass(slots=True, kw_only=True)
 class QueueFacts:
-    """One queue. Quota in cards, cpu in milli-cores, memory in bytes; None: not limited."""
+    """One queue."""
 
     name: str
     uid: str
     revision: int = field(compare=False)
     generation: int
-    quota: Mapping[str, int] | None
+    quota: Amounts | None
     """None: the text cannot be read and the last good quota stays in force (Q4)."""
     quota_problem: str
-    limits: Mapping[str, int]
+    limits: Amounts
+    """Of cpu and memory (Q2); one that is missing is not limited."""
     spec_problem: str
     """What of the limits cannot be read, which counts as 0; empty if all can."""
-    guarantee: Mapping[str, int]
-    deserved: Mapping[str, int]
+    guarantee: Amounts
+    """Of cpu and memory, like what it deserves; shown, no more."""
+    deserved: Amounts
     policy: v.Policy | None
     namespaces: tuple[str, ...] | None
     state: v.QueueState
@@ -160,7 +163,7 @@ def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
         raise QueueError(messages.not_one_of(key, value, allowed))
 
 
-def _check_amounts(name: str, amounts: Amounts | None) -> None:
+def _check_amounts(name: str, amounts: ResourceList | None) -> None:
     for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
         where, value = f"spec.{name}.{resource}", (amounts or {}).get(resource, 0)
         try:
@@ -171,9 +174,9 @@ def _check_amounts(name: str, amounts: Amounts | None) -> None:
             raise QueueError(messages.amount_negative(where, str(value)))
 
 
-def _amounts(amounts: Amounts | None) -> dict[str, int]:
+def _amounts(amounts: ResourceList | None) -> Amounts:
     """Cpu and memory; card resource names are ignored here (Q2), unreadable text limits to 0."""
-    found = {}
+    found: MutableAmounts = {}
     for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
         if amounts and resource in amounts:
             try:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from ..stamp import Charge, Reservation, Stamp
+from ..amounts import Charge
+from ..stamp import Reservation, Stamp
 from .charges import Charges
 from .ledger_state import LedgerState
 from .pod_group_state import PodGroupState

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..stamp import Charge
+from ..amounts import Charge, MutableAmounts
 
 
 class UnadmittedPods:
@@ -12,8 +12,8 @@ class UnadmittedPods:
 
     def __init__(self) -> None:
         self._charges: dict[str, Charge] = {}
-        self.held: dict[str, int] = {}
-        """By dimension; nothing that is zero."""
+        self.held: MutableAmounts = {}
+        """Nothing that is zero."""
 
     def add(self, uid: str, charge: Charge) -> None:
         """One more, that is not among them."""

@@ -11,8 +11,9 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
+from ..amounts import Devices
 from ..cards.card import Card
 from ..selectors.taints import Taints, Tolerance
 
@@ -69,7 +70,7 @@ class FreeCards:
             self._group_of[node] = self._join(taints)
         self._post(node, 1)
 
-    def use(self, node: str, devices: Iterable[tuple[str, int]], sign: int) -> None:
+    def use(self, node: str, devices: Devices, sign: int) -> None:
         """A pod with these devices was bound to a node (1), or no longer holds them (-1)."""
         used = self._used.setdefault(node, {})
         offers = self._offers.get(node, ())

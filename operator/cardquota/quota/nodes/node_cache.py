@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from ..cards.card import NOT, Card
+from ..amounts import Amounts, MutableAmounts
+from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.node_problems import NodeProblems, some_of
 from ..limits import KIB
@@ -152,7 +153,7 @@ class NodeCache:
         """A label by which other nodes show a card of this node, and this node does not (P5)."""
         card = self._catalog.card(name)
         for key, value in card.labels if card else ():
-            if not value.startswith(NOT) and label_of(facts.labels, key) != value:
+            if label_of(facts.labels, key) != value:
                 return key
         return None
 
@@ -182,11 +183,11 @@ class NodeCache:
         """Allocatable of a card in the whole cluster."""
         return self._totals.total(card)
 
-    def totals(self) -> dict[str, int]:
+    def totals(self) -> MutableAmounts:
         """Allocatable of every card that a node offers now."""
         return self._totals.totals()
 
-    def take_totals(self) -> dict[str, int]:
+    def take_totals(self) -> Amounts:
         """Cards whose total has changed since the last call, with the former total."""
         return self._totals.take_changed()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card
 
 Offer = tuple[tuple[Card, int], ...]
@@ -13,8 +14,8 @@ class NodeTotals:
 
     def __init__(self) -> None:
         self._by_node: dict[str, Offer] = {}
-        self._sums: dict[str, int] = {}
-        self._before: dict[str, int] = {}
+        self._sums: MutableAmounts = {}
+        self._before: MutableAmounts = {}
         """Cards whose sum has changed: the sum at the last `take_changed`."""
         self._nodes: dict[str, int] = {}
         """By card: the number of nodes on which it is counted; never zero."""
@@ -33,7 +34,7 @@ class NodeTotals:
         if not offer:
             del self._by_node[node]
 
-    def take_changed(self) -> dict[str, int]:
+    def take_changed(self) -> Amounts:
         """Cards whose sum has changed since the last call, with the former sum."""
         taken, self._before = self._before, {}
         return {card: before for card, before in taken.items() if before != self.total(card)}
@@ -42,7 +43,7 @@ class NodeTotals:
         """The sum of one card in the whole cluster."""
         return self._sums.get(card, 0)
 
-    def totals(self) -> dict[str, int]:
+    def totals(self) -> MutableAmounts:
         """The sum of every card that a node offers now."""
         return dict(self._sums)
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from itertools import compress, islice
 from typing import Final, NamedTuple, TypeVar
 
-from ..cards.card import NOT, Card, Labels
+from ..cards.card import Card, Labels
 from ..limits import KIB
 from ..selectors.label_index import LabelIndex
 from ..selectors.selector import HOST_NAME, NODE_NAME, Place, Selector, decode
@@ -67,8 +67,8 @@ class SelectorIndex:
     def __init__(self) -> None:
         self._nodes: dict[str, _IndexedNode] = {}
         self._index = LabelIndex()
-        self._node_of_bit: list[tuple[str, str]] = []
-        """By the number of a bit: its node and card; the card is empty for a node without cards."""
+        self._node_of_bit: list[tuple[str, str | None]] = []
+        """By the number of a bit: its node, and the card there; None: of a node without cards."""
         self._free_bits: list[int] = []
         self._cards: dict[str, int] = {}
         """By card: the bits of the nodes that have it."""
@@ -108,7 +108,7 @@ class SelectorIndex:
         """
         found: dict[str, list[str]] = {}
         for name, card in self._selected(selector):
-            if card:
+            if card is not None:
                 found.setdefault(card, []).append(name)
         return found
 
@@ -116,7 +116,7 @@ class SelectorIndex:
         """All selected nodes, with or without cards. Costs a step for each of them."""
         return dict.fromkeys(name for name, _ in self._selected(selector)).keys()
 
-    def _selected(self, selector: bytes) -> Iterator[tuple[str, str]]:
+    def _selected(self, selector: bytes) -> Iterator[tuple[str, str | None]]:
         bits = self._index.selected(decode(selector))
         return compress(self._node_of_bit, map("1".__eq__, reversed(f"{bits:b}")))
 
@@ -188,8 +188,8 @@ class SelectorIndex:
             self._index.relabel(bit, _shown(old.labels, card), _shown(labels, card))
 
     def _put_in(self, name: str, labels: Labels, cards: tuple[Card, ...]) -> None:
-        had = [card.name for card in cards] or [""]
-        bits = tuple(self._new_bit(name, card) for card in had)
+        had: list[str | None] = [card.name for card in cards]
+        bits = tuple(self._new_bit(name, card) for card in had or [None])
         self._nodes[name] = _IndexedNode(labels, cards, bits)
         if not cards:
             self._index.add(bits[0], name, dict(labels))
@@ -213,7 +213,7 @@ class SelectorIndex:
             self._node_of_bit.clear()
             self._free_bits.clear()
 
-    def _new_bit(self, name: str, card: str) -> int:
+    def _new_bit(self, name: str, card: str | None) -> int:
         if not self._free_bits:
             self._node_of_bit.append((name, card))
             return 1 << (len(self._node_of_bit) - 1)
@@ -260,7 +260,7 @@ def _shown(labels: Labels, card: Card) -> dict[str, str]:
     missing because its device plugin restarts (D8).
     """
     shown = dict(labels)
-    shown.update((key, value) for key, value in card.labels if not value.startswith(NOT))
+    shown.update(card.labels)
     return shown
 
 

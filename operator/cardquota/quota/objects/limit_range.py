@@ -3,17 +3,17 @@
 from msgspec import field
 
 from .meta import Meta
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class LimitRangeItem(Wire):
     """The limits for one type of object. Only the fields that defaults come from are read."""
 
     type: str = ""
-    default: Amounts | None = None
-    default_request: Amounts | None = None
-    max: Amounts | None = None
-    min: Amounts | None = None
+    default: ResourceList | None = None
+    default_request: ResourceList | None = None
+    max: ResourceList | None = None
+    min: ResourceList | None = None
 
 
 class LimitRangeSpec(Wire):

@@ -4,7 +4,7 @@ from msgspec import field
 
 from .meta import LabelledMeta
 from .taints import Taint
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class NodeCondition(Wire):
@@ -17,7 +17,7 @@ class NodeCondition(Wire):
 class NodeStatus(Wire):
     """Status of a node."""
 
-    allocatable: Amounts | None = None
+    allocatable: ResourceList | None = None
     conditions: tuple[NodeCondition, ...] | None = ()
 
 

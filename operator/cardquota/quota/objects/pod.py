@@ -11,7 +11,7 @@ from ..limits import ELEMENTS, elements_of
 from .meta import Meta, Owner
 from .node_affinity import Affinity
 from .taints import Toleration
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class PodAnnotations(Wire):
@@ -38,8 +38,8 @@ class PodMeta(Meta):
 class Resources(Wire):
     """Resource requirements of a container or of a pod as a whole."""
 
-    limits: Amounts | None = None
-    requests: Amounts | None = None
+    limits: ResourceList | None = None
+    requests: ResourceList | None = None
 
 
 class Container(Wire):
@@ -70,7 +70,7 @@ class HeldSpec(Wire):
 
     containers: tuple[Container, ...] | None = ()
     init_containers: tuple[Container, ...] | None = ()
-    overhead: Amounts | None = None
+    overhead: ResourceList | None = None
     resources: Resources | None = None
     scheduling_gates: tuple[Gate, ...] | None = ()
     node_name: str | None = None

@@ -4,7 +4,7 @@ from msgspec import field
 
 from .. import vocabulary as v
 from .meta import Meta
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class GroupAnnotations(Wire):
@@ -25,7 +25,7 @@ class GroupSpec(Wire):
 
     queue: str | None = None
     min_member: int | None = None
-    min_resources: Amounts | None = None
+    min_resources: ResourceList | None = None
     priority_class_name: str | None = None
 
 

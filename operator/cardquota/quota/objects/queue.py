@@ -6,7 +6,7 @@ from msgspec import field
 
 from .. import vocabulary as v
 from .meta import Meta
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class QueueAnnotations(Wire):
@@ -42,14 +42,14 @@ class QueueMeta(Meta):
 class Guarantee(Wire):
     """Resources a queue is guaranteed."""
 
-    resource: Amounts | None = None
+    resource: ResourceList | None = None
 
 
 class QueueSpec(Wire):
     """Specification of a queue."""
 
-    capability: Amounts | None = None
-    deserved: Amounts | None = None
+    capability: ResourceList | None = None
+    deserved: ResourceList | None = None
     guarantee: Guarantee | None = None
     weight: int | None = None
     priority: int | None = None

@@ -1,13 +1,13 @@
 """Runtime classes: the overhead of a pod beside its containers."""
 
 from .meta import Meta
-from .wire import Amounts, Wire
+from .wire import ResourceList, Wire
 
 
 class Overhead(Wire):
     """The overhead that is added to each pod."""
 
-    pod_fixed: Amounts | None = None
+    pod_fixed: ResourceList | None = None
 
 
 class RuntimeClass(Wire):

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ..quantity import Quantity
 
-Amounts = dict[str, Quantity]
+ResourceList = dict[str, Quantity]
 """By resource name, as JSON has them."""
 
 

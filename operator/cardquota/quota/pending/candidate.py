@@ -6,21 +6,20 @@ share a file.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import Final
 
+from ..amounts import Amounts
+from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .gang import Gang
-
-SortKey = tuple[int, str, str, str]
-"""The place of a pod in the order of release (E6): negated priority, creation time, name, uid."""
 
 _LAST: Final = "~"
 """Put before a creation time: later than any of them."""
 
-Needs = Mapping[str, int]
-"""By dimension: how much must be free. Empty: not known, so it must be tried."""
+Needs = Amounts
+"""How much must be free. Empty: not known, so it must be tried."""
 
 
 class PodClass:
@@ -37,7 +36,7 @@ class PodClass:
         self.gang = gang
         """The gang of its pods, or None."""
         self.sort_keys: list[SortKey] = []
-        """The sort keys of its pods, sorted. The last part of each is the pod's uid."""
+        """The sort keys of its pods, sorted."""
         self.candidate: Candidate | None = None
         self._told: Reason | None = None
         """The reason why its pods wait, as they are told."""
@@ -50,12 +49,12 @@ class PodClass:
         """A pod begins waiting."""
         insort(self.sort_keys, sort_key)
         if self._told_up_to is None or sort_key < self._told_up_to:
-            self._newcomers[sort_key[-1]] = None
+            self._newcomers[sort_key.uid] = None
 
     def leave(self, sort_key: SortKey) -> None:
         """A pod no longer waits."""
         del self.sort_keys[bisect_left(self.sort_keys, sort_key)]
-        self._newcomers.pop(sort_key[-1], None)
+        self._newcomers.pop(sort_key.uid, None)
 
     @property
     def reason(self) -> Reason | None:
@@ -87,7 +86,7 @@ class PodClass:
         if left and self._told_up_to is not None:
             place = bisect_right(self.sort_keys, self._told_up_to)
             found = self.sort_keys[place : place + left]
-            uids += [sort_key[-1] for sort_key in found]
+            uids += [sort_key.uid for sort_key in found]
             self._told_up_to = found[-1] if place + left < len(self.sort_keys) else None
         return uids
 
@@ -116,7 +115,7 @@ class Candidate:
         """
         first = min(pod_class.sort_keys[0] for pod_class in self.classes)
         if self.whole is not None and self.whole.lost_place:
-            return (first[0], _LAST + first[1], *first[2:])
+            return first._replace(created=_LAST + first.created)
         return first
 
 

@@ -7,7 +7,8 @@ know their smallest need: a block without enough room is skipped whole.
 from bisect import bisect_left, bisect_right
 from typing import Final
 
-from .candidate import InadmissibleClass, SortKey
+from ..pods.pod_record import SortKey
+from .candidate import InadmissibleClass
 
 MOST: Final = 512
 """Entries of a block. A larger block is cut in two."""

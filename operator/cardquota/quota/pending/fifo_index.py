@@ -7,14 +7,16 @@ long as it blocks, a pass skips the whole list.
 
 from bisect import bisect_left, bisect_right, insort
 
-from .candidate import InadmissibleClass, SortKey
+from ..pods.pod_record import SortKey
+from .candidate import InadmissibleClass
 
 Cards = frozenset[str]
 Row = list[tuple[SortKey, InadmissibleClass]]
 """Sorted."""
 
 _NO_BLOCKER = ""
-"""For card sets that were not blocked when a pass last looked at them."""
+"""For card sets that were not blocked when a pass last looked at them. No card has this name. It is
+a text since a pass compares blockers in a heap."""
 
 
 class FifoIndex:

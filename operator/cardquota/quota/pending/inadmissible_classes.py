@@ -6,8 +6,9 @@ be free before its first could fit. One of these must be met; that may still not
 
 from collections.abc import Callable, Hashable, Iterator
 
+from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
-from .candidate import Candidate, InadmissibleClass, Needs, SortKey
+from .candidate import Candidate, InadmissibleClass, Needs
 from .demand import Demand
 from .fifo_index import Cards, FifoIndex
 

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Final
 
 from ..pods.charge_state import ChargeState
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..vocabulary import Reason
-from .candidate import Candidate, InadmissibleClass, Needs, PodClass, SortKey
+from .candidate import Candidate, InadmissibleClass, Needs, PodClass
 from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
@@ -81,7 +81,8 @@ class PendingQueue:
         self._unordered: dict[Candidate, None] = {}
         """Active candidates without an entry yet: only a replica that decides orders them."""
         self._order: list[tuple[SortKey, int, Candidate]] = []
-        """A heap. Entries of candidates that are no longer active, or active anew, are skipped."""
+        """A heap of sort key, entry number and candidate. Entries of candidates that are no longer
+        active, or active anew, are skipped."""
         self._entries = 0
         self._blocked: dict[Candidate, None] = {}
         self._blocked_on_cards: dict[Candidate, None] = {}
@@ -135,7 +136,7 @@ class PendingQueue:
     def uids(self) -> Iterator[str]:
         """The uids of all waiting pods."""
         return (
-            sort_key[-1] for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
+            sort_key.uid for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
         )
 
     def join(self, record: PodRecord, key: Hashable, gang: Gang | None = None) -> None:

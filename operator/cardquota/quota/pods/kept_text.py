@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from .. import messages
+from ..amounts import Devices
 from ..cards.vendor import may_count_cards
 from ..limits import KIB, LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE
 from .pod_facts import PodFacts, State
@@ -88,7 +89,7 @@ def _without_texts(facts: PodFacts, problem: str) -> PodFacts:
     )
 
 
-def _few(devices: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+def _few(devices: Devices) -> Devices:
     """The first few, possible cards first. They are all read again once the pod has a node."""
     if len(devices) <= _FEW:
         return devices

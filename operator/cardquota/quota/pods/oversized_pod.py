@@ -10,8 +10,8 @@ from typing import Final
 
 from ..limits import RESOURCES
 from ..objects.pod import Container, PodSpec, Resources
-from ..objects.wire import Amounts
-from ..vocabulary import CPU, MEMORY
+from ..objects.wire import ResourceList
+from ..vocabulary import COMPUTE_RESOURCES
 from .pod_total import PodTotals, pod_totals
 
 _MOST_CONTAINERS: Final = 1_024
@@ -64,13 +64,13 @@ class _Cut:
         limits, requests = self.amounts(found.limits), self.amounts(found.requests)
         return Resources(limits=limits, requests=requests) if limits or requests else None
 
-    def amounts(self, found: Amounts | None) -> Amounts:
+    def amounts(self, found: ResourceList | None) -> ResourceList:
         """Cpu and memory of the first containers, and devices up to their bound."""
         if not found:
             return {}
-        kept: Amounts = {}
+        kept: ResourceList = {}
         if self._containers >= 0:
-            kept.update((name, found[name]) for name in (CPU, MEMORY) if name in found)
+            kept.update((name, found[name]) for name in COMPUTE_RESOURCES if name in found)
         devices = (one for one in found.items() if "/" in one[0] and one[1] not in ("0", 0))
         read = list(islice(devices, self._devices))
         kept.update(read)

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from ..objects.limit_range import LimitRange, LimitRangeItem
 from ..objects.pod import Container, PodSpec, Resources
 from ..objects.runtime_class import RuntimeClass
-from ..objects.wire import Amounts
+from ..objects.wire import ResourceList
 from ..quantity import Quantity, QuantityError
-from ..vocabulary import CPU, MEMORY
+from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from .pod_limits import excess_of_containers
 from .pod_total import pod_totals
 
@@ -133,9 +133,9 @@ def _defaults_of(items: Iterable[LimitRangeItem]) -> _Defaults:
     return _Defaults(_counted(limits), _counted(requests))
 
 
-def _counted(amounts: Amounts | None) -> _Items:
+def _counted(amounts: ResourceList | None) -> _Items:
     """The amounts that can count: cpu, memory, and devices, whose names have a domain."""
-    found = [one for one in (amounts or {}).items() if "/" in one[0] or one[0] in (CPU, MEMORY)]
+    found = [one for one in (amounts or {}).items() if "/" in one[0] or one[0] in COMPUTE_RESOURCES]
     return tuple(sorted(found))[:_MOST_AMOUNTS]
 
 
@@ -145,7 +145,7 @@ def _one(defaults: _Defaults) -> _Defaults:
     return defaults
 
 
-def _filled(container: Container, limits: Amounts, requests: Amounts) -> Container:
+def _filled(container: Container, limits: ResourceList, requests: ResourceList) -> Container:
     own = container.resources or Resources()
     own_limits = own.limits or {}
     own_requests = {**own_limits, **(own.requests or {})}

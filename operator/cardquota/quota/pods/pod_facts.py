@@ -12,6 +12,7 @@ from typing import Final, TypeVar, cast
 
 from .. import messages
 from .. import vocabulary as v
+from ..amounts import Devices
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..objects.meta import Owner
@@ -56,7 +57,7 @@ _BOUND: Final = State.BOUND
 
 @dataclass(slots=True, kw_only=True)
 class PodFacts:
-    """One pod. Amounts: devices, milli-cores, bytes. `group` is `namespace/name`, or empty."""
+    """One pod. `cpu` in milli-cores, `memory` in bytes."""
 
     uid: str
     namespace: str
@@ -66,10 +67,13 @@ class PodFacts:
     state: State
     terminating: bool
     node: str
+    """`spec.nodeName`; empty before it is bound."""
     card_text: str | None
     own_queue: str
+    """The queue that it names itself; empty if none."""
     group: str
-    devices: tuple[tuple[str, int], ...]
+    """`namespace/name`; empty if it names none."""
+    devices: Devices
     cpu: int
     memory: int
     controller: str

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from .. import limits
+from ..amounts import Devices
 from ..limits import Limit, size_of
 from ..objects.meta import Owner
 from ..objects.node_affinity import Expression, NodeAffinity, Term
@@ -58,7 +59,7 @@ def excess_of_containers(spec: PodSpec) -> Excess | None:
     )
 
 
-def long_name(devices: Iterable[tuple[str, int]]) -> Excess | None:
+def long_name(devices: Devices) -> Excess | None:
     """The first resource name that is too long, or None."""
     for name, _ in devices:
         if len(name) > _SHORT and (found := over(limits.RESOURCE_TEXT, size_of(name))):

@@ -5,11 +5,12 @@ with the request itself, regardless of room. Both are pure functions of the pod,
 the known cards and the nodes.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from .. import messages
+from ..amounts import Amounts, Charge
 from ..cards.card import Card, CardNameError, can_exist, model_of, read_alternatives
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor, counts_form, may_count_cards
@@ -62,11 +63,12 @@ class PodRequest:
 
     cards: tuple[str, ...]
     resource: str
+    """The resource name behind its cards; empty where `amount` is 0."""
     amount: int
     cpu: int
     memory: int
-    cpu_memory: tuple[tuple[str, int], ...] = field(init=False, compare=False, repr=False)
-    """Cpu and memory by dimension. Zeros are left out: no limit stops them (E4)."""
+    cpu_memory: Charge = field(init=False, compare=False, repr=False)
+    """Cpu and memory. Zeros are left out: no limit stops them (E4)."""
 
     def __post_init__(self) -> None:
         """Compute `cpu_memory` once: a request is judged many times."""
@@ -83,7 +85,7 @@ class InvalidRequest:
 
 
 def read_request(
-    facts: PodFacts, quota: Mapping[str, int], known: Knowledge, *, free_cpu_memory: bool = False
+    facts: PodFacts, quota: Amounts, known: Knowledge, *, free_cpu_memory: bool = False
 ) -> PodRequest:
     """The request of an unbound pod. Never raises."""
     devices = card_devices(facts, known)
@@ -152,9 +154,7 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     return known.known_card(name, resource)
 
 
-def _derived(
-    resource: str, selected: bytes, quota: Mapping[str, int], known: Knowledge
-) -> tuple[str, ...]:
+def _derived(resource: str, selected: bytes, quota: Amounts, known: Knowledge) -> tuple[str, ...]:
     """The alternatives of a pod that names no card (P3).
 
     Requirements on labels other than the cards' are checked on the existing nodes. If they select
@@ -179,7 +179,7 @@ def _derived(
     return tuple(name for _, name in sorted(rows))
 
 
-def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> list[Card]:
+def _cards_behind(resource: str, quota: Amounts, known: Knowledge) -> list[Card]:
     """All cards that nodes have shown under a resource name, and cards of the quota whose pool is
     at zero and whose resource name a Queue's status has kept.
     """
@@ -192,20 +192,22 @@ def _cards_behind(resource: str, quota: Mapping[str, int], known: Knowledge) -> 
     return [*catalog.cards_of(resource), *recorded]
 
 
-def _in_named_order(cards: list[Card], selector: Selector, quota: Mapping[str, int]) -> list[Card]:
+def _in_named_order(cards: list[Card], selector: Selector, quota: Amounts) -> list[Card]:
     """In the order in which the selector names them; if it names them alike, most quota first."""
-    keys = {key for card in cards for key, _ in card.labels}
+    keys = {key for card in cards for key, _ in (*card.labels, *card.barred)}
     ranks = {key: {value: n for n, value in enumerate(selector.values(key))} for key in keys}
 
     def place(card: Card) -> tuple[tuple[int, ...], int, str]:
-        named = tuple(ranks[key].get(value, len(ranks[key])) for key, value in card.labels)
-        return named, -quota.get(card.name, 0), card.name
+        named = [ranks[key].get(value, len(ranks[key])) for key, value in card.labels]
+        # What a node must not show is named by nobody: it comes after all that is.
+        named += [len(ranks[key]) for key, _ in card.barred]
+        return tuple(named), -quota.get(card.name, 0), card.name
 
     return sorted(cards, key=place)
 
 
 def named_elsewhere(
-    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
 ) -> tuple[str, ...] | None:
     """The cards that a pod asks for, if the nodes that it names have none of them; else None.
 
@@ -237,7 +239,7 @@ def lacks_node(
 
 
 def invalid_request(
-    facts: PodFacts, request: PodRequest, quota: Mapping[str, int], known: Knowledge
+    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
 ) -> InvalidRequest | None:
     """What is wrong with the request itself, or None (P2-P5)."""
     if facts.problem:
@@ -263,7 +265,7 @@ def invalid_request(
     return None
 
 
-def _without_name(request: PodRequest, quota: Mapping[str, int]) -> InvalidRequest | None:
+def _without_name(request: PodRequest, quota: Amounts) -> InvalidRequest | None:
     if request.cards:
         return None
     text = messages.no_card_left(request.resource, sorted(quota))

@@ -17,24 +17,23 @@ Not counted: what a pod that is being resized still holds, which only its status
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from ..amounts import Devices
 from ..limits import KIB
 from ..objects.pod import Container, PodSpec, Resources
-from ..objects.wire import Amounts
+from ..objects.wire import ResourceList
 from ..quantity import Quantity, QuantityError, count, milli, milli_bytes
 from ..sized_cache import SizedCache
-from ..vocabulary import CPU, MEMORY
+from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from ..words import show
 
 _SIDECAR: Final = "Always"
-_NOTHING: Final[Amounts] = {}
+_NOTHING: Final[ResourceList] = {}
 
 
 class PodTotals(NamedTuple):
     """What a pod asks for in total."""
 
-    devices: tuple[tuple[str, int], ...]
-    """By resource name, sorted; zeros are left out. Extended resources are those with a domain
-    (`nvidia.com/gpu`) that is not Kubernetes' own."""
+    devices: Devices
     cpu: int
     """Milli-cores."""
     memory: int
@@ -67,7 +66,7 @@ def _totals(spec: PodSpec) -> PodTotals:
     if spec.resources is not None:
         total.update(_pod_level(spec.resources, total))
     for name, value in (spec.overhead or _NOTHING).items():
-        if name in (CPU, MEMORY) or _is_extended(name):
+        if name in COMPUTE_RESOURCES or _is_extended(name):
             total[name] = total.get(name, 0) + _read(name, value)
     cpu, memory = total.pop(CPU, 0), total.pop(MEMORY, 0)
     devices = sorted(one for one in total.items() if one[1])
@@ -77,8 +76,11 @@ def _totals(spec: PodSpec) -> PodTotals:
 _Items = tuple[tuple[str, Quantity], ...]
 _Frozen = tuple[_Items, _Items]
 """Limits and requests."""
-_Key = tuple[tuple[_Frozen, ...], tuple[tuple[_Frozen, bool], ...], _Frozen, _Items]
 _NONE: Final[_Frozen] = ((), ())
+_Key = tuple[tuple[_Frozen, ...], tuple[tuple[_Frozen, bool], ...], _Frozen, _Items]
+"""All of a pod that its totals follow from: containers; init containers, and whether each is a
+sidecar; the pod's own level; overhead. A plain tuple, for it is made with every pod.
+"""
 _TOTALS: Final = SizedCache[_Key, PodTotals](2048 * KIB)
 """Thousands of pods come from one template."""
 
@@ -126,13 +128,13 @@ def _asked(resources: Resources | None) -> Iterable[tuple[str, int]]:
         return
     limits, requests = resources.limits or _NOTHING, resources.requests or _NOTHING
     for name, value in limits.items():
-        if name in (CPU, MEMORY):
+        if name in COMPUTE_RESOURCES:
             if name not in requests:
                 yield name, _read(name, value)
         elif _is_extended(name):
             yield name, _read(name, value)
     for name, value in requests.items():
-        if name in (CPU, MEMORY) or (name not in limits and _is_extended(name)):
+        if name in COMPUTE_RESOURCES or (name not in limits and _is_extended(name)):
             yield name, _read(name, value)
 
 
@@ -166,7 +168,7 @@ def _pod_level(level: Resources, asked: Iterable[str]) -> Iterable[tuple[str, in
     pod level only if no container names the resource.
     """
     limits, requests = level.limits or _NOTHING, level.requests or _NOTHING
-    for name in (CPU, MEMORY):
+    for name in COMPUTE_RESOURCES:
         if name in requests:
             yield name, _read(name, requests[name])
         elif name in limits and name not in asked:

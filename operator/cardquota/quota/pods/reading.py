@@ -1,9 +1,10 @@
 """What pods ask for, read once for all pods with the same text."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from sys import getsizeof
 from typing import Final, NamedTuple
 
+from ..amounts import Amounts, Devices
 from ..limits import KIB
 from ..sized_cache import SizedCache
 from .pod_facts import PodFacts
@@ -35,6 +36,13 @@ class Reading(NamedTuple):
     """Whether none of the nodes that it names has a card for it, so far."""
 
 
+_Key = tuple[Hashable, str | None, Devices, bytes, int, int, str]
+"""All that a reading follows from beside what is known: the mark of the quota; of the pod the text
+that names cards, devices, selector, cpu, memory and problem. A plain tuple, for it is made at every
+question and never taken apart.
+"""
+
+
 class Readings:
     """The readings for all queues of a ledger, kept until something they depend on changes.
 
@@ -45,7 +53,7 @@ class Readings:
     __slots__ = ("_found", "_version")
 
     def __init__(self, most: int = MOST) -> None:
-        self._found = SizedCache[Hashable, Reading](most)
+        self._found = SizedCache[_Key, Reading](most)
         self._version: Hashable = None
 
     def __len__(self) -> int:
@@ -55,7 +63,7 @@ class Readings:
     def of(
         self,
         facts: PodFacts,
-        quota: Mapping[str, int],
+        quota: Amounts,
         mark: Hashable,
         known: Knowledge,
         version: Hashable,
@@ -93,9 +101,7 @@ def _size_of(facts: PodFacts, found: Reading) -> int:
     return _READING + sum(map(getsizeof, texts))
 
 
-def read(
-    facts: PodFacts, quota: Mapping[str, int], known: Knowledge, *, free_cpu_memory: bool
-) -> Reading:
+def read(facts: PodFacts, quota: Amounts, known: Knowledge, *, free_cpu_memory: bool) -> Reading:
     """Make a reading without the cache. Never raises."""
     request = read_request(facts, quota, known, free_cpu_memory=free_cpu_memory)
     elsewhere = named_elsewhere(facts, request, quota, known)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Final
 
-from ..stamp import Charge
+from ..amounts import Amount, Amounts, Charge, MutableAmounts
 from .charge_state import ChargeState
 from .pod_facts import PodFacts
 from .pod_record import PodRecord
@@ -24,15 +24,15 @@ class WorkloadUsage:
         is left."""
         self.alike = 0
         """How many pods hold what the template asks for and are not being deleted."""
-        self.given_back: dict[str, int] = {}
-        """What all other pods hold, by dimension."""
-        self._leaving: dict[str, int] = {}
+        self.given_back: MutableAmounts = {}
+        """What all other pods hold."""
+        self._leaving: MutableAmounts = {}
         """The part of `given_back` that pods under deletion hold."""
         self._holding: list[Charge] = []
         """Charges of pods that are let through or bound and are not being deleted."""
-        self._sums: list[dict[str, int]] = [{}]
+        self._sums: list[Amounts] = [{}]
         """Sums of the first charges: of none, and of each `APART` more."""
-        self._sum: dict[str, int] = {}
+        self._sum: MutableAmounts = {}
 
     def add(self, record: PodRecord) -> None:
         """Add a pod of the workload."""
@@ -59,9 +59,9 @@ class WorkloadUsage:
         """How many pods are let through or bound and are not being deleted."""
         return len(self._holding)
 
-    def freed_by(self, number: int) -> dict[str, int]:
-        """What the pods under deletion and the first `number` of the others give back, by
-        dimension. The others are in the order in which they were added.
+    def freed_by(self, number: int) -> Amounts:
+        """What the pods under deletion and the first `number` of the others give back. The others
+        are in the order in which they were added.
         """
         freed = dict(self._leaving)
         summed = number // APART
@@ -70,7 +70,7 @@ class WorkloadUsage:
         return freed
 
 
-def _put(sums: dict[str, int], charge: Iterable[tuple[str, int]]) -> None:
+def _put(sums: MutableAmounts, charge: Iterable[Amount]) -> None:
     for dimension, amount in charge:
         sums[dimension] = sums.get(dimension, 0) + amount
 

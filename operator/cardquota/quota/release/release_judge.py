@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from .. import messages
+from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
@@ -18,9 +19,8 @@ from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
 from ..pending.candidate import Candidate, Needs, PodClass
 from ..pods.pod_record import PodRecord
-from ..stamp import Charge, canonical
 from ..verdict import Outcome, Verdict
-from ..vocabulary import CPU, MEMORY, Mode, Reason
+from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
 
 MOST_ALTERNATIVES: Final = 4_000
 """Alternatives of all kinds of members of a gang together, up to which they are tried again."""
@@ -66,7 +66,7 @@ class ReleaseJudge:
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens now."""
-        first = self._ledger.pods[candidate.sort_key[-1]]
+        first = self._ledger.pods[candidate.sort_key.uid]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
             return Opening(first.queue, ((first, _cards_charged(first)),))
@@ -112,7 +112,7 @@ class ReleaseJudge:
 
     def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
         sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
-        return [self._ledger.pods[sort_key[-1]] for sort_key in islice(sort_keys, number)]
+        return [self._ledger.pods[sort_key.uid] for sort_key in islice(sort_keys, number)]
 
     def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
         """For a minimum that lost members while it ran: any members that fit, the smallest first.
@@ -125,10 +125,10 @@ class ReleaseJudge:
         in cards, cpu and memory is a packing problem; those not found wait for more room. With very
         many alternatives there is no second attempt for cpu and memory.
         """
-        chosen, short = self._smallest(candidate, need, "")
+        chosen, short = self._smallest(candidate, need, None)
         if sum(map(self._alternatives, candidate.classes)) > MOST_ALTERNATIVES:
             short = ()
-        for dimension in (CPU, MEMORY):
+        for dimension in COMPUTE_RESOURCES:
             if len(chosen) < need and dimension in short:
                 chosen, _ = self._smallest(candidate, need, dimension)
         if len(chosen) < need:
@@ -136,18 +136,18 @@ class ReleaseJudge:
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
 
     def _alternatives(self, pod_class: PodClass) -> int:
-        request = self._ledger.pods[pod_class.sort_keys[0][-1]].request
+        request = self._ledger.pods[pod_class.sort_keys[0].uid].request
         return len(request.cards) if request else 0
 
     def _smallest(
-        self, candidate: Candidate, need: int, dimension: str
+        self, candidate: Candidate, need: int, dimension: str | None
     ) -> tuple[list[PodRecord], Collection[str]]:
-        """Members that fit together, at most `need`, those with the least of `dimension` and the
-        fewest cards first; and which of cpu and memory was short.
+        """Members that fit together, at most `need`: those with the least of `dimension`, if it is
+        named, and the fewest cards first. And which of cpu and memory was short.
         """
         pods = self._ledger.pods
         firsts = (
-            (pods[pod_class.sort_keys[0][-1]], pod_class.sort_keys)
+            (pods[pod_class.sort_keys[0].uid], pod_class.sort_keys)
             for pod_class in candidate.classes
         )
         sized = ((*_size(first, dimension), sort_keys) for first, sort_keys in firsts)
@@ -155,13 +155,13 @@ class ReleaseJudge:
         with room_together(self._ledger, self._account) as room:
             for _, _, sort_keys in nsmallest(GANG_KINDS.most, sized):
                 most = min(len(sort_keys), need - len(chosen))
-                fit = room.take(pods[sort_keys[0][-1]], most)
-                chosen += [pods[sort_key[-1]] for sort_key in sort_keys[:fit]]
+                fit = room.take(pods[sort_keys[0].uid], most)
+                chosen += [pods[sort_key.uid] for sort_key in sort_keys[:fit]]
             return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
-        total: dict[str, int] = {}
+        total: MutableAmounts = {}
         alike: dict[tuple[int, Charge], Charge] = {}
         for record, cards in chosen:
             key = id(record if record.class_key is None else record.class_key), cards
@@ -177,10 +177,10 @@ class ReleaseJudge:
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for candidates of which all fit or none does."""
         if candidate.whole is None:
-            record = self._ledger.pods[candidate.sort_key[-1]]
+            record = self._ledger.pods[candidate.sort_key.uid]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
-            return (record.request, record.facts.group if covered else "")
+            return (record.request, record.facts.group if covered else None)
         group = self._ledger.groups[candidate.whole.key]
         if group.missing != group.minimum:
             return group.key
@@ -196,7 +196,7 @@ class ReleaseJudge:
             return self._more(gang)
         row, flexible_claims = self._account.row, self._account.flexible_claims
         needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
-        cards = {d: need for d, need in needs.items() if d not in (CPU, MEMORY)}
+        cards = {d: need for d, need in needs.items() if is_card(d)}
         if cards and flexible_claims is not None:
             return self._more_of(flexible_claims.reach(tuple(cards)))
         return cards or needs
@@ -208,7 +208,7 @@ class ReleaseJudge:
         flexible_claims = self._account.flexible_claims
         if flexible_claims is not None:
             wanted = flexible_claims.reach(tuple(wanted))
-        return self._more_of(wanted | {CPU, MEMORY})
+        return self._more_of(wanted.union(COMPUTE_RESOURCES))
 
     def _more_of(self, dimensions: Iterable[str]) -> Needs:
         free = {d: self.free(d) for d in sorted(dimensions)}
@@ -245,12 +245,13 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
     return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
 
 
-def _size(record: PodRecord, dimension: str) -> tuple[int, int]:
+def _size(record: PodRecord, dimension: str | None) -> tuple[int, int]:
     """What a pod asks for of `dimension`, if one is given, and its number of cards."""
     request = record.request
-    return (dict(request.cpu_memory).get(dimension, 0), request.amount) if request else (0, 0)
+    least = dict(request.cpu_memory).get(dimension, 0) if request and dimension else 0
+    return least, request.amount if request else 0
 
 
 def _cards_charged(record: PodRecord) -> Charge:
     """The cards that a gated pod is counted with; audit mode lets it through with these."""
-    return tuple((name, n) for name, n in record.charge if name not in (CPU, MEMORY))
+    return tuple((name, n) for name, n in record.charge if is_card(name))

@@ -2,14 +2,22 @@
 
 import heapq
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 
-_Place = tuple[int, int, str]
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond twice the number of valid ones."""
+
+
+class _Place(NamedTuple):
+    """Where a queue stands (E6): the smallest comes first."""
+
+    negated_priority: int
+    share: int
+    """Of what it deserves, in millionths."""
+    queue: str
 
 
 class QueueOrder:
@@ -57,7 +65,7 @@ class QueueOrder:
         """Remove and return the first queue that has a place; None if there is none."""
         while self._heap:
             round_, place = heapq.heappop(self._heap)
-            queue = place[-1]
+            queue = place.queue
             if self._places.get(queue) == (round_, place):
                 del self._places[queue]
                 if round_ > self._round:
@@ -77,8 +85,8 @@ def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
 def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:
-        return (0, 0, queue)
-    return (-account.facts.priority, share(ledger, account), queue)
+        return _Place(0, 0, queue)
+    return _Place(-account.facts.priority, share(ledger, account), queue)
 
 
 def share(ledger: LedgerReader, account: AccountReader) -> int:

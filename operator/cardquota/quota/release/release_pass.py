@@ -16,11 +16,11 @@ from .. import messages
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
-from ..pending.candidate import Candidate, InadmissibleClass, SortKey
+from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
 from ..pending.untold import Behind, Words
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -62,7 +62,7 @@ class ReleasePass:
     that are to be told why they wait.
     """
 
-    def __init__(self, ledger: Ledger, account: Account, *, before: str = "") -> None:
+    def __init__(self, ledger: Ledger, account: Account, *, before: str | None = None) -> None:
         """`before`: the key of a gang. The pass ends where it would judge that gang: neither the
         gang nor anything behind it is judged.
         """
@@ -242,7 +242,7 @@ class ReleasePass:
         """The cards that it waits for. For a gang that has not started: those of its first members.
         A started gang may go on with any of its members.
         """
-        uids = [pod_class.sort_keys[0][-1] for pod_class in candidate.classes]
+        uids = [pod_class.sort_keys[0].uid for pod_class in candidate.classes]
         if candidate.whole is not None:
             group = self._ledger.groups[candidate.whole.key]
             if (
@@ -251,7 +251,7 @@ class ReleasePass:
                 < sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
             ):
                 sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
-                uids = [sort_key[-1] for sort_key in islice(sort_keys, group.minimum)]
+                uids = [sort_key.uid for sort_key in islice(sort_keys, group.minimum)]
         requests = {id(request): request for uid in uids if (request := self._request(uid))}
         return frozenset(card for request in requests.values() for card in request.cards)
 
@@ -279,7 +279,7 @@ class ReleasePass:
                 inadmissible, holds_up=verdict.outcome is Outcome.WAITS
             )
         if self._fifo and inadmissible is not None and inadmissible.holds_up:
-            first = self._ledger.pods[candidate.sort_key[-1]].facts
+            first = self._ledger.pods[candidate.sort_key.uid].facts
             for card in inadmissible.cards:
                 self._blockers.setdefault(card, first)
 
@@ -331,7 +331,7 @@ def _of_those_behind(
     groups: tuple[list[PodRecord], list[PodRecord]] = [], []
     for record in pods:
         groups[record.facts.namespace == first.namespace].append(record)
-    for name, those in zip(("", f"{first.namespace}/{first.name}"), groups, strict=True):
+    for name, those in zip((None, f"{first.namespace}/{first.name}"), groups, strict=True):
         if those:
             before = _before(ledger, account, card, those[0].sort_key)
             text = messages.behind(account.name, card, before, name)
@@ -353,7 +353,7 @@ def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> i
         and pod_class.candidate.inadmissible
         and pod_class.candidate.inadmissible.holds_up
         and card in pod_class.candidate.inadmissible.cards
-        and (request := ledger.pods[pod_class.sort_keys[0][-1]].request)
+        and (request := ledger.pods[pod_class.sort_keys[0].uid].request)
         and card in request.cards
     )
     return max(1, number)

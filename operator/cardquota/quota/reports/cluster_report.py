@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ..amounts import is_card
 from ..ledger.account import OUTSIDE
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.row import Row
 from ..steps import Steps, to_its_end
-from ..vocabulary import CPU, MEMORY, Policy
+from ..vocabulary import Policy
 
 
 class Use(StrEnum):
@@ -117,7 +118,7 @@ def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], l
     named = dict.fromkeys(account.quota)
     made_up: list[str] = []
     for name in account.rows:
-        if name in named or name in (CPU, MEMORY):
+        if name in named or not is_card(name):
             continue
         if ledger.is_known(name):
             named[name] = None

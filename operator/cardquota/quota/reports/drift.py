@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
+from ..ledger.pod_group_state import bound_key
 from ..pods.pod_record import PodRecord
 from ..steps import Steps, to_its_end
 from ..vocabulary import Policy
@@ -88,8 +89,7 @@ def _recounted(ledger: LedgerReader) -> Steps[Recount]:
             CountedGroup(
                 group.key,
                 group.facts.min_member if group.facts else None,
-                group.reservation.queue if group.reservation else "",
-                group.reservation.amounts if group.reservation else (),
+                group.reservation,
                 group.judged,
             )
             for group in list(ledger.groups.values())
@@ -105,6 +105,6 @@ def _counted(ledger: LedgerReader, record: PodRecord) -> CountedPod:
         record.charge_state,
         record.charge,
         facts.group,
-        (facts.scheduled, facts.created, facts.uid),
+        bound_key(facts),
         ledger.policy_by_controller(facts) is Policy.GATE,
     )

@@ -1,11 +1,12 @@
 """What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..ledger.account_reader import AccountReader
+from ..ledger.account_reader import AccountReader, OverQuota
 from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
-from ..vocabulary import CPU, MEMORY
+from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from ..words import amount_text
 from .cluster_report import cards_of
 
@@ -45,6 +46,16 @@ class ResourceRow:
     deserved: str | None = None
 
 
+class Oversold(NamedTuple):
+    """A card of which all quotas together exceed the cluster (Q3)."""
+
+    card: str
+    quotas: int
+    """All of them together, cards."""
+    total: int
+    """Of the cluster, cards."""
+
+
 @dataclass(slots=True, frozen=True)
 class QueueReport:
     """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
@@ -56,10 +67,9 @@ class QueueReport:
     state_is_ours: bool
     cards: tuple[CardRow, ...]
     resources: tuple[ResourceRow, ...]
-    over: tuple[tuple[str, int, int], ...]
-    """Dimensions above their limit: name, charged, limit (Q7)."""
-    oversold: tuple[tuple[str, int, int], ...]
-    """Cards of which all quotas together exceed the cluster: name, quotas, total (Q3)."""
+    over: tuple[OverQuota, ...]
+    oversold: tuple[Oversold, ...]
+    """Of its cards."""
     quota_problem: str
     """Why the stored quota cannot be read and an older one is in force (Q4); empty if it can."""
     has_quota: bool
@@ -85,10 +95,10 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
         state=facts.state,
         state_is_ours=facts.state_is_ours,
         cards=tuple(_card_row(ledger, account, name) for name in _shown(ledger, account)),
-        resources=tuple(_resource_row(account, name) for name in (CPU, MEMORY)),
+        resources=tuple(_resource_row(account, name) for name in COMPUTE_RESOURCES),
         over=tuple(account.over()),
         oversold=tuple(
-            (card, quotas, total)
+            Oversold(card, quotas, total)
             for card in sorted(account.quota)
             if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
         ),
@@ -172,27 +182,39 @@ class Columns:
     memory: str
 
 
+class _Cell(NamedTuple):
+    """What a column says of one model."""
+
+    busy: int
+    """Cards, to be sorted by."""
+    card: str
+    text: str
+
+
 def columns(found: QueueReport) -> Columns:
     """The lines of text. The busiest models come first, then the number of the rest."""
     return Columns(
         cards=_line(
-            [(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}") for r in found.cards]
+            [
+                _Cell(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}")
+                for r in found.cards
+            ]
         ),
-        inqueue=_line([(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
-        elastic=_line([(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic]),
+        inqueue=_line([_Cell(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
+        elastic=_line([_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic]),
         requested=_line(
-            [(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
+            [_Cell(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
         ),
         cpu=_of_limit(CPU, found.cpu),
         memory=_of_limit(MEMORY, found.memory),
     )
 
 
-def _line(rows: list[tuple[int, str, str]]) -> str:
-    rows = sorted(rows, key=lambda row: (-row[0], row[1]))
-    shown = [f"{name} {text}" for _, name, text in rows[:MOST_COLUMNS]]
-    if len(rows) > MOST_COLUMNS:
-        shown.append(f"+{len(rows) - MOST_COLUMNS} more")
+def _line(cells: list[_Cell]) -> str:
+    cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
+    shown = [f"{cell.card} {cell.text}" for cell in cells[:MOST_COLUMNS]]
+    if len(cells) > MOST_COLUMNS:
+        shown.append(f"+{len(cells) - MOST_COLUMNS} more")
     return ", ".join(shown) or "-"
 
 

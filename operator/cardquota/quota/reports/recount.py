@@ -7,11 +7,13 @@ left behind or put into the wrong total.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
+from ..amounts import Charge
+from ..ledger.pod_group_state import BoundKey
 from ..pods.charge_state import ChargeState
-from ..stamp import Charge
+from ..stamp import Reservation
 from ..steps import Steps
 
 STEP: Final = 200
@@ -39,7 +41,7 @@ class CountedPod:
     charge_state: ChargeState
     charge: Charge
     group: str
-    bound_order: tuple[str, str, str]
+    bound_key: BoundKey
     waits: bool = False
     """Whether its own policy is Gate."""
 
@@ -53,8 +55,7 @@ class CountedGroup:
 
     key: str
     minimum: int | None = None
-    reservation_queue: str = ""
-    reservation: Charge = field(default=())
+    reservation: Reservation | None = None
     judged: Charge | None = None
 
 
@@ -91,25 +92,35 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps
 def _count_group(
     found: defaultdict[tuple[str, str], Totals], group: CountedGroup, members: list[CountedPod]
 ) -> None:
-    judged = None if group.judged is None else dict(group.judged)
-    for dimension, written in group.reservation:
-        # Whatever is written: only what was judged in that queue is reserved (I1).
-        reserved = written if judged is None else min(written, judged.get(dimension, 0))
-        held = sum(
-            amount
-            for pod in members
-            if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
-            and pod.queue == group.reservation_queue
-            for name, amount in pod.charge
-            if name == dimension
-        )
-        found[group.reservation_queue, dimension].inqueue += max(0, reserved - held)
+    if group.reservation is not None:
+        _count_reservation(found, group.reservation, group.judged, members)
     if group.minimum is None:
         return
     bound = sorted(
         (pod for pod in members if pod.charge_state is ChargeState.ALLOCATED),
-        key=lambda p: p.bound_order,
+        key=lambda p: p.bound_key,
     )
     for pod in bound[group.minimum :]:
         for dimension, amount in pod.charge:
             found[pod.queue, dimension].elastic += amount
+
+
+def _count_reservation(
+    found: defaultdict[tuple[str, str], Totals],
+    reservation: Reservation,
+    judged: Charge | None,
+    members: list[CountedPod],
+) -> None:
+    most = None if judged is None else dict(judged)
+    for dimension, written in reservation.amounts:
+        # Whatever is written: only what was judged in that queue is reserved (I1).
+        reserved = written if most is None else min(written, most.get(dimension, 0))
+        held = sum(
+            amount
+            for pod in members
+            if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
+            and pod.queue == reservation.queue
+            for name, amount in pod.charge
+            if name == dimension
+        )
+        found[reservation.queue, dimension].inqueue += max(0, reserved - held)

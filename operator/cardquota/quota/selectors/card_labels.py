@@ -8,9 +8,9 @@ value and card.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from ..cards.card import NOT, Card
+from ..cards.card import Card
 from ..cards.card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .number_comparison import bound_of, whole_number
 
@@ -32,6 +32,8 @@ class CardLabels:
                 shown[card.memory.key] = card.memory
             for key, value in shown.items():
                 self._keys.setdefault(key, _UnderKey()).add(value, 1 << place)
+            for key, value in card.barred:
+                self._keys.setdefault(key, _UnderKey()).bar(value, 1 << place)
         self.all: Final = (1 << len(self._cards)) - 1
         """The bits of all cards."""
 
@@ -55,6 +57,14 @@ class CardLabels:
     def cards(self, bits: int) -> list[Card]:
         """The cards with these bits, in the order in which they were given."""
         return list(compress(self._cards, map("1".__eq__, reversed(f"{bits:b}"))))
+
+
+class _Range(NamedTuple):
+    """The numbers that some cards can show."""
+
+    least: int
+    most: int
+    bits: int
 
 
 class _UnderKey:
@@ -88,18 +98,19 @@ class _UnderKey:
         self._written: dict[tuple[str, ...], int] = {}
         """By all written values of a memory that nodes have shown."""
         self._memories: dict[MemoryLabel, int] = {}
-        self._ranges: list[tuple[int, int, int]] | None = None
-        """The least and the largest number that the cards can show, and their bits."""
+        self._ranges: list[_Range] | None = None
 
     def add(self, shown: str | MemoryLabel, bit: int) -> None:
         self.shown |= bit
         if isinstance(shown, MemoryLabel):
             self._add_memory(shown, bit)
-        elif shown.startswith(NOT):
-            _add(self._barred, shown.removeprefix(NOT), bit)
-            self.may_lack |= bit
         else:
             _add(self._values, shown, bit)
+
+    def bar(self, value: str, bit: int) -> None:
+        self.shown |= bit
+        self.may_lack |= bit
+        _add(self._barred, value, bit)
 
     def _add_memory(self, memory: MemoryLabel, bit: int) -> None:
         _add(self._memories, memory, bit)
@@ -157,21 +168,21 @@ class _UnderKey:
                 found |= bits
         return found
 
-    def _numbers(self) -> list[tuple[int, int, int]]:
+    def _numbers(self) -> list[_Range]:
         of_memories = 0
         found = []
         for memory, bits in self._memories.items():
             of_memories |= bits
             if memory.unit is MemoryUnit.MIB:
-                found.append((memory.least, memory.most, bits))
+                found.append(_Range(memory.least, memory.most, bits))
             elif not memory.values:
-                found.append((-_BEYOND, _BEYOND, bits))
+                found.append(_Range(-_BEYOND, _BEYOND, bits))
             elif numbers := [n for n in map(whole_number, memory.values) if n is not None]:
-                found.append((min(numbers), max(numbers), bits))
+                found.append(_Range(min(numbers), max(numbers), bits))
         for value, bits in self._values.items():
             number = whole_number(value)
             if number is not None and (plain := bits & ~of_memories):
-                found.append((number, number, plain))
+                found.append(_Range(number, number, plain))
         return found
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from ..cards.card import NOT, Card
+from ..cards.card import Card
 from ..objects.node_affinity import Expression, Term
 from ..objects.pod import PodSpec
 from .card_labels import CardLabels
@@ -126,17 +126,20 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
 
 def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
     """The requirements that these cards make on each of their label keys."""
-    wanted: dict[str, dict[str, None]] = {}
+    shown: dict[str, dict[str, None]] = {}
+    barred: dict[str, dict[str, None]] = {}
     for card in cards:
-        for key, value in card.labels:
-            wanted.setdefault(key, {})[value] = None
+        for labels, by_key in ((card.labels, shown), (card.barred, barred)):
+            for key, value in labels:
+                by_key.setdefault(key, {})[value] = None
     added = []
-    for key, values in wanted.items():
-        barred = tuple(value.removeprefix(NOT) for value in values if value.startswith(NOT))
-        if not barred:
-            added.append(Expression(key=key, operator=NODE_SELECTOR_IN, values=tuple(values)))
-        elif len(barred) == len(values):
-            added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=barred))
+    for key in dict.fromkeys((*shown, *barred)):
+        if key not in barred:
+            values = tuple(shown[key])
+            added.append(Expression(key=key, operator=NODE_SELECTOR_IN, values=values))
+        elif key not in shown:
+            values = tuple(barred[key])
+            added.append(Expression(key=key, operator=NODE_SELECTOR_NOT_IN, values=values))
         # Else one card needs a value that another card must not have: no common requirement.
     return (*added, *memory_asked_for([card.memory for card in cards]))
 

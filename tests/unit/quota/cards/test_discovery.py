@@ -101,11 +101,8 @@ def test_d3_the_memory_of_a_share_is_rounded_half_up(memory: str, size: int) -> 
 def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
     ((card, _),) = a_node().sharing(H800, 8, "81559", replicas="4").facts().cards
     assert card.resource == SHARED
-    assert dict(card.labels) == {
-        f"{GPU}.product": H800,
-        f"{GPU}.replicas": "4",
-        f"{GPU}.sharing-strategy": "!time-slicing",
-    }
+    assert dict(card.labels) == {f"{GPU}.product": H800, f"{GPU}.replicas": "4"}
+    assert card.barred == ((f"{GPU}.sharing-strategy", "time-slicing"),)
 
 
 @pytest.mark.parametrize("strategy", [None, "mps", "none"])
@@ -123,6 +120,7 @@ def test_d3_a_time_slice_is_no_mps_share() -> None:
     ((card, amount),) = node.facts().cards
     assert (card.name, amount) == (f"{H800}/shared-80g*1/2", 8)
     assert (f"{GPU}.sharing-strategy", "time-slicing") in card.labels
+    assert not card.barred
 
 
 def test_q4_cpu_is_no_cards_product() -> None:

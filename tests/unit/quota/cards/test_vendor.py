@@ -57,7 +57,6 @@ def test_d1_other_labels_name_none(label: str) -> None:
             {
                 "nvidia.com/gpu.product": "NVIDIA-H800",
                 "nvidia.com/gpu.replicas": "2",
-                "nvidia.com/gpu.sharing-strategy": "!time-slicing",
             },
         ),
         (
@@ -74,7 +73,10 @@ def test_d1_other_labels_name_none(label: str) -> None:
 def test_p4_a_card_that_no_node_shows_has_the_labels_its_name_speaks_of(
     card: str, labels: dict[str, str]
 ) -> None:
-    assert dict(NVIDIA.card(card, "nvidia.com/gpu").labels) == labels
+    found = NVIDIA.card(card, "nvidia.com/gpu")
+    assert dict(found.labels) == labels
+    assert bool(found.barred) == ("/mps-" in card)
+    assert set(found.barred) <= {("nvidia.com/gpu.sharing-strategy", "time-slicing")}
 
 
 @pytest.mark.parametrize(

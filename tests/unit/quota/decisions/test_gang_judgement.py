@@ -6,6 +6,7 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota.amounts import Charge
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
 from cardquota.quota.decisions.availabilities import MOST_SELECTORS
@@ -15,7 +16,6 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.release_pass import Opening, openings
-from cardquota.quota.stamp import Charge
 from cardquota.quota.verdict import Outcome
 
 from ..brute_force import plainly

@@ -16,12 +16,13 @@ from builders import (
     a_queue,
     see,
 )
+from cardquota.quota.amounts import canonical
 from cardquota.quota.ledger.account import OUTSIDE
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
-from cardquota.quota.stamp import Reservation, Stamp, canonical
+from cardquota.quota.stamp import Reservation, Stamp
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 
@@ -402,11 +403,8 @@ def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
     ledger = a_cluster()
     assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
     share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
-    assert dict(share.labels) == {
-        f"{GPU}.product": "NVIDIA-L4",
-        f"{GPU}.replicas": "4",
-        f"{GPU}.sharing-strategy": "!time-slicing",
-    }
+    assert dict(share.labels) == {f"{GPU}.product": "NVIDIA-L4", f"{GPU}.replicas": "4"}
+    assert share.barred == ((f"{GPU}.sharing-strategy", "time-slicing"),)
     other = ledger.known_card("X", "new.example/xpu")
     assert other.labels == (("new.example/xpu.product", "X"),)
 

@@ -19,6 +19,7 @@ from builders.node import NodeBody
 from builders.plain_cluster import PRODUCT_LABEL, PlainCluster, PlainGroup, PlainPod, PlainQueue
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota.amounts import canonical
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import NOBODY
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -27,7 +28,7 @@ from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
 from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
-from cardquota.quota.stamp import Stamp, canonical
+from cardquota.quota.stamp import Stamp
 
 from ..any_cluster import (
     BROKEN,

@@ -7,15 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardquota.quota.pending import demand as module
-from cardquota.quota.pending.candidate import InadmissibleClass, SortKey
+from cardquota.quota.pending.candidate import InadmissibleClass
 from cardquota.quota.pending.demand import Demand
+from cardquota.quota.pods.pod_record import SortKey
 
 NUMBERS = st.integers(0, 40)
 CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
 
 
 def sort_key(number: int) -> SortKey:
-    return number // 7, f"{number % 7}", "", f"uid-{number:05}"
+    return SortKey(number // 7, f"{number % 7}", "", f"uid-{number:05}")
 
 
 class PlainDemand:

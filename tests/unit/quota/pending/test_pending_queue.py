@@ -21,7 +21,7 @@ def test_e6_a_class_is_sorted_by_priority_then_creation_then_name() -> None:
     late = "2026-01-02T00:00:00Z"
     for pod in (record("b"), record("a"), record("late", created=late), record("high", 5, late)):
         pod_class.join(pod.sort_key)
-    assert [sort_key[-1] for sort_key in pod_class.sort_keys] == [
+    assert [sort_key.uid for sort_key in pod_class.sort_keys] == [
         "uid-high",
         "uid-a",
         "uid-b",
@@ -115,4 +115,4 @@ def test_nobody_is_tried_before_all_who_were_activated_are_in_order() -> None:
     assert calls == 5
     first = pending.next_active()
     assert first is not None
-    assert first.sort_key[-1] == "uid-p000"
+    assert first.sort_key.uid == "uid-p000"

@@ -6,7 +6,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards.card import NOT, Card
+from cardquota.quota.cards.card import Card
 from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit, mib_of
 from cardquota.quota.objects.node_affinity import Expression, Term
 from cardquota.quota.selectors.card_labels import CardLabels
@@ -24,11 +24,11 @@ def leaves(card: Card, key: str, operator: str, values: Sequence[str]) -> bool:
     memory = card.memory if card.memory is not None and card.memory.key == key else None
     if memory is not None:
         return _memory_can(memory, operator, values)
-    if shown is None or shown.startswith(NOT):
-        barred = shown and shown.removeprefix(NOT)
+    if shown is None:
+        barred = dict(card.barred).get(key)
         if barred and operator in ("Gt", "Lt"):
             return bound_of(values) is not None
-        return operator != "In" or shown is None or any(value != barred for value in values)
+        return operator != "In" or barred is None or any(value != barred for value in values)
     expression = Expression(key=key, operator=operator, values=tuple(values))
     return Selector(terms=(Term(match_expressions=(expression,)),)).selects("n", {key: shown}.get)
 
@@ -63,8 +63,16 @@ def _memory_can(memory: MemoryLabel, operator: str, values: Sequence[str]) -> bo
             return True
 
 
+def a_card(labels: dict[str, tuple[str, bool]], memory: MemoryLabel | None) -> Card:
+    """`labels`: the value of each, and whether it is barred."""
+    if memory is not None and labels.get(memory.key, ("", False))[1]:
+        del labels[memory.key]
+    shown = tuple(sorted((key, value) for key, (value, barred) in labels.items() if not barred))
+    must_not = tuple(sorted((key, value) for key, (value, barred) in labels.items() if barred))
+    return Card("card", "gpu", shown, memory, must_not)
+
+
 _TEXTS = st.sampled_from(("A", "B", "1", "7", "007", "511", "512", "1535", "64G", "65536", "1_0"))
-_SHOWN = _TEXTS | _TEXTS.map(lambda text: NOT + text)
 _MEMORY = st.one_of(
     st.integers(0, 2).map(lambda gib: MemoryLabel(SIZE, gib, MemoryUnit.MIB)),
     st.lists(st.sampled_from(("64G", "65536", "65536Mi")), unique=True).map(
@@ -73,8 +81,8 @@ _MEMORY = st.one_of(
 )
 _CARDS = st.lists(
     st.builds(
-        lambda labels, memory: Card("card", "gpu", tuple(sorted(labels.items())), memory),
-        st.dictionaries(st.sampled_from((PRODUCT, SIZE)), _SHOWN),
+        a_card,
+        st.dictionaries(st.sampled_from((PRODUCT, SIZE)), st.tuples(_TEXTS, st.booleans())),
         st.none() | _MEMORY,
     ),
     max_size=6,
@@ -116,7 +124,7 @@ def test_p8_many_alternatives_and_many_requirements_are_added_and_not_multiplied
 
 def test_p5_nothing_is_above_or_below_what_is_no_number() -> None:
     """Not even of a card that nodes without the label may have."""
-    cards = [Card("a", "r", ((SIZE, "7"),)), Card("b", "r", ((SIZE, f"{NOT}7"),))]
+    cards = [Card("a", "r", ((SIZE, "7"),)), Card("b", "r", (), barred=((SIZE, "7"),))]
     for values in (("x",), ("1", "2"), ()):
         term = Term(match_expressions=(Expression(key=SIZE, operator="Gt", values=values),))
         assert [Selector(terms=(term,)).allows(card) for card in cards] == [False, False]

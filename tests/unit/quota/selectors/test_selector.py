@@ -97,7 +97,7 @@ def test_p3_values_and_keys_are_told_in_the_users_order() -> None:
 
 
 STRATEGY = f"{GPU}.sharing-strategy"
-MPS = Card("mps", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "!time-slicing")))
+MPS = Card("mps", f"{GPU}.shared", ((PRODUCT, H800),), barred=((STRATEGY, "time-slicing"),))
 SLICED = Card("sliced", f"{GPU}.shared", ((PRODUCT, H800), (STRATEGY, "time-slicing")))
 
 
