@@ -8,10 +8,11 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 3
 # Times a run may exceed its budget before it fails; empty: it says how long it took, no more.
 OVERRUN ?=
+SLOWEST := --durations=15 --durations-min=3
 IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast coverage bench chaos fuzz lint crds up down
+.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -30,8 +31,11 @@ build: $(STAMP) ## The control plane's binaries, into the cache: only what is mi
 demo: build ## The story of the README, on a real control plane (KEEP=1 leaves it running)
 	$(BIN)/python -m cardquota_dev demo $(if $(KEEP),--keep)
 
-test: build ## All tests (BUT=FOLDER: but those that ran already)
-	$(PYTEST) $(call IN_TIME,480) --durations=15 --durations-min=3 $(if $(BUT),--ignore=$(BUT))
+test: build ## All tests but the long ones (BUT=FOLDER: but those that ran already)
+	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long" $(if $(BUT),--ignore=$(BUT))
+
+test-long: build ## The long tests: fail-overs, outages, restarts, rotation, chaos, the demo
+	$(PYTEST) $(call IN_TIME,300) $(SLOWEST) -m long
 
 test-fast: $(STAMP) ## The tests that need no control plane
 	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"

@@ -24,7 +24,7 @@ LONGEST_TEST = 3.0
 That is on a machine that has a core for whoever wants one: see `longest_test`.
 """
 
-_UNLIMITED = ("slow", "disruptive")
+_UNLIMITED = ("slow", "disruptive", "long")
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     with running_plane(tmp_path_factory.mktemp("product-plane"), config=config) as cluster:
         cluster.warm()
         # A leader settles for some seconds before it decides: no test is charged for that.
-        eventually(lambda: decides(cluster), "a leader that decides", 30)
+        eventually(lambda: decides(cluster), "a leader that decides")
         yield cluster
 
 

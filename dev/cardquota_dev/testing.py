@@ -96,7 +96,7 @@ class Cluster:
 def eventually(
     condition: Predicate[T | None],
     what: str = "condition",
-    seconds: float = 15.0,
+    seconds: float = 60.0,
     *,
     every: float | None = None,
 ) -> T:

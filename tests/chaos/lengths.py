@@ -15,7 +15,9 @@ class Lengths:
     between_kills: Span = (25, 40)
     releases_before_a_kill: int = 200
     kills: int = 0
-    """The run goes on, for at most half as long again, until the leader was killed so often."""
+    """The run goes on until the leader was killed so often, but not for ever: see `overtime`."""
+    overtime: float = 0.5
+    """In parts of `seconds`: for so long at most it goes on."""
     pause: Span = (5, 40)
     etcd_pause: float = 12
     stall: float = 15
@@ -47,6 +49,8 @@ SHORT = Lengths(
     15,
     between_kills=(4, 5),
     releases_before_a_kill=10,
+    kills=2,
+    overtime=12,
     pause=(3.5, 5),
     etcd_pause=4,
     stall=3,
@@ -63,4 +67,4 @@ SHORT = Lengths(
         "reservationTimeout": 6,
     },
 )
-"""A quarter of a minute, with a term that is over soon."""
+"""A quarter of a minute, with a term that is over soon; longer where the machine is slow."""

@@ -31,7 +31,6 @@ from .steady import Steady
 from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-_OVERTIME = 0.5
 _MOST_QUIET = 10
 """Times the quiet that is given even if something still changes."""
 _BROKE = "broke"
@@ -215,7 +214,7 @@ async def _trouble(
 
 def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
     """Whether the run has lasted as long as it should."""
-    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + _OVERTIME)
+    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + lengths.overtime)
     return spent >= lengths.seconds and not wanted
 
 

@@ -206,7 +206,7 @@ class Team:
         assert answer.status == 200
         return list(answer.data.decode().splitlines())
 
-    def until(self, condition: Predicate[Any], what: str, seconds: float = 15.0) -> Any:
+    def until(self, condition: Predicate[Any], what: str, seconds: float = 60.0) -> Any:
         return eventually(condition, what, seconds)
 
     def until_open(self, *names: str) -> None:

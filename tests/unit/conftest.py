@@ -1,9 +1,16 @@
-"""How hard the unit tests search: `HYPOTHESIS_PROFILE=thorough` for a hundred times as many."""
+"""How hard the unit tests search, and which of them have a fake clock.
 
+`HYPOTHESIS_PROFILE=thorough` searches a hundred times as many.
+"""
+
+import asyncio
 import os
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from harness.fake_clock_loop import FakeClockLoop
 
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _COMMON, max_examples=50)
@@ -16,3 +23,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop of an asynchronous test: one with a fake clock, if the test is marked so."""
+    if item.get_closest_marker("fake_clock") is not None:
+        return {"fake clock": FakeClockLoop}
+    return {"clock": asyncio.new_event_loop}

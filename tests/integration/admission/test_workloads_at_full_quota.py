@@ -92,6 +92,6 @@ def test_a_rolling_update_begins_with_the_numbers_that_the_warning_names(team: T
         uids = {pod["metadata"]["uid"] for pod in team.pods()}
         return len(uids) == 3 and not uids & old
 
-    team.until(renewed, "all pods are new", 30.0)
+    team.until(renewed, "all pods are new")
     again = {"template": {"metadata": {"labels": {"version": "three"}}}}
     assert change(team, "Deployment", "web", again).warnings == ()

@@ -21,7 +21,7 @@ from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy
 
 
-async def until(condition: Predicate[object], what: str, seconds: float = 20.0) -> None:
+async def until(condition: Predicate[object], what: str, seconds: float = 60.0) -> None:
     """Return once the condition holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():

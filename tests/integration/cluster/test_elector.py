@@ -16,6 +16,8 @@ from .conftest import until
 
 DURATION = 2.0
 DEADLINE = 1.6
+LOOKS_EVERY = 5.0
+"""Seconds between two looks of one who is slow; all in seconds."""
 
 
 class RunningElector:
@@ -47,7 +49,7 @@ async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
     started = []
 
     async def start(identity: str, *, of: Client = client, slowly: bool = False) -> RunningElector:
-        """`slowly`: all times are ten times as long, and it looks every five seconds."""
+        """`slowly`: all times are ten times as long, and it looks every `LOOKS_EVERY`."""
         elector = Elector(
             of,
             namespace=namespace,
@@ -55,7 +57,7 @@ async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
             identity=identity,
             duration=DURATION * (10 if slowly else 1),
             renew_deadline=DEADLINE * (10 if slowly else 1),
-            retry_period=5 if slowly else 0.1,
+            retry_period=LOOKS_EVERY if slowly else 0.1,
         )
         started.append(RunningElector(elector))
         return started[-1]
@@ -163,7 +165,7 @@ async def test_a_free_lease_is_taken_before_the_next_look_is_due(
     else:
         await first.elector.release()
     await leads(second)
-    assert boottime() - freed < 2
+    assert boottime() - freed < LOOKS_EVERY
 
 
 async def test_who_cannot_watch_the_lease_looks_at_it(

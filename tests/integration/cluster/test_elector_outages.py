@@ -14,7 +14,7 @@ from .test_elector import DEADLINE, Start, leads, start
 
 __all__ = ["start"]
 
-pytestmark = pytest.mark.disruptive
+pytestmark = [pytest.mark.disruptive, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

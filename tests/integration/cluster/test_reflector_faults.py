@@ -33,7 +33,7 @@ async def holds_what_is_listed(
 ) -> None:
     """At last: told, not told twice from the beginning."""
     wanted = await listed(client, namespace)
-    await until(lambda: mirror.holds == wanted, "the sink holds what a fresh list has", 30)
+    await until(lambda: mirror.holds == wanted, "the sink holds what a fresh list has")
     assert reflector.relists <= relists
 
 

@@ -34,7 +34,7 @@ from .mirror import (
     resize,
 )
 
-pytestmark = pytest.mark.disruptive
+pytestmark = [pytest.mark.disruptive, pytest.mark.long]
 
 PODS_IN_ALL = 2_000
 PAGE = 100

@@ -15,7 +15,7 @@ from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import marked
 from cardquota_dev.plane.state import read_state
 
-pytestmark = [pytest.mark.plane, pytest.mark.slow, pytest.mark.disruptive]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 COMMAND = [sys.executable, "-m", "cardquota_dev"]
 

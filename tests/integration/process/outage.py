@@ -56,7 +56,7 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
             path.write_text(text)
         eventually(lambda: all(ready(cluster, one) for one in replicas(cluster)), "all there", 60)
         # Whoever stands before them learns of it a little later.
-        eventually(lambda: answered(cluster), "the webhooks answer", 10)
+        eventually(lambda: answered(cluster), "the webhooks answer")
 
 
 def answered(cluster: Cluster) -> bool:

@@ -118,7 +118,7 @@ class OperatorProcess:
         """Wait until it decides; its log is shown where it does not."""
         try:
             eventually(lambda: self._asked("/readyz", "leading"), "leading", 60)
-            eventually(lambda: self._asked("/metrics", "cardquota_leader 1.0"), "deciding", 30)
+            eventually(lambda: self._asked("/metrics", "cardquota_leader 1.0"), "deciding")
         except AssertionError as error:
             error.add_note(self.log.read_text()[-4000:])
             raise

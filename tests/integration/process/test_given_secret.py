@@ -22,7 +22,7 @@ from .running import (
 )
 from .test_life import a_review
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 SECRETS = "/api/v1/namespaces/cardquota-system/secrets"
 
@@ -55,7 +55,7 @@ def test_it_waits_for_the_secret_and_takes_up_the_next_without_being_started_aga
         assert ask(bare, "PATCH", path, change, content_type=MERGE).ok
         eventually(lambda: len(published_ca(bare).split("BEGIN")) == 3, "both CAs trusted")
         serial = f"{serial_of(second):x}"
-        eventually(lambda: serial in operator.log.read_text(), "taken up", 40)
+        eventually(lambda: serial in operator.log.read_text(), "taken up")
         operator.review(bare, "/validate", a_review("nobody-s"))
         stored = ask(bare, "GET", path).body
         assert stored["data"] == data_of(second), "it is never written"

@@ -16,11 +16,16 @@ from .held_line import held_line
 from .running import QUICK, OperatorProcess, apply_webhooks, install_base, published_ca, tracebacks
 from .test_life import holder
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 LEASE = QUICK["leaderElection"]
-FIRST = {**QUICK, "leaderElection": {**LEASE, "identity": "first"}}
-SECOND = {**QUICK, "leaderElection": {**LEASE, "identity": "second", "settle": 6}}
+PATIENT = {**LEASE, "duration": 12, "renewDeadline": 10}
+FIRST = {
+    "leaderElection": {**PATIENT, "identity": "first"},
+    "release": {"patchTimeout": 4},
+}
+"""It may be slow to decide, and to be stopped, within its term."""
+SECOND = {**QUICK, "leaderElection": {**PATIENT, "identity": "second", "settle": 15}}
 """It takes the Lease as soon as it may, and decides nothing for a while."""
 
 
@@ -65,15 +70,18 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
             team.create(team.a_pod("late", 1, T1000))
             team.until_row(T1000, allocated=1, requested=2)
             second.start()
-            eventually(lambda: second.get("/readyz")[0] == 200, "the second is ready", 30)
+            eventually(lambda: second.get("/readyz")[0] == 200, "the second is ready")
             before = refused_out_of_term(bare)
 
             line.hold()
             team.set_quota({T1000: 2})
+            labels = f'card="{T1000}",queue="{team.queue_name()}"'
+            charged = f"cardquota_queue_card_inqueue{{{labels}}}"
+            eventually(lambda: first.metric(charged) == 1, "the pod is charged")
             # A renewal on the one connection, the patch on another.
             eventually(lambda: sum(size > 300 for size in line.held) >= 2, "the patch is held")
             first.signal(signal.SIGSTOP)
-            eventually(lambda: holder(bare).startswith("second_"), "the second leads", 30)
+            eventually(lambda: holder(bare).startswith("second_"), "the second leads")
             line.flow()
             eventually(lambda: refused_out_of_term(bare) > before, "the patch is refused")
             assert not let_through(team.pod("late"))

@@ -23,7 +23,7 @@ from integration.team import Team, let_through
 from .outage import deployment, nobody_there, nothing_installed, on_t1000, our_own_pod
 from .running import QUICK
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 OUR_WEBHOOK = 'failed calling webhook "pods.cardquota.volcano.sh"'
 
@@ -214,7 +214,7 @@ def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     team.until(lambda: unadmitted(team, queue) == 3, "counted", 60)
     team.until_row(T1000, allocated=3)
     assert over_quota(team) == "True"
-    told = team.until(lambda: queue_events(team, queue), "the event on the queue", 30)
+    told = team.until(lambda: queue_events(team, queue), "the event on the queue")
     assert "is charged for 3 pods that never passed its gate" in told[0]["message"]
     assert f"together they hold {T1000} 3" in told[0]["message"]
 

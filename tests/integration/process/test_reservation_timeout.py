@@ -11,7 +11,7 @@ from integration.team import Team, notes
 
 from .running import QUICK, install_base, running, tracebacks
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 FOREIGN = "example.com/theirs"
 

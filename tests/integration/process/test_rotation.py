@@ -34,7 +34,7 @@ from .running import (
     tracebacks,
 )
 
-pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 RATE = 40
 """Creates per second."""

@@ -2,7 +2,6 @@
 
 import pytest
 
-from cardquota.control.release import gate
 from cardquota.control.release import gate_releaser as release
 
 
@@ -10,18 +9,3 @@ from cardquota.control.release import gate_releaser as release
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again soon."""
     monkeypatch.setattr(release, "TRY_AGAIN", 0.05)
-
-
-class _AtOnce:
-    """No pause before the next try."""
-
-    def __init__(self, cap: float) -> None: ...
-
-    def next(self, _: float | None = None) -> float:
-        return 0.0
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What became of a gate is asked for again at once."""
-    monkeypatch.setattr(gate, "Backoff", _AtOnce)

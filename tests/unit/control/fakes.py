@@ -220,7 +220,7 @@ def no_charge_is_left(ledger: Ledger) -> bool:
     return drift(ledger) == {} and not pods and not groups
 
 
-async def until(condition: Predicate[object], seconds: float = 2.0) -> None:
+async def until(condition: Predicate[object], seconds: float = 60.0) -> None:
     """Return once the condition holds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

@@ -21,6 +21,8 @@ from cardquota.settings import Settings
 
 from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
 
+pytestmark = pytest.mark.fake_clock
+
 
 class SilentStatusWriter:
     """A status writer that writes nothing."""

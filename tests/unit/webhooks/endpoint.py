@@ -84,8 +84,12 @@ class Endpoint:
     It has seen the namespace `team`, in which pods are if nobody says otherwise.
     """
 
-    def __init__(self, *things: Body, **config: Any) -> None:
+    def __init__(self, *things: Body, unseen_wait: Any = None, **config: Any) -> None:
+        """`unseen_wait`: seconds, also more than settings allow: who waits is not just slow."""
         self.settings = Settings(**config)
+        if unseen_wait is not None:
+            webhook = self.settings.webhook.model_copy(update={"unseen_wait": unseen_wait})
+            self.settings = self.settings.model_copy(update={"webhook": webhook})
         audit = self.settings.mode == "audit"
         self.ledger: Ledger = a_ledger(
             *CARDS,

@@ -1,8 +1,16 @@
 """A replica that leaves ends its connections one by one, each with the answer given on it."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from aiohttp.web import BaseRequest
 
 from builders.pod import a_pod
+from cardquota_webhooks import server as module
+from cardquota_webhooks.server import AdmissionServer
 
 from .endpoint import Endpoint, request_of, review_of
 
@@ -22,19 +30,41 @@ async def test_connections_are_kept_until_then() -> None:
         assert not await kept(endpoint)
 
 
-async def test_it_is_quiet_once_nobody_has_asked_for_a_while() -> None:
-    async with Endpoint() as endpoint:
-        endpoint.server.leave()
-        quiet = asyncio.create_task(endpoint.server.quiet(0.3, at_most=60))
-        for _ in range(3):
-            await asyncio.sleep(0.15)
-            await kept(endpoint)
-            assert not quiet.done()
-        async with asyncio.timeout(2):
-            await quiet
+async def asked(server: AdmissionServer) -> None:
+    """Somebody asks, if only for a page that is not there: no socket is needed for it."""
+    http = SimpleNamespace(path="/nothing-is-here")
+    assert (await server.handle(cast("BaseRequest", http))).status == 404
 
 
-async def test_nobody_is_waited_for_without_end() -> None:
-    async with Endpoint() as endpoint, asyncio.timeout(2):
-        endpoint.server.leave()
-        await endpoint.server.quiet(60, at_most=0.1)
+@pytest.fixture
+async def leaving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AdmissionServer]:
+    """On the loop's clock, which is the test's own."""
+    monkeypatch.setattr(module, "perf_counter", asyncio.get_running_loop().time)
+    endpoint = Endpoint()
+    yield endpoint.server
+    await endpoint.client.close()
+
+
+@pytest.mark.fake_clock
+async def test_it_is_quiet_once_nobody_has_asked_for_a_while(leaving: AdmissionServer) -> None:
+    leaving.leave()
+    now = asyncio.get_running_loop().time
+    quiet = asyncio.create_task(leaving.quiet(3, at_most=600))
+    for _ in range(5):
+        await asyncio.sleep(2)
+        await asked(leaving)
+        assert not quiet.done()
+    last = now()
+    await quiet
+    assert now() == pytest.approx(last + 3)
+
+
+@pytest.mark.fake_clock
+async def test_nobody_is_waited_for_without_end(leaving: AdmissionServer) -> None:
+    leaving.leave()
+    now = asyncio.get_running_loop().time
+    began, quiet = now(), asyncio.create_task(leaving.quiet(60, at_most=100))
+    while not quiet.done():
+        await asyncio.sleep(7)
+        await asked(leaving)
+    assert now() - began == pytest.approx(105)

@@ -11,6 +11,8 @@ from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.election.elector import Elector
 
+pytestmark = pytest.mark.fake_clock
+
 DEADLINE = 8.0
 
 
@@ -72,7 +74,7 @@ class Sleeper:
         )
 
     async def until(self, condition: Callable[[], object]) -> None:
-        deadline = asyncio.get_running_loop().time() + 2
+        deadline = asyncio.get_running_loop().time() + 2 * DEADLINE
         while not condition():
             assert asyncio.get_running_loop().time() < deadline, "not in time"
             await asyncio.sleep(0.001)

@@ -14,6 +14,8 @@ from cardquota.cluster.events import events
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
 
+pytestmark = pytest.mark.fake_clock
+
 QUEUE_SIZE = 40
 
 

@@ -17,6 +17,8 @@ from cardquota.cluster.watch.reflector import Reflector
 from cardquota.quota.objects.meta import Meta
 from cardquota.quota.objects.wire import Wire
 
+pytestmark = pytest.mark.fake_clock
+
 
 class NamedThing(Wire):
     metadata: Meta

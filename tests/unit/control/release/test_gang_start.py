@@ -29,7 +29,7 @@ from ..fakes import (
 )
 from ..leader import GANG, THREE, Leader, leading, reservations, waiting
 
-pytestmark = pytest.mark.usefixtures("soon")
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
 def member(name: str, cards: int = 1) -> PodBody:

@@ -33,11 +33,11 @@ from ..fakes import (
     stored,
 )
 
+pytestmark = pytest.mark.fake_clock
+
 POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7)
 QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
 PATH = "/api/v1/namespaces/team/pods/pod"
-
-pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
@@ -60,7 +60,7 @@ async def opened(*answers: Answer) -> tuple[Opened, Ledger, Script]:
     ledger, script = a_world(QUEUE, POD), Script(*answers)
     facts, stamp = assumed(ledger, POD, {H200: 2})
     script.on_call = lambda _: None
-    how = await asyncio.wait_for(open_and_settle(opener(ledger, script), facts, stamp), 2)
+    how = await asyncio.wait_for(open_and_settle(opener(ledger, script), facts, stamp), 600)
     return how, ledger, script
 
 

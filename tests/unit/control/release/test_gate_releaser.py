@@ -13,7 +13,7 @@ from cardquota.quota import vocabulary as v
 from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, THREE, Leader, leading, trip, waiting
 
-pytestmark = pytest.mark.usefixtures("soon")
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
 async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:

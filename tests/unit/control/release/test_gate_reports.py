@@ -8,7 +8,7 @@ from cardquota.quota import vocabulary as v
 from ..fakes import Answer, Call, charged, denied, lost, stored, until
 from ..leader import THREE, leading, waiting
 
-pytestmark = pytest.mark.usefixtures("soon", "impatient")
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
 async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_told() -> None:

@@ -17,6 +17,8 @@ from cardquota.quota.stamp import Stamp
 from ..fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, Leader, leading, reservations, trip, waiting
 
+pytestmark = pytest.mark.fake_clock
+
 NUMBER = 10
 LARGE = a_queue().with_quota({H200: NUMBER})
 

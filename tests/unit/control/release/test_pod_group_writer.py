@@ -1,7 +1,5 @@
 """The phase that people see and the end of a reservation (T2)."""
 
-import asyncio
-
 import pytest
 
 from builders import GPU, H200, a_group, a_pod, a_queue
@@ -26,6 +24,8 @@ from ..fakes import (
     refused,
     stored,
 )
+
+pytestmark = pytest.mark.fake_clock
 
 KEY = "team/gang"
 GANG = a_group().in_queue("queue").of(2)
@@ -179,15 +179,6 @@ async def test_reserving_confirms_what_was_charged() -> None:
     assert charged(ledger, H200) == 2
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed is tried again at once."""
-
-    async def no_wait(_: float) -> None: ...
-
-    monkeypatch.setattr(asyncio, "sleep", no_wait)
-
-
 @pytest.mark.parametrize(
     "answers",
     [
@@ -199,7 +190,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 async def test_a_reservation_that_may_land_yet_keeps_its_charge(
-    at_once: None, answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...],
 ) -> None:
     """I1: it is taken back only once nothing of ours can land any more."""
     ledger = world(GANG)
@@ -263,7 +254,7 @@ async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_w
     assert taken_back(ledger, reservation)
 
 
-async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: None) -> None:
+async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal() -> None:
     """A write of ours was lost, and from then on somebody refuses every change of the group."""
     ledger = world(GANG)
     writer, script = a_writer_over(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
@@ -275,7 +266,7 @@ async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal(at_once: N
     assert taken_back(ledger, reservation)
 
 
-async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> None:
+async def test_and_if_it_was_moved_by_the_lost_one_it_stands() -> None:
     ledger = world(GANG)
     facts, reservation = reserved(ledger)
     notes = {"annotations": {v.RESERVATION: reservation_text(reservation)}}
@@ -295,7 +286,7 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands(at_once: None) -> N
     ],
 )
 async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
-    at_once: None, answer: Answer, said: str
+    answer: Answer, said: str
 ) -> None:
     """A conflict is no reason, unless somebody's webhook made it up."""
     ledger = world(GANG)

@@ -9,6 +9,7 @@ import pytest
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota.release.release_judge import ReleaseJudge
+from harness.fake_clock_loop import pass_by
 
 from ..fakes import charged, no_charge_is_left, refused, until
 from ..leader import Leader, leading, waiting
@@ -127,6 +128,7 @@ async def test_a_group_that_changes_while_it_is_kept_is_kept_again() -> None:
         assert leader.script.patches[-1].body["status"]["running"] == 1
 
 
+@pytest.mark.fake_clock
 async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -135,7 +137,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
     pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 100}), a_group().in_queue("queue").of(100), *pods)
     async with leading(*world, answers=(refused(409),)) as leader:
-        loop, put_back, number = asyncio.get_running_loop(), leader.ledger.decisions.put_back, [0]
+        put_back, number = leader.ledger.decisions.put_back, [0]
 
         def counted(uid: str) -> None:
             number[0] += 1
@@ -143,9 +145,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
 
         monkeypatch.setattr(leader.ledger.decisions, "put_back", counted)
         await until(lambda: sum(one.held_back for one in leader.ledger.pods.values()) == 100)
-        due = loop.time() + 0.06
-        while loop.time() < due:  # all of them, while nobody has a turn
-            pass
+        pass_by(0.06)  # all of them, while nobody has a turn
         most = 0
         while number[0] < 100:
             before = number[0]

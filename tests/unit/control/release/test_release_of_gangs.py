@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_queue
-from cardquota.control.release import pod_group_writer as groups
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
@@ -23,7 +22,7 @@ from ..fakes import (
 )
 from ..leader import GANG, THREE, leading, reservations, waiting
 
-pytestmark = pytest.mark.usefixtures("soon")
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
 async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
@@ -119,11 +118,8 @@ async def test_a_lost_reservation_that_landed_after_all() -> None:
         assert charged(leader.ledger, H200) == 2
 
 
-async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group() -> None:
     """It holds the room; any change of the group ends that."""
-    monkeypatch.setattr(groups, "Backoff", Soon)
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     answers = [lost()]
     revision = [1]
@@ -144,11 +140,8 @@ async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_
         assert leader.opened == []
 
 
-async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was() -> None:
     """A first try is refused, a later one lost: the event that stands is no longer true."""
-    monkeypatch.setattr(groups, "Backoff", Soon)
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     tries: list[Answer] = [refused(403), lost()]
 
@@ -163,15 +156,6 @@ async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was(
         first, second = (text for who, _, text in leader.told.events if who == "gang")
         assert "nothing is held for it" in first
         assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in second
-
-
-class Soon:
-    """Tries again at once."""
-
-    def __init__(self, **_: float) -> None: ...
-
-    def next(self, _: float | None) -> float:
-        return 0.0
 
 
 async def test_a_gang_that_does_not_fit_is_told_as_a_whole() -> None:

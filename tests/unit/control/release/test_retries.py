@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from cardquota.control.release.retries import Retries
+from harness.fake_clock_loop import pass_by
 
 from ..fakes import until
+
+pytestmark = pytest.mark.fake_clock
 
 
 def now() -> float:
@@ -69,9 +72,7 @@ async def test_many_that_are_due_at_once_are_tried_some_at_a_time() -> None:
     retries = Retries[int](tries.append, first=0.001, cap=1.0)
     for number in range(1_000):
         retries.failed(number)
-    due = now() + 0.002
-    while now() < due:  # all of them, while nobody has a turn
-        pass
+    pass_by(0.002)  # all of them, while nobody has a turn
     most = 0
     while len(tries) < 1_000:
         before = len(tries)

@@ -17,6 +17,8 @@ from cardquota.quota import vocabulary as v
 from ..fakes import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
 from ..leader import THREE, Leader, leading
 
+pytestmark = pytest.mark.fake_clock
+
 STAMPED = a_pod("a").in_queue("queue").asking_for(2).stamped("queue", {H200: 2}).at_revision(5)
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(6)
 WRITTEN = ELSEWHERE.stamped("queue", {H800: 2}).at_revision(7)

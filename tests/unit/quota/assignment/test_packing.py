@@ -93,7 +93,7 @@ def test_a_search_that_is_over_tries_nothing_more() -> None:
     room = dict.fromkeys("ABC", 8_666_666)
     begun = time.process_time()
     assert pack(claims, room) is None
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 10, "every one would be hours"
 
 
 def test_more_kinds_of_claims_than_a_search_goes_deep_are_not_searched() -> None:

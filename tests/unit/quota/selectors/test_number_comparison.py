@@ -41,7 +41,7 @@ def test_what_is_no_number_is_neither_above_nor_below(text: str) -> None:
 def test_a_long_text_that_is_none_is_gone_through_once() -> None:
     begun = time.process_time()
     assert whole_number("0" * 10_000_000 + "x") is None
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < 10, "again and again would be hours"
 
 
 @given(st.text("019+- x", max_size=6) | st.from_regex(r"[+-]?0*[0-9]{17,21}", fullmatch=True))
