@@ -7,7 +7,7 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.queue_facts import QueueFacts, queue_facts
+from cardquota.quota.accounts.queue_facts import QueueFacts, queue_facts
 from cardquota.quota.objects.queue import Queue
 
 from .body import Body, new_body

@@ -5,8 +5,8 @@ deleted (Q8).
 import msgspec
 
 from cardquota.quota import messages
+from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_about
 from cardquota.quota.objects.queue import Queue
 
 from .large_bodies import too_large_together

@@ -20,6 +20,7 @@ import msgspec
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota import messages
+from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -27,7 +28,6 @@ from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.account_reader import AccountReader
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod

@@ -16,7 +16,7 @@ from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.account import Account
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.reports.drift import drift

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.pods.pod_record import PodRecord

@@ -3,7 +3,7 @@
 from typing import Any
 
 from builders.plain_cluster import Sums
-from cardquota.quota.ledger.account import Account
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pending.pending_queue import PendingQueue

@@ -12,10 +12,10 @@ from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a
 from builders.pod import PodBody
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
+from cardquota.quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.ledger.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
 from cardquota.quota.nodes.node_facts import NodeFacts, node_facts

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...quota import messages
+from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.device_classes import PREFIX
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.ledger.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.queue_facts import queue_facts
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace

@@ -11,13 +11,13 @@ from ...install.matching import is_ours
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import queue_not_named
 from ...quota.effect import Effect, effect_of
 from ...quota.ledger.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
 from ...quota.objects.queue import Queue

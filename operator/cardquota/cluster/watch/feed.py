@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.queue_facts import queue_facts
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.limit_range import LimitRange

@@ -5,10 +5,10 @@ from typing import Final
 
 from ...loop.time_slice import TimeSlice, in_slices
 from ...metrics import Metrics
-from ...quota.ledger.account import OUTSIDE
-from ...quota.ledger.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE
+from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.row import Row, sum_of
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.ledger.row import Row, sum_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.queue_report import deserved

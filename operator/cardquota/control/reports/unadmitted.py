@@ -13,8 +13,8 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.accounts.account import OUTSIDE
 from ...quota.amounts import Amount, Amounts, is_card
-from ...quota.ledger.account import OUTSIDE
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.words import logged
 from ..later import Later, Timer, in_loop_later

@@ -12,10 +12,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.gang import Gang

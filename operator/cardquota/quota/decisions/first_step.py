@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 
+from ..accounts.account_reader import AccountReader
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account_reader import AccountReader
 from ..pods.pod_request import PodRequest
 from ..pods.workload_usage import WorkloadUsage
 from .room import room_for

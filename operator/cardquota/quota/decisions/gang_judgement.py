@@ -10,12 +10,12 @@ from math import gcd
 from typing import NamedTuple
 
 from .. import messages
+from ..accounts.account import Account
+from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts, Charge, MutableAmounts, is_card
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
-from ..ledger.account import Account
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..pods.pod_record import PodRecord

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from heapq import nsmallest
 from typing import Final
 
-from ..ledger.account_reader import AccountReader
+from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import PodClass
 from ..pods.pod_record import PodRecord, SortKey

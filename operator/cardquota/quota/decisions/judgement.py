@@ -8,12 +8,12 @@ from itertools import islice
 from typing import Final
 
 from .. import messages
+from ..accounts.account import OUTSIDE
+from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account import OUTSIDE
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord

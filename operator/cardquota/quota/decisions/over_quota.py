@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from .. import messages
+from ..accounts.account_reader import AccountReader
 from ..amounts import is_card
-from ..ledger.account_reader import AccountReader
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, Reason
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 
+from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, Charge
 from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account_reader import AccountReader
 from ..ledger.pod_group_state import PodGroupState
 from ..pods.pod_request import PodRequest
 from ..verdict import Shortfall

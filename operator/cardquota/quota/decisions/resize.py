@@ -10,8 +10,8 @@ always let by.
 
 from collections.abc import Sequence
 
-from ..ledger.account import OUTSIDE
-from ..ledger.account_reader import AccountReader
+from ..accounts.account import OUTSIDE
+from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import (
     ADVICE_RESIZE,

@@ -3,10 +3,10 @@
 from collections import Counter
 from typing import Final
 
+from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts
 from ..assignment.claim import claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.account_reader import AccountReader
 from ..pods.pod_request import PodRequest
 from ..vocabulary import CPU, MEMORY
 

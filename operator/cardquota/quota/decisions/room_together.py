@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..accounts.account_reader import AccountReader
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
 from .judgement import judge

@@ -3,6 +3,7 @@
 To change a pod is to uncharge it, change it, and charge it.
 """
 
+from ..accounts.account import OUTSIDE, Account
 from ..amounts import canonical, is_card
 from ..assignment.claim import claim_of
 from ..pods.charge_state import ChargeState
@@ -10,7 +11,6 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..vocabulary import Mode
-from .account import OUTSIDE, Account
 from .class_key import class_key_of
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor

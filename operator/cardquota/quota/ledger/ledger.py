@@ -20,18 +20,18 @@ by `namespace/name`.
 
 from collections.abc import Callable, Hashable, Iterable
 
+from ..accounts.account import Account
+from ..accounts.queue_facts import QueueFacts
 from ..amounts import Amounts
 from ..cards.vendor_table import VendorTable
 from ..nodes.node_facts import NodeFacts
 from ..pods.kept_text import KeptText
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
-from .account import Account
 from .charges import Charges
 from .group_facts import GroupFacts, NamespaceFacts
 from .ledger_state import LedgerState
 from .pod_group_state import PodGroupState
-from .queue_facts import QueueFacts
 from .reassessment import Reassessment
 from .release_decisions import ReleaseDecisions
 

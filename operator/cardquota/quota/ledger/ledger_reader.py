@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+from ..accounts.account_reader import AccountReader
 from ..amounts import Charge
 from ..cards.card import Card
 from ..cards.catalog import Catalog
@@ -18,7 +19,6 @@ from ..pods.pod_request import PodRequest
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
 from ..vocabulary import Mode, Policy
-from .account_reader import AccountReader
 from .group_facts import NamespaceFacts
 from .pod_group_state import PodGroupState
 

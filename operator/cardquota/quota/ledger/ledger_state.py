@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ..accounts.account import OUTSIDE, Account
+from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts, Charge, canonical
 from ..cards.card import Card
 from ..cards.catalog import Catalog
@@ -21,8 +23,6 @@ from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..stamp import Reservation
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
-from .account import OUTSIDE, Account
-from .account_reader import AccountReader
 from .dirty_set import DirtySet
 from .group_facts import NamespaceFacts
 from .pod_group_state import PodGroupState

@@ -4,6 +4,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple, cast
 
+from ..accounts.account import Account
 from ..amounts import Charge, canonical
 from ..assignment.claim import Claim
 from ..pending.gang import GangQueue
@@ -11,7 +12,6 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..quantity import LARGEST
 from ..stamp import Reservation
-from .account import Account
 from .group_facts import GroupFacts
 
 _UNKNOWN_MINIMUM = 2**62

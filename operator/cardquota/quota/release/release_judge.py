@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Final
 
 from .. import messages
+from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ..ledger.account_reader import AccountReader
+from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 
 _SLACK: Final = 64

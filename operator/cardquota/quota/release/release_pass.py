@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from .. import messages
-from ..ledger.account import Account
+from ..accounts.account import Account
 from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ..accounts.account import OUTSIDE
+from ..accounts.account_reader import AccountReader
+from ..accounts.row import Row
 from ..amounts import is_card
-from ..ledger.account import OUTSIDE
-from ..ledger.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.row import Row
 from ..steps import Steps, to_its_end
 from ..vocabulary import Policy
 

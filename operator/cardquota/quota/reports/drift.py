@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..ledger.account_reader import AccountReader
+from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import bound_key
 from ..pods.pod_record import PodRecord

@@ -2,9 +2,9 @@
 
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.room import UNLIMITED, room_for
-from cardquota.quota.ledger.account import Account
 from cardquota.quota.pods.pod_request import PodRequest
 
 EITHER = f"{H200}|{H800}"

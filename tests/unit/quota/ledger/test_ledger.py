@@ -16,8 +16,8 @@ from builders import (
     a_queue,
     see,
 )
+from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.amounts import canonical
-from cardquota.quota.ledger.account import OUTSIDE
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.reports.drift import drift

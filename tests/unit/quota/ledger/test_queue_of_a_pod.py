@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.account import OUTSIDE
+from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.vocabulary import Mode, Policy
 

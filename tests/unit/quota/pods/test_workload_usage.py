@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.decisions import first_step
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.room import room_for
-from cardquota.quota.ledger.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods import workload_usage as own_pods
 from cardquota.quota.pods.pod_record import PodRecord

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.account import Account
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.pending import pending_queue as waiting
 from cardquota.quota.pending import untold
 from cardquota.quota.pods.pod_facts import State

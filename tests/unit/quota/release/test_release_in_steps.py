@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_group, a_queue, see
-from cardquota.quota.ledger.account import Account
+from cardquota.quota.accounts.account import Account
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, InadmissibleClass
 from cardquota.quota.pending.demand import Demand

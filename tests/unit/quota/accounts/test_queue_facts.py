@@ -6,7 +6,7 @@ from builders import GPU, H200, H800, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.queue_facts import QueueError, check_queue, doubts_about
+from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:

@@ -1,0 +1,5 @@
+"""The totals of one queue: what is charged to it, and what it may hold (Q1-Q7, section 6).
+
+In: amounts to add or take away, and `QueueFacts`. Out: an `Account` with a `Row` per dimension. Who
+only asks takes an `AccountReader`.
+"""
