@@ -62,7 +62,7 @@ def _policy_documents(settings: Settings) -> list[dict[str, Any]]:
     return [rule.policy() for rule in rules] + [rule.binding(settings) for rule in rules]
 
 
-class _Dumper(yaml.SafeDumper):
+class _ManifestDumper(yaml.SafeDumper):
     """Expressions stay readable, without doubled quotes; aliases are not used."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -74,14 +74,14 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Dumper.add_representer(str, _represent_text)
+_ManifestDumper.add_representer(str, _represent_text)
 
 
 def text(found: list[dict[str, Any]]) -> str:
     """The documents as YAML."""
     return yaml.dump_all(
         found,
-        Dumper=_Dumper,
+        Dumper=_ManifestDumper,
         sort_keys=False,
         explicit_start=True,
         allow_unicode=True,

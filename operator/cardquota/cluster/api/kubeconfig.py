@@ -51,7 +51,7 @@ class _Context(msgspec.Struct):
     user: str = ""
 
 
-class _Entry(msgspec.Struct):
+class _NamedEntry(msgspec.Struct):
     """An entry of any of the three lists: a name, and its content."""
 
     name: str = ""
@@ -64,9 +64,9 @@ class _Entry(msgspec.Struct):
 
 class _File(msgspec.Struct, rename="kebab"):
     current_context: str = ""
-    clusters: list[_Entry] | None = None
-    users: list[_Entry] | None = None
-    contexts: list[_Entry] | None = None
+    clusters: list[_NamedEntry] | None = None
+    users: list[_NamedEntry] | None = None
+    contexts: list[_NamedEntry] | None = None
 
 
 async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
@@ -90,11 +90,11 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
 
 
-def _chosen(where: str, files: list[Path], name: str) -> tuple[_Entry, _Entry]:
+def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry]:
     """The cluster and the user of the context."""
-    clusters: dict[str, _Entry] = {}
-    users: dict[str, _Entry] = {}
-    contexts: dict[str, _Entry] = {}
+    clusters: dict[str, _NamedEntry] = {}
+    users: dict[str, _NamedEntry] = {}
+    contexts: dict[str, _NamedEntry] = {}
     if not files:
         raise AccessError(f"{where}: there is no such file")
     for path in files:
@@ -110,14 +110,14 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_Entry, _Entry]:
                 known.setdefault(entry.name, entry)
     if not name:
         raise AccessError(f"{where}: no context is named, and none is current")
-    context = contexts.get(name, _Entry()).context
+    context = contexts.get(name, _NamedEntry()).context
     cluster = clusters.get(context.cluster)
     if cluster is None or not cluster.cluster.server:
         raise AccessError(f"{where}: no server for the context {name!r}")
-    return cluster, users.get(context.user, _Entry())
+    return cluster, users.get(context.user, _NamedEntry())
 
 
-def _tls(entry: _Entry, entry_of_user: _Entry) -> ssl.SSLContext:
+def _tls(entry: _NamedEntry, entry_of_user: _NamedEntry) -> ssl.SSLContext:
     cluster, user, base = entry.cluster, entry_of_user.user, entry_of_user.base
     ca = _pem(entry.base, cluster.certificate_authority, cluster.certificate_authority_data)
     tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
@@ -141,7 +141,7 @@ def _pem(base: Path, path: str | None, data: str | None) -> bytes | None:
     return (base / path).read_bytes() if path else None
 
 
-def _authorization(entry: _Entry) -> Authorization:
+def _authorization(entry: _NamedEntry) -> Authorization:
     user = entry.user
     if user.token_file:
         return TokenFile(entry.base / user.token_file)

@@ -36,12 +36,12 @@ class _Webhook(msgspec.Struct, rename="camel"):
     client_config: _ClientConfig
 
 
-class _Meta(msgspec.Struct):
+class _WebhookObjectMeta(msgspec.Struct):
     annotations: dict[str, str] | None = None
 
 
 class _Configuration(msgspec.Struct):
-    metadata: _Meta
+    metadata: _WebhookObjectMeta
     webhooks: list[_Webhook] | None = None
 
 

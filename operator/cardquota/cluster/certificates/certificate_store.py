@@ -31,12 +31,12 @@ _NEXT_CA_KEY: Final = "next-ca.key"
 _LEFT: Final = "old-tls.crt"
 
 
-class _Meta(msgspec.Struct, rename="camel"):
+class _SecretMeta(msgspec.Struct, rename="camel"):
     resource_version: str = ""
 
 
 class _Secret(msgspec.Struct):
-    metadata: _Meta
+    metadata: _SecretMeta
     data: dict[str, str] | None = None
 
 

@@ -43,7 +43,7 @@ class Applier(Protocol):
 
 
 @dataclass(slots=True)
-class _Entry:
+class _QueueEntry:
     report: QueueReport | None = None
     stored: dict[str, Any] | None = None
     """The status as last seen or written. None: not seen yet."""
@@ -68,7 +68,7 @@ class StatusWriter:
         self._applier = applier
         self._now = now
         self._standalone = standalone
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _QueueEntry] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_turn = 0.0
         """On the loop's clock."""
@@ -91,7 +91,7 @@ class StatusWriter:
 
     def want(self, report: QueueReport) -> None:
         """Take the ledger's numbers of a queue."""
-        entry = self._entries.setdefault(report.name, _Entry())
+        entry = self._entries.setdefault(report.name, _QueueEntry())
         before, entry.report = entry.report, report
         if before is None or _own_numbers(before) != _own_numbers(report):
             entry.woken.set()
@@ -99,7 +99,7 @@ class StatusWriter:
 
     def see(self, name: str, status: dict[str, Any], uid: str | None = None) -> None:
         """Take the status that the API server has."""
-        entry = self._entries.setdefault(name, _Entry())
+        entry = self._entries.setdefault(name, _QueueEntry())
         if entry.stored != status or entry.uid != uid:
             entry.woken.set()
         entry.stored, entry.uid = status, uid
@@ -130,7 +130,7 @@ class StatusWriter:
             task.cancel()
         self._entries.clear()
 
-    def _start(self, name: str, entry: _Entry) -> None:
+    def _start(self, name: str, entry: _QueueEntry) -> None:
         entry.stale = True
         if entry.writing or entry.report is None or entry.stored is None:
             return
@@ -139,7 +139,7 @@ class StatusWriter:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _difference(self, entry: _Entry) -> dict[str, Any] | None:
+    def _difference(self, entry: _QueueEntry) -> dict[str, Any] | None:
         """The status to write. None if nothing differs, or nothing was seen yet."""
         if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
             return None
@@ -150,14 +150,14 @@ class StatusWriter:
         same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
         return None if same else wanted
 
-    def _takes_turns(self, entry: _Entry, wanted: dict[str, Any] | None) -> bool:
+    def _takes_turns(self, entry: _QueueEntry, wanted: dict[str, Any] | None) -> bool:
         """Whether only other queues' quotas caused the difference to be written."""
         if wanted is None or entry.stored is None:
             return False
         stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
         return all((stored.get(key) or None) == (own[key] or None) for key in own)
 
-    async def _turn(self, entry: _Entry) -> None:
+    async def _turn(self, entry: _QueueEntry) -> None:
         """Wait for a turn, or until there is other news."""
         loop = asyncio.get_running_loop()
         self._next_turn = max(loop.time(), self._next_turn) + TURN
@@ -168,7 +168,7 @@ class StatusWriter:
             return
         self._next_turn -= TURN  # it was not taken
 
-    async def _write(self, name: str, entry: _Entry) -> None:
+    async def _write(self, name: str, entry: _QueueEntry) -> None:
         """Write until nothing has changed since the last look."""
         loop = asyncio.get_running_loop()
         try:
@@ -184,7 +184,7 @@ class StatusWriter:
         finally:
             entry.writing = False
 
-    async def _apply(self, entry: _Entry, report: QueueReport, wanted: dict[str, Any]) -> None:
+    async def _apply(self, entry: _QueueEntry, report: QueueReport, wanted: dict[str, Any]) -> None:
         body = {
             "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
             "kind": "Queue",
@@ -209,7 +209,7 @@ class StatusWriter:
             if before is not None and entry.stored is before:
                 entry.stored = {**before, **wanted}
 
-    def _failed(self, entry: _Entry, retry_after: float | None) -> None:
+    def _failed(self, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
         entry.stale = True
         now = asyncio.get_running_loop().time()

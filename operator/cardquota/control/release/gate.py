@@ -41,7 +41,7 @@ class Opened(StrEnum):
     """Not known: the charge stays until it is settled."""
 
 
-class _Meta(msgspec.Struct, rename="camel"):
+class _PatchedPodMeta(msgspec.Struct, rename="camel"):
     uid: str = ""
     resource_version: str = "0"
     annotations: dict[str, str] | None = None
@@ -58,7 +58,7 @@ class _Spec(msgspec.Struct, rename="camel"):
 class _Patched(msgspec.Struct):
     """The answer to a patch."""
 
-    metadata: _Meta
+    metadata: _PatchedPodMeta
 
 
 class _Pod(_Patched):

@@ -24,14 +24,14 @@ from .fenced_writer import FencedWriter, TooLateError
 _LOG = logging.getLogger(__name__)
 
 
-class _Meta(msgspec.Struct, rename="camel"):
+class _PatchedGroupMeta(msgspec.Struct, rename="camel"):
     uid: str = ""
     resource_version: str = "0"
     annotations: dict[str, str] | None = None
 
 
 class _Group(msgspec.Struct):
-    metadata: _Meta
+    metadata: _PatchedGroupMeta
 
 
 _DECODER = msgspec.json.Decoder(_Group)
@@ -190,7 +190,7 @@ class PodGroupWriter:
         self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
         return True
 
-    async def _read(self, facts: GroupFacts) -> _Meta:
+    async def _read(self, facts: GroupFacts) -> _PatchedGroupMeta:
         """The stored group of that name. Raises the errors of reading."""
         return _DECODER.decode(await self._writer.get(_path(facts))).metadata
 
