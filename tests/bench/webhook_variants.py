@@ -22,8 +22,8 @@ from typing import Any, Final
 from cardquota.quota.vocabulary import GATE, NAMESPACE_MODE
 from cardquota_dev.build.toolchain import environment, go
 from cardquota_dev.paths import CHECKOUT
+from cardquota_dev.plane.credentials.keys import Keys, make_keys
 from cardquota_dev.plane.folder import Folder
-from cardquota_dev.plane.keys import Keys, make_keys
 from cardquota_dev.plane.ports import free_ports
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import ask

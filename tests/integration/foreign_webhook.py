@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+from cardquota_dev.plane.credentials.keys import make_keys
 from cardquota_dev.plane.folder import Folder
-from cardquota_dev.plane.keys import make_keys
 from cardquota_dev.testing import Cluster
 
 from .asking import ask

@@ -18,7 +18,7 @@ from .interruption import interruptible
 from .keeping import how_to_go_on
 from .screen import Screen
 from .step_error import StepError
-from .steps import STEPS
+from .steps.order import STEPS
 from .user import TIMEOUT, User
 
 FILES = Path(__file__).with_name("files")

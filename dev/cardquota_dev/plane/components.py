@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .credentials.identities import token_file
+from .credentials.keys import Keys
 from .folder import Folder, write_private, write_private_json
-from .identities import token_file
-from .keys import Keys
 
 STAGES = Path(__file__).with_name("stages.yaml")
 """What kwok does with nodes and pods."""

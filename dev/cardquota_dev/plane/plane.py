@@ -9,15 +9,15 @@ from pathlib import Path
 
 from . import components
 from .children import Children
+from .credentials.identities import Identity, make_identities, write_kubeconfigs
+from .credentials.keys import make_keys
 from .discovery import binaries
 from .folder import Folder
-from .identities import Identity, make_identities, write_kubeconfigs
-from .keys import make_keys
 from .kubectl import apply
 from .options import Options
 from .ports import free_ports
 from .probe import Probe
-from .product import Product
+from .product.product import Product
 from .state import PlaneState
 
 TENANT = Path(__file__).with_name("tenant.yaml")

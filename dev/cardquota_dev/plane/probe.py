@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from .keys import Keys
+from .credentials.keys import Keys
 
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 

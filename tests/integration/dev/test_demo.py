@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cardquota_dev.demo.runner import FILES
-from cardquota_dev.demo.steps import STEPS
+from cardquota_dev.demo.steps.order import STEPS
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import marked
 from cardquota_dev.plane.state import read_state

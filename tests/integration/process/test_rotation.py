@@ -16,8 +16,8 @@ from cryptography import x509
 from builders.queue import QueueBody
 from cardquota.cluster.certificates.pem import read_certificates, trusted_through
 from cardquota.quota import vocabulary as v
-from cardquota_dev.plane.balancer import Backend, Balancer
 from cardquota_dev.plane.ports import free_ports
+from cardquota_dev.plane.product.balancer import Backend, Balancer
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from harness.loop_in_thread import loop_in_thread
 from harness.short_lived import nearly_ended

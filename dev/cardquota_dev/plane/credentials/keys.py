@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from .folder import Folder, write_private
+from ..folder import Folder, write_private
 
 _LIFE = timedelta(days=30)
 

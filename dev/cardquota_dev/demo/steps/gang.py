@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from .command_result import CommandResult, Expectation, row, rows, says
-from .context import Context
+from ..command_result import CommandResult, Expectation, row, rows, says
+from ..context import Context
 
 _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=train"
 _STARTED = (

@@ -13,19 +13,19 @@ from typing import Any
 
 import yaml
 
-from ..failure import PlaneError
-from ..paths import CHECKOUT
+from ...failure import PlaneError
+from ...paths import CHECKOUT
+from ..children import Children
+from ..components import Program
+from ..credentials.identities import Identity
+from ..folder import Folder, write_private
+from ..kubectl import apply
+from ..options import Options
+from ..ports import free_ports
+from ..probe import Probe
+from ..process import Process
+from ..state import PlaneState
 from .balancer import Backend, Balancer
-from .children import Children
-from .components import Program
-from .folder import Folder, write_private
-from .identities import Identity
-from .kubectl import apply
-from .options import Options
-from .ports import free_ports
-from .probe import Probe
-from .process import Process
-from .state import PlaneState
 
 _PATIENCE = 120.0
 _GRACE = 20.0

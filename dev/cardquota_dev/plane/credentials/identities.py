@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from .folder import Folder, write_private, write_private_json
+from ..folder import Folder, write_private, write_private_json
 from .keys import Keys
 
 PRODUCT_NAMESPACE = "cardquota-system"

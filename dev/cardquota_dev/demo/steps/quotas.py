@@ -1,7 +1,7 @@
 """Quotas are annotations of Queues: an administrator writes them, all users see them."""
 
-from .command_result import row, says
-from .context import Context
+from ..command_result import row, says
+from ..context import Context
 
 
 def queues_get_quotas(context: Context) -> None:

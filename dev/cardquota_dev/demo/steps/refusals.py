@@ -1,6 +1,6 @@
 """What can never fit is refused at create, with the broken rule and the remedy."""
 
-from .context import Context
+from ..context import Context
 
 
 def each_refusal_says_why(context: Context) -> None:

@@ -1,7 +1,7 @@
 """A service that scales out gets its answer at once."""
 
-from .command_result import row, rows, says
-from .context import Context
+from ..command_result import row, rows, says
+from ..context import Context
 
 TOO_MANY = (
     "Queue <research> has insufficient <NVIDIA-H200> quota: "

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from cardquota_dev.plane import balancer
-from cardquota_dev.plane.balancer import Backend, Balancer
 from cardquota_dev.plane.ports import free_ports
+from cardquota_dev.plane.product import balancer
+from cardquota_dev.plane.product.balancer import Backend, Balancer
 
 
 class FakeBackend:

@@ -1,6 +1,6 @@
 """The steps of the demo."""
 
-from .context import Step
+from ..context import Step
 from .gang import a_gang_waits_and_starts
 from .quotas import a_broken_quota_is_refused, queues_get_quotas
 from .refusals import each_refusal_says_why

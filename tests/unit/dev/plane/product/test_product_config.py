@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cardquota_dev.failure import PlaneError
-from cardquota_dev.plane.product import laid_over, read_config, replica_config
+from cardquota_dev.plane.product.product import laid_over, read_config, replica_config
 
 
 def test_the_plane_decides_where_things_listen() -> None:

@@ -1,8 +1,8 @@
 """Safeguards: only the operator opens gates, and every number can be recounted."""
 
-from .agreement import until_all_agree
-from .command_result import row, rows
-from .context import Context
+from ..agreement import until_all_agree
+from ..command_result import row, rows
+from ..context import Context
 
 _PODS = "kubectl get pods -l batch.kubernetes.io/job-name=tune"
 
