@@ -14,7 +14,8 @@ from builders import a_group
 from builders.pod import PodBody
 from cardquota.loop.stretch import BOUND
 
-from . import limit_bodies, stall_bodies, stall_world
+from . import stall_world
+from .bodies import limit_bodies, stall_bodies
 from .figure import Figure, Report
 from .stall_world import NODES, World
 

@@ -29,10 +29,10 @@ from builders.certificates import issue
 from cardquota.quota.vocabulary import GATE
 from cardquota_dev.plane.ports import free_ports
 
-from .admission_process import FEW, MANY, PRODUCTS, queue_with
-from .child import Child
+from .bodies.job_pod import to_create
 from .figure import Figure, Report, median
-from .job_pod import to_create
+from .processes.admission_process import FEW, MANY, PRODUCTS, queue_with
+from .processes.child import Child
 
 RATE: Final = 100
 """Reviews a second."""
@@ -74,7 +74,7 @@ def run(report: Report) -> None:
         key.write_bytes(keys.key_pem)
         port, constant_port = free_ports(2)
         files = [str(certificate), str(key)]
-        module = [sys.executable, "-m", "bench.admission_process", str(port), *files]
+        module = [sys.executable, "-m", "bench.processes.admission_process", str(port), *files]
         ours = stack.enter_context(Child(module, folder / "ours.log"))
         constant = stack.enter_context(_constant(constant_port, files, folder))
         ours.says()
@@ -99,7 +99,7 @@ def run(report: Report) -> None:
 
 
 def _constant(port: int, files: list[str], folder: Path) -> Child:
-    command = [sys.executable, "-m", "bench.constant_webhook", str(port), *files]
+    command = [sys.executable, "-m", "bench.processes.constant_webhook", str(port), *files]
     return Child([*command, json.dumps(_PATCH)], folder / "constant.log")
 
 

@@ -21,9 +21,9 @@ from typing import Final
 
 from cardquota_dev.plane.ports import free_ports
 
-from . import big_cluster
-from .child import Child, Memory
+from .bodies import big_cluster
 from .figure import Figure, Report, median
+from .processes.child import Child, Memory
 
 PODS: Final = 100_000
 _ROUNDS: Final = 3
@@ -59,7 +59,7 @@ def run(report: Report) -> None:
         folder = Path(scratch)
         report(Figure("load of the machine over the last minute, before", os.getloadavg()[0], ""))
         imports = [_imports(folder) for _ in range(_ROUNDS)]
-        fake_command = [sys.executable, "-m", "bench.fake_api", scratch, str(PODS)]
+        fake_command = [sys.executable, "-m", "bench.processes.fake_api", scratch, str(PODS)]
         with Child(fake_command, folder / "fake.log") as fake:
             fake.says()
             rounds = [_start(folder, fake) for _ in range(_ROUNDS)]

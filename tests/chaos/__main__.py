@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from .broken import BREAKAGES
+from .breakages.broken import BREAKAGES
 from .lengths import SHORT, full
 from .run import run
 

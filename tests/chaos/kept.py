@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from .denials import Denial
 from .history import HistoryError
-from .leeway import Trouble
+from .judging.denials import Denial
+from .judging.leeway import Trouble
 from .replay import replay
 from .report import Report
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .calm import Calm, Span, without_a_leader
-from .denials import Denial, Rooms, wrong
+from .clients.objects import CARD_OF_NODE, NAMESPACE
 from .history import Change, changes
-from .leeway import Trouble
-from .objects import CARD_OF_NODE, NAMESPACE
-from .pauses import Pauses
-from .recount import Recount, StoredPod
-from .verdicts import Judge, Violation
+from .judging.calm import Calm, Span, without_a_leader
+from .judging.denials import Denial, Rooms, wrong
+from .judging.leeway import Trouble
+from .judging.pauses import Pauses
+from .judging.recount import Recount, StoredPod
+from .judging.verdicts import Judge, Violation
 
 
 @dataclass

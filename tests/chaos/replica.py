@@ -21,8 +21,8 @@ from cardquota.cluster.api.client import Client
 from cardquota.runtime import run
 from cardquota_dev.plane.folder import write_private_json
 
-from .breaker import Breaker, NotThereError
-from .broken import BREAKAGES
+from .breakages.breaker import Breaker, NotThereError
+from .breakages.broken import BREAKAGES
 
 _RECOUNT = 3.0
 """Seconds between two recounts of the product's own: a run is too short for the usual 300."""

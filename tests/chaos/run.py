@@ -12,22 +12,22 @@ import yaml
 
 from cardquota_dev.testing import Cluster, running_plane
 
-from . import objects
-from .agreement import disagreements
 from .api import Api
-from .breaker import Breaker, NotThereError
-from .broken import BREAKAGES
-from .clients import WorkloadClient
-from .everybody import all_clients
-from .focus import FOCUS
+from .breakages.breaker import Breaker, NotThereError
+from .breakages.broken import BREAKAGES
+from .breakages.focus import FOCUS
+from .clients import objects
+from .clients.clients import WorkloadClient
+from .clients.everybody import all_clients
+from .clients.steady import Steady
+from .faults.schedule import Kills, everything_else
 from .history import History
+from .judging.agreement import disagreements
+from .judging.refused_late import RefusedLate
 from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths
-from .refused_late import RefusedLate
 from .report import Report
 from .scene import REPLICAS, Scene
-from .schedule import Kills, everything_else
-from .steady import Steady
 from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"

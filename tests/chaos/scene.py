@@ -14,8 +14,8 @@ from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster
 
 from .api import Api
-from .leeway import Trouble
-from .steady import Steady
+from .clients.steady import Steady
+from .judging.leeway import Trouble
 from .way import Way
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"

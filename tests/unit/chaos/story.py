@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from chaos.objects import NAMESPACE, A
+from chaos.clients.objects import NAMESPACE, A
 
 PodNotes = dict[str, str]
 

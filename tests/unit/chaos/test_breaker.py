@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from chaos.breaker import Breaker, NotThereError
-from chaos.broken import BREAKAGES
-from chaos.focus import FOCUS
+from chaos.breakages.breaker import Breaker, NotThereError
+from chaos.breakages.broken import BREAKAGES
+from chaos.breakages.focus import FOCUS
 from chaos.run import labels_of, never_broken
 
 

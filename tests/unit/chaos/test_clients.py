@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chaos.api import UNTRUSTED, Object, Reply
-from chaos.clients import ServingClient
-from chaos.objects import A
+from chaos.clients.clients import ServingClient
+from chaos.clients.objects import A
 
 NO = "admission webhook denied the request: "
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from chaos.fitting import fitting
-from chaos.objects import A, B
+from chaos.clients.objects import A, B
+from chaos.judging.fitting import fitting
 from chaos.replay import replay
 
 from .story import Story

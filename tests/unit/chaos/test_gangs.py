@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from chaos.calm import AFTER, TAKING_OVER, Calm, without_a_leader
-from chaos.objects import A
+from chaos.clients.objects import A
+from chaos.judging.calm import AFTER, TAKING_OVER, Calm, without_a_leader
+from chaos.judging.starts import SOON
 from chaos.replay import replay
-from chaos.starts import SOON
 
 from .story import Story
 

@@ -12,8 +12,8 @@ from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.release.release_pass import Opening, openings
-from chaos.breaker import Breaker
-from chaos.broken import BREAKAGES
+from chaos.breakages.breaker import Breaker
+from chaos.breakages.broken import BREAKAGES
 
 EITHER = f"{H200}|{H800}"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from chaos import kept, replay
-from chaos.denials import Denial
+from chaos.clients.objects import A
+from chaos.judging.denials import Denial
+from chaos.judging.leeway import Trouble
 from chaos.kept import Beside, copied, judged, write
-from chaos.leeway import Trouble
-from chaos.objects import A
 
 from .story import Story
 

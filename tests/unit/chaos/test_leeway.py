@@ -1,6 +1,6 @@
 """How old a view may be, and what was so at any time since."""
 
-from chaos.leeway import BEHIND, MARGIN, Lately, Leeway, Trouble
+from chaos.judging.leeway import BEHIND, MARGIN, Lately, Leeway, Trouble
 
 
 def test_views_are_a_moment_old() -> None:

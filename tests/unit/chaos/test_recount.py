@@ -6,7 +6,8 @@ from types import ModuleType
 
 import pytest
 
-from chaos import calm, denials, fitting, leeway, pauses, recount, replay, starts, verdicts
+from chaos import replay
+from chaos.judging import calm, denials, fitting, leeway, pauses, recount, starts, verdicts
 
 
 @pytest.mark.parametrize(

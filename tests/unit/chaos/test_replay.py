@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from chaos.denials import Denial
+from chaos.clients.objects import A, B
 from chaos.history import HistoryError
-from chaos.leeway import Trouble
-from chaos.objects import A, B
+from chaos.judging.denials import Denial
+from chaos.judging.leeway import Trouble
 from chaos.replay import Replay, replay
 
 from .story import Story

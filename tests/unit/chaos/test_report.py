@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chaos.leeway import Trouble
-from chaos.objects import A
-from chaos.pauses import AT_ALL, IN_CALM
+from chaos.clients.objects import A
+from chaos.judging.leeway import Trouble
+from chaos.judging.pauses import AT_ALL, IN_CALM
 from chaos.replay import replay
 from chaos.report import Report
 

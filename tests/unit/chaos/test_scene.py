@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from chaos import faults
 from chaos.api import Object, Reply
-from chaos.leeway import BEHIND
+from chaos.clients.objects import CARD_OF_NODE
+from chaos.faults import faults
+from chaos.judging.leeway import BEHIND
 from chaos.lengths import SHORT
-from chaos.objects import CARD_OF_NODE
 from chaos.scene import NothingDoneError, Scene
 
 NO = Reply(404, {})

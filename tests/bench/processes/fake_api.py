@@ -1,7 +1,7 @@
 """A process that serves a large cluster's lists and watches as an API server would, over TLS.
 
-`python -m bench.fake_api FOLDER PODS` writes `FOLDER/kubeconfig`, says `serving` on standard
-output, and ends when standard input does. It is a fake because a real API server with 100,000
+`python -m bench.processes.fake_api FOLDER PODS` writes `FOLDER/kubeconfig`, says `serving` on
+standard output, and ends when standard input does. It is a fake because a real API server with 100,000
 pods cannot be had in the time of a benchmark: creating them alone would take a quarter of an hour.
 Objects are encoded before it serves; a page is then one join of bytes.
 
@@ -33,7 +33,7 @@ from cardquota.settings import Settings
 from cardquota_webhooks.server import serve
 from cardquota_webhooks.tls import server_context
 
-from . import big_cluster
+from ..bodies import big_cluster
 
 _OURS: Final = f"/apis/{API_GROUP}/{VERSION}"
 _WEBHOOKS: Final = "/apis/admissionregistration.k8s.io/v1"

@@ -10,13 +10,13 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 
-from . import objects
-from .api import Reply
+from ..api import Reply
+from ..clients import objects
+from ..judging.leeway import BEHIND
+from ..lengths import Lengths
+from ..scene import LEASE, NothingDoneError, Scene
 from .foreign import Foreign
-from .leeway import BEHIND
-from .lengths import Lengths
 from .rotation import rotate_certificates
-from .scene import LEASE, NothingDoneError, Scene
 
 Fault = Callable[[Scene, Lengths], Awaitable[None]]
 

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from . import objects
+from ..clients import objects
+from ..scene import REPLICAS, Scene
 from .fitting import fitting
 from .recount import Place, Recount
-from .scene import REPLICAS, Scene
 
 Totals = dict[Place, tuple[int, int]]
 """Allocated and inqueue, where one is not zero."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from random import Random
 
+from ..api import UNTRUSTED, Api, Object, Reply
+from ..judging.denials import Denial
 from . import objects
-from .api import UNTRUSTED, Api, Object, Reply
-from .denials import Denial
 from .objects import A, B
 
 _PATIENCE = 25.0

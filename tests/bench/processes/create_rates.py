@@ -22,9 +22,9 @@ from cardquota.quota.vocabulary import GATE, LEASE, OPERATOR_NAMESPACE, SERVICE_
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ask, metric
 
+from ..bodies.pod_bodies import held, queued
+from ..figure import Report, median
 from .crowd import Crowd, call
-from .figure import Report, median
-from .pod_bodies import held, queued
 from .webhook_variants import AIOHTTP, GO, NONE, OURS, labels
 
 _VARIANTS: Final = (OURS, AIOHTTP, GO, NONE)

@@ -7,9 +7,9 @@ import time
 from cardquota.cluster.certificates.pem import read_certificates
 from harness.short_lived import nearly_ended
 
-from .api import Object
-from .lengths import Lengths
-from .scene import Scene
+from ..api import Object
+from ..lengths import Lengths
+from ..scene import Scene
 
 _SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 _CONFIGURATIONS = tuple(

@@ -8,9 +8,9 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
+from ..lengths import Lengths
+from ..scene import Scene
 from .faults import ENDS_A_TERM, FAULTS
-from .lengths import Lengths
-from .scene import Scene
 
 _SOME = 3
 _PATIENCE = 60.0

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from .lengths import Lengths
+from ..lengths import Lengths
 
 
 @dataclass(frozen=True)

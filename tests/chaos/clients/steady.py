@@ -8,8 +8,8 @@ import asyncio
 from collections import Counter
 from random import Random
 
+from ..api import Api, Object
 from . import objects
-from .api import Api, Object
 from .clients import WorkloadClient
 from .objects import QUEUES, URGENT, A
 

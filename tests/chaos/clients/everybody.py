@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from .api import Api
+from ..api import Api
 from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
 

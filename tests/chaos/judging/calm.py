@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .history import changes
+from ..history import changes
 
 TAKING_OVER = 8.0
 """Seconds from a Lease with a new holder until that one decides: it settles for 3 s, catches up,

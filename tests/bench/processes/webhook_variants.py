@@ -54,7 +54,7 @@ def webhook_variants(cluster: Cluster) -> Iterator[None]:
         folder.private.mkdir()
         keys = make_keys(folder)
         commands = {
-            AIOHTTP: [sys.executable, "-m", "bench.constant_webhook"],
+            AIOHTTP: [sys.executable, "-m", "bench.processes.constant_webhook"],
             GO: [str(_built(Path(scratch)))],
         }
         addresses = {

@@ -8,8 +8,8 @@ from random import Random
 
 from aiohttp import web
 
-from .api import Api, Object
-from .objects import NAMESPACE
+from ..api import Api, Object
+from ..clients.objects import NAMESPACE
 
 _PATH = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 _NAME = "chaos-foreign"

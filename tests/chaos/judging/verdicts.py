@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..history import Change
 from .calm import Calm
-from .history import Change
 from .leeway import Lately, Leeway, Trouble
 from .recount import Group, Place, Recount, StoredPod
 from .starts import Starts

@@ -7,7 +7,7 @@ what a life counted after the last look is missing.
 import asyncio
 import re
 
-from .api import Api
+from ..api import Api
 
 _ROW = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'

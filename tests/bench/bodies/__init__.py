@@ -1,0 +1,1 @@
+"""The objects that benchmarks send and store."""

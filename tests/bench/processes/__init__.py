@@ -1,0 +1,1 @@
+"""What runs beside a benchmark: servers, clients, and the processes that are measured."""
