@@ -1,11 +1,11 @@
 """Our admission webhooks as a process of its own, over a ledger that is not empty.
 
-`python -m bench.processes.admission_process PORT CERTIFICATE KEY` serves the real
-`AdmissionServer` on 127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues
+`python -m bench.processes.admission_process PORT CERTIFICATE KEY` serves the real `AdmissionServer`
+on 127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues
 with 5 quota rows, 5,000 pods in them, and two queues with room that differ in nothing but the
-number of rows in their quota. All other rows are of cards that a queue's status remembers: as
-after a restart in a cluster whose pools are scaled to zero. All are of one resource name, so that
-none of them can be passed over.
+number of rows in their quota. All other rows are of cards that a queue's status remembers: as after
+a restart in a cluster whose pools are scaled to zero. All are of one resource name, so that none of
+them can be passed over.
 """
 
 import asyncio

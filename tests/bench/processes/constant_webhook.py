@@ -1,8 +1,8 @@
 """A webhook on aiohttp that answers a constant: what any Python webhook costs at the least.
 
 `python -m bench.processes.constant_webhook PORT CERTIFICATE KEY PATCH` serves `/mutate` (allowed,
-with that JSON patch) and `/validate` (allowed) on 127.0.0.1 until standard input ends. Of a review it reads
-the uid alone, which the answer must repeat.
+with that JSON patch) and `/validate` (allowed) on 127.0.0.1 until standard input ends. Of a review
+it reads the uid alone, which the answer must repeat.
 """
 
 import asyncio

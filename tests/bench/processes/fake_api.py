@@ -1,15 +1,15 @@
 """A process that serves a large cluster's lists and watches as an API server would, over TLS.
 
 `python -m bench.processes.fake_api FOLDER PODS` writes `FOLDER/kubeconfig`, says `serving` on
-standard output, and ends when standard input does. It is a fake because a real API server with 100,000
-pods cannot be had in the time of a benchmark: creating them alone would take a quarter of an hour.
-Objects are encoded before it serves; a page is then one join of bytes.
+standard output, and ends when standard input does. It is a fake because a real API server with
+100,000 pods cannot be had in the time of a benchmark: creating them alone would take a quarter of
+an hour. Objects are encoded before it serves; a page is then one join of bytes.
 
 Real: TLS, paged lists with `limit` and `continue`, watches that stay open for the time asked and
 send a bookmark two seconds before they end, one revision that grows with every write, and the
-Secret, Lease and webhook configurations, which can be created and patched.
-Not real: watches never tell of a change; the status of queues and events are taken and forgotten;
-nobody is authenticated; everything is in memory, so a page costs it less than a real one.
+Secret, Lease and webhook configurations, which can be created and patched. Not real: watches never
+tell of a change; the status of queues and events are taken and forgotten; nobody is authenticated;
+everything is in memory, so a page costs it less than a real one.
 """
 
 import asyncio
