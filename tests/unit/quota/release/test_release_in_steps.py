@@ -566,7 +566,9 @@ def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
     see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
     ledger.dirty.take_pending()
     assert len(all_of(told(ledger))) == 32
+    assert ledger.dirty.pending == 1
     assert ledger.dirty.take_pending() == {"red"}
+    assert not ledger.dirty.pending
     assert len(release(ledger)[0]) == 3
 
 
