@@ -15,7 +15,7 @@ from ..stamp import Reservation
 from .group_facts import GroupFacts
 
 _UNKNOWN_MINIMUM = 2**62
-"""Of a group that has not been seen: nothing of it can be called elastic."""
+"""The minimum of a group that was not seen yet: none of its members is elastic."""
 
 
 class BoundKey(NamedTuple):
@@ -27,9 +27,7 @@ class BoundKey(NamedTuple):
 
 
 class PodGroupState:
-    """What is known of a group, and what it holds; it exists while the group does or while pods
-    name it.
-    """
+    """What is known of a group, and what it holds. Exists while the group does, or pods name it."""
 
     __slots__ = (
         "_bound",
@@ -57,38 +55,39 @@ class PodGroupState:
         self.members: dict[str, PodRecord] = {}
         """Unfinished pods that name the group, by uid."""
         self.succeeded: set[str] = set()
-        """Uids of members that have succeeded and still exist: they did start."""
+        """Uids of members that succeeded and still exist. They count as started."""
         self.waiting: dict[Claim, int] = {}
-        """What its members at the gate ask for, and how many ask for it."""
+        """What members at the gate ask for, and how many members ask for it."""
         self.queues: dict[GangQueue, None] = {}
-        """The pending queues in which members of it wait, if it is a gang."""
+        """If it is a gang: the pending queues in which members wait."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8)."""
         self.held_back = False
-        """Whether it is not to start before it is put back."""
+        """Whether it must not start before it is put back."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[tuple[str, str], int] = {}
         """By queue and dimension."""
         self._held_members = 0
         self._bound: list[BoundKey] = []
-        """Bound members in the order bound: the first `minMember` are the minimum."""
+        """Bound members in the order of binding. The first `minMember` are the minimum."""
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
         self._posted: tuple[str, Charge] = ("", ())
-        """What of the reservation stands in which queue's account; without amounts in none."""
+        """The queue whose account counts the rest of the reservation, and that rest; without
+        amounts no account counts any."""
         self._judged: tuple[Reservation, Charge] | None = None
         self._unwritten: list[Reservation] = []
-        """Charged, and neither known to be written nor taken back: also of a group that is gone,
-        for the members that were to start with it are still charged."""
+        """Reservations that are charged, not known to be written, and not taken back. Kept when the
+        group is gone: the members that were to start with one are still charged."""
 
     @property
     def reservation(self) -> Reservation | None:
-        """What the group holds ahead of its members."""
+        """What is reserved for the members, whether they exist or not (T2)."""
         return self.assumed or (self.facts.reservation if self.facts else None)
 
     @property
     def minimum(self) -> int:
-        """`minMember`; a group of at most one member is no gang."""
+        """`minMember`. A group whose minimum is at most one is no gang."""
         return self.facts.min_member if self.facts else _UNKNOWN_MINIMUM
 
     @property
@@ -98,14 +97,14 @@ class PodGroupState:
 
     @property
     def reserved_elsewhere(self) -> bool:
-        """Whether its reservation stands in a queue that is not the group's any more."""
+        """Whether its reservation is in another queue than the group is now."""
         facts, reserved = self.facts, self.reservation
         return bool(facts and reserved and facts.queue not in ("", reserved.queue))
 
     @property
     def judged(self) -> Charge | None:
-        """What the group may hold in its reservation's queue, as it was judged when that was made
-        here; None: there is none, or another replica made it.
+        """What the group may hold in the queue of its reservation, as judged when the reservation
+        was made. None: there is no reservation, or another replica made it.
         """
         if self._judged is None or self._judged[0] != self.reservation:
             return None
@@ -113,18 +112,18 @@ class PodGroupState:
 
     @property
     def being_reserved(self) -> bool:
-        """Whether members are charged that start when their reservation is written: nothing of it
-        may open that does not wait for that, as if they were through.
+        """Whether members are charged that start once their reservation is written. Until then no
+        gate of the group may open as if these members had started already.
         """
         return bool(self._unwritten)
 
     @property
     def unwritten(self) -> Sequence[Reservation]:
-        """Reservations that are charged, of which it is not known yet whether they are written."""
+        """Reservations that are charged and not yet known to be written."""
         return tuple(self._unwritten)
 
     def decided(self, reservation: Reservation) -> bool:
-        """It is known of one of these whether it is written; whether it was one of these."""
+        """Take in that the outcome of one of these writes is known. Returns whether it was one."""
         left = [one for one in self._unwritten if one is not reservation]
         found = len(left) < len(self._unwritten)
         self._unwritten = left
@@ -132,17 +131,17 @@ class PodGroupState:
 
     @property
     def started(self) -> bool:
-        """Whether its minimum is reserved or held, or it is no gang: what comes now comes one by
-        one.
+        """Whether its minimum is reserved or held, or it is no gang. From then on its members start
+        one by one.
         """
         reserved = self.reservation is not None and not self.reserved_elsewhere
         return reserved or self.missing <= 0 or not self.gang
 
     @property
     def one_by_one(self) -> Hashable:
-        """While this is the same, news of the gang changes nothing for a member that goes alone and
-        did not change itself. None: its members go together, or what is left of the reservation
-        for one of them depends on all others.
+        """While this value stays the same, news of the gang changes nothing for a member that
+        starts alone and did not change itself. None: members start together, or the part of the
+        reservation that one of them may use depends on all others.
         """
         if not self.started or self._posted[1]:
             return None
@@ -155,7 +154,7 @@ class PodGroupState:
 
     @property
     def there(self) -> int:
-        """How many members have been created, those that have succeeded included."""
+        """How many members exist, including those that succeeded."""
         return len(self.members) + len(self.succeeded)
 
     @property
@@ -164,18 +163,17 @@ class PodGroupState:
         return len(self._bound)
 
     def held(self, queue: str, dimension: str) -> int:
-        """What its let-through and bound members are charged in a queue."""
+        """The charge of its let-through and bound members in a queue."""
         return self._held.get((queue, dimension), 0)
 
     def outstanding(self, dimension: str) -> int:
-        """What it still reserves of a dimension, as posted."""
+        """What it still reserves of a dimension, as its queue's account counts it."""
         return dict(self._posted[1]).get(dimension, 0)
 
     def covers(self, queue: str, dimension: str, amount: int) -> int:
-        """How much of an amount that its members ask for is reserved for them already.
+        """How much of an amount that a member asks for is reserved already.
 
-        What a member asks for takes the place of its group's reservation, and is not added to it
-        (E2).
+        A member's request uses up its group's reservation; it is not added to it (E2).
         """
         reservation = self.reservation
         if reservation is None or reservation.queue != queue:
@@ -183,20 +181,20 @@ class PodGroupState:
         return max(0, min(self.outstanding(dimension), amount))
 
     def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
-        """The reservation for members that start and ask for so much, which was just judged (E2).
+        """The reservation for members that start and ask for `asked`, which was just judged (E2).
 
-        It holds that and what members hold *in this queue* already, never what they hold elsewhere:
-        so what is charged for the group in the queue grows by what was judged, and by no more.
+        It holds `asked`, and what members hold *in this queue* already, but never what they hold in
+        other queues. So the group's charge in the queue grows by what was judged, and by no more.
         """
         total, judged = dict(asked), dict(asked)
         for (name, dimension), amount in self._held.items():
             if name == queue:
                 total[dimension] = total.get(dimension, 0) + amount
-        # Of a gang that starts nobody holds anything, and it may be thousands.
+        # No member of a gang that starts holds anything, and there may be thousands.
         for record in self.members.values() if self._held_members else ():
             for dimension, amount in record.charge if record.held and record.queue == queue else ():
                 judged[dimension] = judged.get(dimension, 0) + amount
-        # What nothing limits may be more than an annotation can say, and be read again.
+        # An unlimited dimension may exceed what an annotation can hold and be read from again.
         amounts = canonical({dimension: min(n, LARGEST) for dimension, n in total.items()})
         self.assumed = Reservation(queue, term, amounts)
         self._unwritten.append(self.assumed)
@@ -205,16 +203,16 @@ class PodGroupState:
         return self.assumed
 
     def succeed(self, uid: str) -> None:
-        """A member has succeeded; it is no longer among the unfinished."""
+        """A member succeeded. It no longer counts as unfinished."""
         self.succeeded.add(uid)
 
     def leave(self, uid: str) -> None:
-        """A member is taken off, or is gone."""
+        """A member left the group, or is gone."""
         self.members.pop(uid, None)
         self.succeeded.discard(uid)
 
     def wait(self, claim: Claim, sign: int) -> None:
-        """Count a member in or out that waits at the gate and asks for this."""
+        """Count in (`sign` 1) or out (-1) a member at the gate that asks for `claim`."""
         left = self.waiting.get(claim, 0) + sign
         if left:
             self.waiting[claim] = left
@@ -222,7 +220,7 @@ class PodGroupState:
             del self.waiting[claim]
 
     def hold(self, queue: str, charge: Charge, sign: int) -> None:
-        """Count a member in or out of what the group holds."""
+        """Count in (`sign` 1) or out (-1) a member that holds `charge` in a queue."""
         self._held_members += sign
         for dimension, amount in charge:
             left = self._held.get((queue, dimension), 0) + sign * amount
@@ -232,7 +230,7 @@ class PodGroupState:
                 del self._held[queue, dimension]
 
     def repost(self, account_of: Callable[[str], Account]) -> set[str]:
-        """Bring the posted rest of the reservation up to date; the queues it touched."""
+        """Bring the rest of the reservation up to date in the accounts. Returns their queues."""
         reservation = self.reservation
         queue, rest = "", cast("Charge", ())
         if reservation is not None:
@@ -250,7 +248,7 @@ class PodGroupState:
         return touched
 
     def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
-        """A member is bound: it, or the one it displaces from the minimum, may be elastic."""
+        """A member was bound. It is elastic, or the one that it displaces from the minimum is."""
         key = bound_key(record.facts)
         insort(self._bound, key)
         self._bound_charges[key] = (record.queue, record.charge)
@@ -260,7 +258,7 @@ class PodGroupState:
             self._add_elastic(self._bound[self.minimum : self.minimum + 1], 1, account_of)
 
     def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
-        """The inverse of `bind`, called with the record as it was bound."""
+        """The inverse of `bind`. `record`: as it was when bound."""
         key = bound_key(record.facts)
         place = bisect_left(self._bound, key)
         if place >= self.minimum:
@@ -271,7 +269,7 @@ class PodGroupState:
         del self._bound_charges[key]
 
     def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
-        """Take in new facts; the queues whose elastic part changed by another minimum."""
+        """Take in new facts. Returns the queues whose elastic part changed with the minimum."""
         minimum = self.minimum
         self.facts = facts
         if minimum == self.minimum:

@@ -24,19 +24,19 @@ class ReleaseDecisions:
         self._charges.charge(record)
 
     def confirm(self, uid: str, stamp: Stamp, revision: int) -> None:
-        """The patch landed at `revision`: what is older is no news any more.
+        """The patch landed at `revision`. Older events of the pod are ignored from now on.
 
-        Does nothing if the pod is not charged by this very stamp any more.
+        Does nothing unless this very stamp, not an equal one, still charges the pod.
         """
         record = self._state.pods.get(uid)
         if record is not None and record.assumed is stamp:
             record.settled_revision = revision
 
     def retract(self, uid: str, stamp: Stamp, *, hold_back: bool = False) -> None:
-        """The gate was not opened, and no patch of ours can open it any more.
+        """The gate is closed, and no patch of ours can open it any more. Takes the charge back.
 
-        With `hold_back` the pod is not tried again before it changes or is `put_back`. A charge by
-        another stamp is left alone, though that be equal: somebody else decided it since.
+        With `hold_back` the pod is not tried again before it changes or is `put_back`. Does nothing
+        unless this very stamp still charges the pod: an equal one is a later decision.
         """
         record = self._state.pods.get(uid)
         if record is not None and record.assumed is stamp:
@@ -46,7 +46,7 @@ class ReleaseDecisions:
             self._charges.charge(record)
 
     def hold_back(self, uid: str) -> None:
-        """A gated pod is not to be tried before it changes or is `put_back`."""
+        """Do not try a gated pod before it changes or is `put_back`."""
         record = self._state.pods.get(uid)
         if record is not None and record.gated and not record.held_back:
             self._charges.uncharge(record)
@@ -62,7 +62,7 @@ class ReleaseDecisions:
             self._charges.charge(record)
 
     def hold_back_gang(self, key: str) -> None:
-        """A gang that has not started is not to be tried before it is put back."""
+        """Do not try a gang that has not started before it is `put_back_gang`."""
         group = self._state.groups.get(key)
         if group is not None and not group.held_back:
             group.held_back = True
@@ -77,13 +77,13 @@ class ReleaseDecisions:
             self._state.dirty.mark_pending(queue)
 
     def end_term(self) -> None:
-        """We decide no longer: from here on only what is seen counts."""
+        """We decide no longer. From here on only what the watches show counts."""
         for _ in self.end_term_in_steps():
             pass
 
     def end_term_in_steps(self) -> Iterator[None]:
-        """The same, to be iterated over to its end: a step for each pod and group that we decided
-        on, none for all others. Events may be taken in between two steps.
+        """As `end_term`, in steps: one for each pod and group that we decided on. The caller must
+        iterate to the end. Events may come between two steps.
         """
         decided = [
             (key, group)
@@ -106,7 +106,7 @@ class ReleaseDecisions:
             yield
 
     def begin_term(self) -> None:
-        """We decide from now on: everything is to be looked at once."""
+        """We decide from now on. Marks everything as to be looked at."""
         self._state.dirty.begin(
             self._state.accounts_by_queue,
             self._state.groups,
@@ -134,7 +134,7 @@ class ReleaseDecisions:
     def reserve(self, key: str, queue: str, term: str, asked: Charge) -> Reservation:
         """Charge a gang's minimum before its reservation is written (T2).
 
-        `asked`: what the members that start are charged together, which was just judged to fit.
+        `asked`: the charge of all members that start, which was just judged to fit.
         """
         group = self._state.groups[key]
         reservation = group.reserve(queue, term, asked)
@@ -142,9 +142,10 @@ class ReleaseDecisions:
         return reservation
 
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
-        """The reservation that was charged last was written at `revision`.
+        """The reservation was written at `revision`.
 
-        Of one that the group has lost since nothing remains: it may be made again under its name.
+        Does nothing for a reservation that the group no longer has: the group may have been made
+        again under its name.
         """
         group = self._state.groups.get(key)
         if group is not None and group.decided(reservation):
@@ -153,7 +154,7 @@ class ReleaseDecisions:
             self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
-        """The reservation was not written and cannot be any more; another one is left alone."""
+        """The reservation was not written and cannot be any more. Another one is left alone."""
         group = self._state.groups.get(key)
         if group is None:
             return
@@ -165,14 +166,14 @@ class ReleaseDecisions:
             self._state.written(group, reservation)
 
     def lose_place(self, key: str) -> None:
-        """The time of a gang's reservation is over: those who fit go before it from now on (E8)."""
+        """The gang did not use its reservation in time. Pods that fit go first from now on (E8)."""
         group = self._state.groups.get(key)
         if group is not None:
             group.lost_place = True
             self._state.mark_group(group)
 
     def rest(self) -> None:
-        """Nobody here decides: forget what is to be looked at, since a term begins with all."""
+        """Forget the marks, on a replica that does not lead: a term begins with everything."""
         self._state.dirty.clear()
         self._state.nodes.forget_reports()
 
