@@ -17,7 +17,6 @@ from .unadmitted_pods import UnadmittedPods
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
-
 _NOTHING: Final = Row()
 
 
@@ -48,21 +47,21 @@ class Account:
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
         self.quota_mark = object()
-        """Another one with every other quota."""
+        """Another object whenever the quota is another."""
         self.rows: dict[str, Row] = {}
         self.changes = 0
-        """Different whenever a row has changed."""
+        """Changes whenever a row does."""
         self.unstamped: set[str] = set()
         """Uids of the pods without a stamp of ours: their charge may still change."""
         self.unadmitted = UnadmittedPods()
-        """Those of them that are let through or bound, though we opened no gate of theirs (I3).
+        """Pods that are let through or bound although we did not open their gate (I3).
 
-        Pods that audit mode let by passed by design and are not among them, also later.
+        Pods that audit mode let by passed by design. They are not among these, now or later.
         """
         self.pending = PendingQueue(name)
         self.flexible_claims: FlexibleClaims | None = None
-        """What pods that are let through hold of one card or another (T3); None where each has its
-        card. One that waits claims nothing."""
+        """What let-through pods hold of one card or another (T3). None if each has its one card. A
+        pod that waits claims nothing."""
 
     @property
     def quota(self) -> Amounts:
@@ -87,16 +86,16 @@ class Account:
         return self.quota.get(dimension, 0)
 
     def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
-        """Add to what has one charge state; a row that comes to nothing is dropped."""
+        """Add to the amount in one charge state. A row without amounts is dropped."""
         row = self._writable(dimension)
         row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
     def claim(self, claim: Claim, shown: str, sign: int) -> None:
-        """Count in or out a let-through pod that may end up on any of several cards (T3), and that
-        `add` counts with `shown`.
+        """Count in (`sign` 1) or out (-1) a let-through pod that may end up on any of several cards
+        (T3). `shown`: the card with which `add` counts it.
         """
-        # What those who wait need was worked out without it, or with it.
+        # The needs of waiting pods were computed without this pod, or with it.
         self.pending.invalidate_needs()
         flexible_claims = self.flexible_claims or self.no_flexible_claims()
         if sign > 0:
@@ -106,7 +105,7 @@ class Account:
         self.flexible_claims = flexible_claims or None  # as almost always
 
     def no_flexible_claims(self) -> FlexibleClaims:
-        """To ask what room there is where nobody has a choice so far."""
+        """Claims to ask for room while no pod of the queue has a choice."""
         return FlexibleClaims(
             lambda card: self.row(card).charged,
             lambda card: self._quota.get(card, 0),
@@ -126,7 +125,7 @@ class Account:
         self._drop_if_empty(dimension, row)
 
     def add_offline(self, dimension: str, amount: int) -> None:
-        """Add to what is off-line of its own accord."""
+        """Add to what pods hold whose own policy is Gate."""
         row = self._writable(dimension)
         row.offline += amount
         self._drop_if_empty(dimension, row)
@@ -134,10 +133,10 @@ class Account:
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7).
 
-        Pods that may use several cards are all counted with the first of them; what is over only
-        because of that is not (T3).
+        A pod that may use several cards is counted with the first of them. A dimension that is
+        above its limit only because of that is not named (T3).
         """
-        # Most rows may be of names that somebody made up, and nothing is charged there.
+        # Most rows may be of names that users made up, without a charge.
         charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
         found = []
         with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
@@ -153,7 +152,7 @@ class Account:
         return self.facts is None and not self.rows and not self.unstamped
 
     def _assignable(self, dimension: str, limit: int) -> bool:
-        """Whether those who may use other cards could do with what there is of this one."""
+        """Whether the limit would do if pods with a choice used their other cards."""
         if self.flexible_claims is None or not is_card(dimension):
             return False
         return self.flexible_claims.fits(dimension, limit)

@@ -1,4 +1,4 @@
-"""Pods that are let through or bound though we opened no gate of theirs (I3), of one queue."""
+"""Pods of one queue that are let through or bound although we did not open their gate (I3)."""
 
 from collections.abc import Iterator
 
@@ -6,22 +6,22 @@ from ..amounts import Charge, MutableAmounts
 
 
 class UnadmittedPods:
-    """Their uids, and what they hold together: however many there are, to tell it costs nothing."""
+    """Their uids, and what they hold together. Reading the sum costs no step for each pod."""
 
     __slots__ = ("_charges", "held")
 
     def __init__(self) -> None:
         self._charges: dict[str, Charge] = {}
         self.held: MutableAmounts = {}
-        """Nothing that is zero."""
+        """By dimension. No zeros."""
 
     def add(self, uid: str, charge: Charge) -> None:
-        """One more, that is not among them."""
+        """Add a pod that is not among them."""
         self._charges[uid] = charge
         self._count(charge, 1)
 
     def discard(self, uid: str) -> None:
-        """The inverse of `add`; may repeat."""
+        """Remove a pod, if it is among them."""
         charge = self._charges.pop(uid, None)
         if charge is not None:
             self._count(charge, -1)

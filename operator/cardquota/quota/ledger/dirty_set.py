@@ -1,10 +1,10 @@
-"""What has changed and was not looked at yet: sets of names, emptied by whoever looks."""
+"""What changed and was not looked at yet: sets of names, emptied by the reader."""
 
 from collections.abc import Iterable
 
 
 class DirtySet:
-    """Bounded by what exists, as long as somebody takes it or `clear`s it now and then."""
+    """Bounded by what exists, provided that it is taken or cleared now and then."""
 
     def __init__(self) -> None:
         self._changed: set[str] = set()
@@ -14,12 +14,12 @@ class DirtySet:
         self._incorrect: set[str] = set()
 
     def mark_changed(self, *queues: str) -> None:
-        """Totals or rules of these queues changed: something may fit now, and people shall see."""
+        """Totals or rules of these queues changed: something may fit now, and users must see it."""
         self._changed.update(queues)
         self._pending.update(queues)
 
     def mark_visible(self, queues: Iterable[str]) -> None:
-        """What people see of these queues changed, and nothing that could let a pod through."""
+        """What users see of these queues changed, but nothing that could let a pod through."""
         self._changed.update(queues)
 
     def mark_pending(self, queue: str) -> None:
@@ -35,8 +35,8 @@ class DirtySet:
         self._unadmitted.add(uid)
 
     def mark_incorrect(self, uid: str) -> None:
-        """Something is to be written on a pod that runs: its stamp says other cards than it is
-        charged for (E3), or it does not say that audit mode let it by (I3).
+        """The annotations of a running pod are to be corrected: its stamp names other cards than it
+        is charged for (E3), or the note is missing that audit mode let it by (I3).
         """
         self._incorrect.add(uid)
 
@@ -53,7 +53,7 @@ class DirtySet:
         self._unadmitted.clear()
 
     def clear(self) -> None:
-        """Nobody here decides: a term begins with everything in any case."""
+        """Forget all marks. For replicas that do not lead: a term begins with everything."""
         every = (self._changed, self._pending, self._groups, self._unadmitted, self._incorrect)
         for names in every:
             names.clear()
@@ -64,17 +64,17 @@ class DirtySet:
         return taken
 
     def take_pending(self) -> set[str]:
-        """Queues in which something may fit now that did not before, or is new."""
+        """Queues in which a pod may fit that did not before, or is new."""
         taken, self._pending = self._pending, set()
         return taken
 
     def take_groups(self) -> set[str]:
-        """Groups to be looked at."""
+        """Groups to look at."""
         taken, self._groups = self._groups, set()
         return taken
 
     def take_unadmitted(self, most: int | None = None) -> set[str]:
-        """Uids of pods that came ungated and without a stamp of ours; of all, or some of them."""
+        """Uids of pods first seen ungated and without a stamp of ours, at most `most` of them."""
         if most is None or len(self._unadmitted) <= most:
             taken, self._unadmitted = self._unadmitted, set()
             return taken
@@ -87,10 +87,10 @@ class DirtySet:
 
     @property
     def unadmitted(self) -> int:
-        """How many of them were not taken yet."""
+        """How many pods of `take_unadmitted` are left."""
         return len(self._unadmitted)
 
     def take_incorrect(self) -> set[str]:
-        """Uids of pods on which something is to be written; some may be right again."""
+        """Uids of pods whose annotations are to be corrected. Some may be right again."""
         taken, self._incorrect = self._incorrect, set()
         return taken

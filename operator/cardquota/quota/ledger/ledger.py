@@ -144,14 +144,14 @@ class Ledger(LedgerState):
 
     @property
     def behind(self) -> bool:
-        """Whether pods at the gate may be classed by nodes as they were: see `catch_up`."""
+        """Whether gated pods may still be in classes for the nodes as they were: see `catch_up`."""
         return self.nodes.more_moved
 
     def catch_up(self) -> None:
-        """Read some of the pods anew that a change of nodes moved. Costs some milliseconds.
+        """Re-read some of the pods that a change of nodes moved. Takes some milliseconds.
 
-        An event about a node does as much by itself. What is left concerns the class of such a pod
-        and what it is said to request alone: it is judged by the nodes as they are.
+        Every node event does this once. Pods that are left are judged by the nodes as they are now;
+        only their class and the shown request may be old.
         """
         self.nodes.look_for_moved()
         self._reassess(self.nodes.take_moved())
@@ -178,7 +178,7 @@ class Ledger(LedgerState):
         self.dirty.mark_changed(facts.name)
 
     def queue_gone(self, name: str) -> None:
-        """A queue was deleted; what is charged to its name stays visible."""
+        """A queue was deleted. Charges to its name stay visible."""
         account = self.accounts_by_queue.get(name)
         if account is None:
             return
@@ -199,7 +199,7 @@ class Ledger(LedgerState):
                 return
             if facts == group.facts and group.assumed is None:
                 if facts.revision > group.facts.revision:
-                    # What we wrote under the older version was in vain: look again.
+                    # Our write under the older version was in vain: look again.
                     self.dirty.mark_group(group.key)
                 group.facts.revision = facts.revision
                 return
@@ -257,8 +257,8 @@ class Ledger(LedgerState):
     # --- what more than one of them does ----
 
     def _succeed(self, uid: str, key: str) -> None:
-        """A pod counts as succeeded for the group with this key, if for any. The group is marked:
-        it may lack a member more now, or one less.
+        """The pod counts as succeeded for the group with this key; for none if the key is empty.
+        Marks the groups: the number of members that they lack may have changed.
         """
         before = self._succeeded.pop(uid, "")
         if key:
@@ -274,8 +274,8 @@ class Ledger(LedgerState):
             self.mark_group(self.group_for(key))
 
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
-        """Costs in proportion to the members only where something that they are read by changed:
-        not for a phase or a count, which we write ourselves while a gang binds.
+        """Costs in proportion to the members only if a field changed that they are read by. Phases
+        and counts are none: we write them ourselves while a gang binds.
         """
         self.dirty.mark_group(group.key)
         before, gang = _as_read(group), group.gang
@@ -292,7 +292,7 @@ class Ledger(LedgerState):
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.
 
-        Costs in proportion to the rows of both, and to the queues that deserve something else now.
+        Costs in proportion to the rows of both, and to the queues whose deserved share changes.
         """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
         before = {card: self.quotas.of(card) for card in changed}
@@ -304,16 +304,15 @@ class Ledger(LedgerState):
             self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
 
     def _forget(self, cards: Iterable[str]) -> None:
-        """Let go of the resource names of cards that are in no quota any more, and on no node."""
+        """Forget the resource names of cards that no quota and no node has any more."""
         gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
         self.reassessment.cards_learned([resource for resource in gone if resource])
 
     def _follow_resource_changes(self) -> None:
-        """Cards may be counted by another resource name than before (D7), or on other nodes.
+        """Apply that cards are counted by another resource name (D7), or on other nodes.
 
-        What pods hold by the former name is no card any more, as if the nodes that show it had come
-        second from the beginning. Costs in proportion to all pods if there are such cards, else
-        nothing.
+        What pods hold by the former name is no card any more, as if the nodes that show it had
+        always come second. Costs in proportion to all pods if there are such cards, else nothing.
         """
         cards, nodes = self.nodes.take_resource_changes()
         pods = self.pods.values() if cards else ()
@@ -329,10 +328,10 @@ class Ledger(LedgerState):
             self._reassess(self.nodes.take_moved())
 
     def _cards_changed(self) -> None:
-        """After an event about a node, or about a queue that knows of cards.
+        """To be called after an event of a node, or of a queue that records cards.
 
-        Most say nothing new about cards. A new kind of card costs in proportion to the queues;
-        another number of a known one, to those that deserve something else now.
+        Most such events bring no news of cards. A new kind of card costs in proportion to the
+        queues; another number of a known card, to the queues whose deserved share changes.
         """
         named = self.catalog.take_named()
         if named:
@@ -346,14 +345,14 @@ class Ledger(LedgerState):
             self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
 
     def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
-        """What a queue deserves of a card, and whether it is oversold, changes only where the
-        quotas together exceed the cluster, or did.
+        """Mark the queues with this card as visible, if their shown share may have changed: that is
+        so only if the quotas together exceed the cluster, or did before.
         """
         if most_quotas > least_total:
             self.dirty.mark_visible(self.quotas.queues(card))
 
     def _learn_anew(self) -> None:
-        """What is known of cards changed: a name may mean something now, or nothing any more."""
+        """The set of known cards changed: a card's name may have become valid, or invalid."""
         self.epoch += 1
         for account in self.accounts_by_queue.values():
             if self._charges.may_let_pass(account) or account.pending.blocked_on_cards:
@@ -361,7 +360,7 @@ class Ledger(LedgerState):
 
 
 def _as_read(group: PodGroupState) -> Hashable:
-    """What of a group its members are read by: queue, policy, priority, class."""
+    """The part of a group that its members are read by: queue, policy, priority, class."""
     facts = group.facts
     if facts is None:
         return None
