@@ -93,7 +93,9 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    allowed = any(item.get_closest_marker(name) for name in _UNLIMITED)
+    # Where every line is traced, times say nothing.
+    traced = bool(item.config.getoption("cov_source", default=None))
+    allowed = traced or any(item.get_closest_marker(name) for name in _UNLIMITED)
     if call.when == "call" and report.passed and call.duration > longest_test() and not allowed:
         report.outcome = "failed"
         report.longrepr = f"took {call.duration:.1f} s: mark it slow, or make it quick"
