@@ -14,12 +14,12 @@ from ..loop.timed_selector import TimedSelector
 _YOUNG: Final = 10_000
 """Allocations less deallocations after which Python collects by itself, in any thread. Its default
 of 700 is used up by two reviews."""
-BUSY: Final = 0.02
-"""Seconds of the loop's work between two collections of young objects. In that time the loop makes
-some 20,000 objects that stay; traversing them takes 5 ms."""
-OLD: Final = 30_000
+BUSY: Final = 0.015
+"""Seconds of the loop's work between two collections of what is young. In that time the loop makes
+up to 40,000 objects that stay. Going through them takes up to 12 ms."""
+OLD: Final = 10_000
 """Number of objects that survived a collection, from which on they are traversed once more and then
-frozen: 8 ms. If there are twice as many at once, they are frozen without being traversed."""
+frozen: 4 ms. If there are twice as many at once, they are frozen without being traversed."""
 
 
 def spare_what_stays() -> None:
