@@ -35,7 +35,7 @@ class _Seen(NamedTuple):
 
 
 def processor_time_of(thread: int) -> Callable[[], float] | None:
-    """Reads a thread's processor time, seconds; None where the system cannot tell."""
+    """Returns a function that reads a thread's processor time, seconds; None if unsupported."""
     found = getattr(time, "pthread_getcpuclockid", None)
     if found is None:
         return None

@@ -11,26 +11,26 @@ class ThreadsafeLoop(Protocol):
     """What is needed of an event loop."""
 
     def call_soon_threadsafe(self, call: Callable[[], None], /) -> object:
-        """Have something called in its own thread."""
+        """Have `call` run in the thread of the loop."""
 
 
 class PostedReports:
-    """One slot per queue, the latest report wins; and one call that has them taken.
+    """One slot per queue, in which the latest report wins, and at most one call to take them.
 
-    `post` may be called from any thread. However slow the other loop is, memory is bounded by the
-    queues. What is posted while none is connected is dropped, and so is what it has not taken when
-    it is disconnected: it is to ask for all when it is connected.
+    `post` may be called from any thread. However slow the other loop is, the number of queues
+    bounds the memory. Reports are dropped while no loop is connected, and when it is disconnected
+    before it took them: a loop that connects must ask for all of them.
     """
 
     def __init__(self, take: Callable[[str, QueueReport | None], None]) -> None:
         """`take` gets each report in the loop that is connected; None: the queue is gone."""
         self._take = take
         self._lock = threading.Lock()
-        """Of all below."""
+        """Guards all fields below."""
         self._loop: ThreadsafeLoop | None = None
         self._posted: dict[str, QueueReport | None] = {}
         self._called = False
-        """Whether the loop has been told to take them."""
+        """Whether the loop was called to take them."""
 
     def __len__(self) -> int:
         """How many wait to be taken."""

@@ -8,7 +8,6 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Charge
 from ..cards.card import Card
 from ..cards.catalog import Catalog
-from ..cards.device_classes import DeviceClasses
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
 from ..nodes.node_cache import NodeCache
@@ -63,10 +62,6 @@ class LedgerReader(Protocol):
         """The nodes."""
 
     @property
-    def device_classes(self) -> DeviceClasses:
-        """The DeviceClasses with an extended resource name."""
-
-    @property
     def made_pods(self) -> PodsByController:
         """The pods, by what made them."""
 
@@ -81,10 +76,6 @@ class LedgerReader(Protocol):
     @property
     def free_cpu_memory(self) -> bool:
         """Whether pods with cards are charged no cpu and memory (P6)."""
-
-    @property
-    def epoch(self) -> int:
-        """Changes whenever the set of known cards, or of cards with a row in some quota, does."""
 
     @property
     def overdue(self) -> bool:
