@@ -37,6 +37,6 @@ class OverdueReads:
     def _go_on(self) -> None:
         self._due = False
         slice_ = TimeSlice()
-        self._ledger.read_overdue(lambda: slice_.over)
+        self._ledger.reassessment.read_overdue(lambda: slice_.over)
         # Listeners check again, and so does this object.
         self._notifier.notify()

@@ -181,7 +181,7 @@ class GangStart:
                 record = self._ledger.pods.get(facts.uid)
                 if record is None or record.facts is not facts or not record.releasable:
                     return False
-                if not self._ledger.read_first((facts.uid,)):
+                if not self._ledger.reassessment.read_first((facts.uid,)):
                     return False
                 self._ledger.decisions.assume(facts.uid, stamp)
                 members.charged.append(pod)

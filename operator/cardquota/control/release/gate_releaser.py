@@ -278,7 +278,7 @@ class GateReleaser:
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, then send. Every await comes after the charge."""
-        if not self._ledger.read_first(record.facts.uid for record, _ in opening.pods):
+        if not self._ledger.reassessment.read_first(record.facts.uid for record, _ in opening.pods):
             # What they were judged by has changed since they were read: judge them in another pass.
             self._ledger.dirty.mark_pending(opening.queue)
             self.wake()

@@ -18,7 +18,7 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -48,8 +48,8 @@ class Ledger(LedgerState):
         audit: bool = False,
         at_once: int | None = None,
     ) -> None:
-        """`at_once`: how many pods one event re-reads at most before the others are left to
-        `read_overdue`, a large one counting as several; None: all of them.
+        """`at_once`: how many pods one event re-reads, a large one counting as several; the others
+        are overdue (`Reassessment`). None: all of them.
         """
         super().__init__(
             vendors, default_queue=default_queue, free_cpu_memory=free_cpu_memory, audit=audit
@@ -123,24 +123,12 @@ class Ledger(LedgerState):
 
     @property
     def overdue(self) -> bool:
-        """Whether an event changed pods that are still to be re-read: see `read_overdue`.
+        """Whether an event changed pods that are still to be re-read: see `Reassessment`.
 
         Until then they wait, or are charged, by what was known before it, as if it had come later
         for them. Pods that a stamp of ours charges keep their charge in any case.
         """
         return self.reassessment.overdue
-
-    def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
-        """Re-read overdue pods, until none is left or it is `enough`."""
-        self.reassessment.read_overdue(enough)
-
-    def read_first(self, uids: Iterable[str]) -> bool:
-        """Re-read those of these pods that are overdue, a bounded number of them. Returns whether
-        none was overdue.
-
-        To be called before a decision on them: what they were judged by may not hold any more.
-        """
-        return self.reassessment.read_first(uids)
 
     @property
     def behind(self) -> bool:

@@ -35,7 +35,7 @@ async def test_others_have_a_turn_in_between() -> None:
     ledger, notifier = a_ledger(*CARDS, TEAM, *PODS, at_once=0), ChangeNotifier()
     OverdueReads(ledger, notifier)
     left: list[int] = []
-    read_overdue = ledger.read_overdue
+    read_overdue = ledger.reassessment.read_overdue
 
     def one_a_turn(_: object) -> None:
         left.append(ledger.reassessment.left)
@@ -47,7 +47,7 @@ async def test_others_have_a_turn_in_between() -> None:
 
         read_overdue(enough)
 
-    ledger.read_overdue = one_a_turn  # type: ignore[method-assign, assignment]
+    ledger.reassessment.read_overdue = one_a_turn  # type: ignore[method-assign, assignment]
     ledger.namespace_gone("team")
     notifier.notify()
     turns = 0

@@ -34,7 +34,7 @@ async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
         leader.ledger.reassessment.at_once = 1
         assert leader.ledger.overdue
         await until(lambda: not leader.ledger.dirty.pending)
-        leader.ledger.read_overdue()
+        leader.ledger.reassessment.read_overdue()
         leader.releaser.wake()
         await until(lambda: leader.tells("p3"))
         assert leader.opened == []

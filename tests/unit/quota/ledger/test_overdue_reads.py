@@ -49,7 +49,7 @@ def test_in_the_end_everything_is_as_if_it_had_been_read_at_once(change: str, at
     see(now, event)
     see(later, event)
     assert (now.overdue, later.overdue) == (False, True)
-    later.read_overdue()
+    later.reassessment.read_overdue()
     assert (now.overdue, later.overdue) == (False, False)
     assert drift(later) == {}
     assert ledger_totals(later) == ledger_totals(now)
@@ -71,22 +71,22 @@ def test_some_are_read_at_once_and_some_in_each_turn() -> None:
 
     assert blue() == 2
     steps = count()
-    ledger.read_overdue(lambda: next(steps) >= 2)
+    ledger.reassessment.read_overdue(lambda: next(steps) >= 2)
     assert (blue(), ledger.overdue) == (4, True)
-    ledger.read_overdue()
+    ledger.reassessment.read_overdue()
     assert (blue(), ledger.overdue) == (5, False)
 
 
 def test_what_is_to_be_decided_on_is_read_first() -> None:
     ledger = world(*WAITING, at_once=0)
     uids = [pod.uid for pod in WAITING[:2]]
-    assert ledger.read_first(uids)
+    assert ledger.reassessment.read_first(uids)
     see(ledger, TEAM.with_default_queue("blue"))
     assert ledger.reassessment.left == len(WAITING)
     ledger.reassessment.at_once = 1
-    assert not ledger.read_first(uids)  # one of them is read
-    assert not ledger.read_first(uids)
-    assert ledger.read_first(uids)
+    assert not ledger.reassessment.read_first(uids)  # one of them is read
+    assert not ledger.reassessment.read_first(uids)
+    assert ledger.reassessment.read_first(uids)
     assert {ledger.pods[uid].queue for uid in uids} == {"blue"}
     assert ledger.overdue
 
@@ -108,7 +108,7 @@ def test_a_large_pod_counts_as_several(number: int) -> None:
     read = [record for record in ledger.pods.values() if record.queue == "blue"]
     assert len(read) == min(number, 3) or 3 <= len(read) <= 4
     assert ledger.overdue is (number > 3)
-    ledger.read_overdue()
+    ledger.reassessment.read_overdue()
     assert {record.queue for record in ledger.pods.values()} == {"blue"}
     assert drift(ledger) == {}
 
@@ -128,7 +128,7 @@ def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> N
     see(ledger, TEAM.with_default_queue("blue"))
     ledger.reassessment.at_once = 100
     uids, asked = [pod.uid for pod in pods], 0
-    while not ledger.read_first(uids):
+    while not ledger.reassessment.read_first(uids):
         asked += 1
     assert asked >= 5
     assert not ledger.overdue
@@ -139,7 +139,7 @@ def test_pods_that_are_gone_or_charged_by_then_are_left_alone() -> None:
     see(ledger, TEAM.with_default_queue("blue"))
     ledger.pod_gone(WAITING[0].uid)
     ledger.decisions.assume(WAITING[1].uid, Stamp("red", ((H200, 1),), "term"))
-    ledger.read_overdue()
+    ledger.reassessment.read_overdue()
     assert ledger.pods[WAITING[1].uid].queue == "red"
     assert drift(ledger) == {}
 
@@ -163,5 +163,5 @@ def test_nothing_is_compared_while_pods_are_to_be_read_anew() -> None:
     found = to_its_end(compare(ledger))
     assert found.drift == {}
     assert found.moved == {"red", "blue"}
-    ledger.read_overdue()
+    ledger.reassessment.read_overdue()
     assert to_its_end(compare(ledger)) == ({}, frozenset())

@@ -205,7 +205,7 @@ def test_so_are_those_that_may_use_a_card_that_no_node_had_before() -> None:
     turns = iter(range(1_000))
     while ledger.overdue:
         ledger.pod_gone("p99")
-        ledger.read_overdue(lambda: next(turns) % 50 == 49)
+        ledger.reassessment.read_overdue(lambda: next(turns) % 50 == 49)
         read.append(account.row(H800).requested)
         assert drift(ledger) == {}
     assert read[0] == 100
