@@ -136,6 +136,14 @@ a handful: a launcher, workers, a head."""
 
 OF_GANGS: Final = (GANG_KINDS,)
 
+# --- what a pod group says that it will ask for: beyond one of these it cannot be read -----------
+REQUEST_TEXT: Final = Limit(f"annotation {v.REQUEST}", 5 * KIB, sized=True)
+"""Kept as long as the group exists. Room for as many names of 63 characters as it may name."""
+REQUEST_CARDS: Final = Limit(f"cards in annotation {v.REQUEST}", 64)
+"""Alternatives of all its rows together. Each is judged, all of them without a pause."""
+
+OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS)
+
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
 """Of a queue's pods that passed no gate of ours, have no node and may use several cards. They are

@@ -14,6 +14,8 @@ from .card import CardNameError, check_name, read_alternatives
 MOST_ROWS: Final = 1_000
 LONGEST_TEXT: Final = 64 * 1024
 """Bytes of UTF-8."""
+MOST_ASKED: Final = 2**53
+"""Cards in one row of a request. Programs that read JSON numbers as floats lose larger ones."""
 
 
 class QuotaTextError(ValueError):
@@ -47,7 +49,7 @@ def read_request(text: str) -> dict[tuple[str, ...], int]:
             raise QuotaTextError(str(error)) from None
         if alternatives in rows:
             raise QuotaTextError(f"the card <{show(name)}> stands there twice")
-        rows[alternatives] = _amount(name, value, least=1)
+        rows[alternatives] = _amount(name, value, least=1, most=MOST_ASKED)
     return rows
 
 
@@ -93,7 +95,7 @@ def _kind(value: object) -> str:
     return "a string" if isinstance(value, str) else "a number"
 
 
-def _amount(name: str, value: object, *, least: int) -> int:
+def _amount(name: str, value: object, *, least: int, most: int = LARGEST) -> int:
     where = f"the amount of <{show(name)}>"
     if isinstance(value, float):
         raise QuotaTextError(f"{where} is {value}, not a whole number")
@@ -101,6 +103,6 @@ def _amount(name: str, value: object, *, least: int) -> int:
         raise QuotaTextError(f"{where} is {_kind(value)}, not a whole number")
     if value < least:
         raise QuotaTextError(f"{where} is {show(str(value))}, at least {least} is needed")
-    if value > LARGEST:
+    if value > most:
         raise QuotaTextError(f"{where} is more than can be counted")
     return value

@@ -7,6 +7,7 @@ from ..limits import MOST_MEMBERS, kept_name
 from ..objects.namespace import Namespace
 from ..objects.pod_group import GroupAnnotations, PodGroup
 from ..stamp import Reservation, read_reservation
+from .group_request import GroupRequest, group_request
 
 _NONE = GroupAnnotations()
 
@@ -25,6 +26,8 @@ class GroupFacts:
     """`spec.queue`, and like priority class and phase empty where Kubernetes has none."""
     min_member: int
     priority_class: str
+    request: GroupRequest
+    """What its minimum will ask for (E1)."""
     reservation: Reservation | None
     phase: str
     running: int
@@ -44,6 +47,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         created=meta.creation_timestamp or "",
         queue=kept_name(group.spec.queue or ""),
         priority_class=kept_name(group.spec.priority_class_name or ""),
+        request=group_request(notes.request, group.spec.min_resources),
         min_member=min(max(0, group.spec.min_member or 0), MOST_MEMBERS),
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
         phase=kept_name(group.status.phase or ""),

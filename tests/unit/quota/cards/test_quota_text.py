@@ -92,6 +92,7 @@ def test_a_groups_request_may_name_alternatives() -> None:
         ('{"A||B": 1}', "empty alternative"),
         ('{"A|B": 1, "A | B": 2}', "twice"),
         ("[]", "a list"),
+        ('{"A": 9007199254740993}', "more than can be counted"),
     ],
 )
 def test_a_groups_request_that_cannot_be_read_is_refused(text: str, why: str) -> None:

@@ -1,0 +1,91 @@
+"""What a pod group says that its minimum will ask for, before its pods exist (E1)."""
+
+from typing import Final, NamedTuple
+
+from ..amounts import Amount
+from ..cards.quota_text import QuotaTextError, read_request
+from ..limits import REQUEST_CARDS, REQUEST_TEXT, size_of
+from ..objects.wire import ResourceList
+from ..quantity import QuantityError, milli, whole
+from ..sized_cache import SizedCache
+from ..vocabulary import CPU, MEMORY, REQUEST
+from ..words import show
+
+
+class AskedCards(NamedTuple):
+    """A number of cards, each of which may be any of `cards`, best first."""
+
+    cards: tuple[str, ...]
+    number: int
+
+
+class GroupRequest(NamedTuple):
+    """What the first `minMember` pods of a group will ask for together.
+
+    It counts until those pods exist; then counts what they ask for (T2).
+    """
+
+    cards: tuple[AskedCards, ...] = ()
+    """From the annotation `card.request`."""
+    cpu_memory: tuple[Amount, ...] = ()
+    """From `spec.minResources`: milli-cores and bytes, without zeros. Its other resource names
+    mean nothing: cards are named by the annotation."""
+    problem: str = ""
+    """Why it cannot be read, in words for the user; it then asks for nothing, and its group waits.
+    Empty: it can."""
+
+    def __bool__(self) -> bool:
+        """Whether it asks for anything, or would if it could be read."""
+        return bool(self.cards or self.cpu_memory or self.problem)
+
+
+NO_REQUEST: Final = GroupRequest()
+_LONGEST_REASON: Final = 300
+"""Characters. It repeats what users wrote."""
+_READ: Final = SizedCache[str, GroupRequest]()
+
+
+def group_request(text: str | None, min_resources: ResourceList | None) -> GroupRequest:
+    """Read `card.request` and `spec.minResources`. What cannot be read is the result's problem."""
+    found = _cards(text) if text is not None else NO_REQUEST
+    if found.problem or not min_resources:
+        return found
+    try:
+        amounts = (
+            (CPU, milli(min_resources.get(CPU, 0))),
+            (MEMORY, whole(min_resources.get(MEMORY, 0))),
+        )
+    except QuantityError as error:
+        return GroupRequest(problem=f"spec.minResources: {error}")
+    for dimension, amount in amounts:
+        if amount < 0:
+            return GroupRequest(problem=f"spec.minResources: <{dimension}> is negative")
+    return found._replace(cpu_memory=tuple(one for one in amounts if one[1]))
+
+
+def _cards(text: str) -> GroupRequest:
+    size = size_of(text)
+    if size > REQUEST_TEXT.most:
+        return _unreadable(f"it has {size} bytes, at most {REQUEST_TEXT.most} are read")
+    known = _READ.get(text)
+    if known is not None:
+        return known
+    try:
+        rows = read_request(text)
+    except QuotaTextError as error:
+        return _READ.put(text, _unreadable(str(error)), 2 * size)
+    named = sum(map(len, rows))
+    if named > REQUEST_CARDS.most:
+        found = _unreadable(f"it names {named} cards, at most {REQUEST_CARDS.most} are read")
+    elif not rows:
+        found = _unreadable("it names no card; leave the annotation out instead")
+    else:
+        asked = (AskedCards(cards, number) for cards, number in rows.items())
+        found = GroupRequest(tuple(asked))
+    return _READ.put(text, found, 4 * size)
+
+
+def _unreadable(why: str) -> GroupRequest:
+    return GroupRequest(
+        problem=f"the annotation {REQUEST} cannot be read: {show(why, most=_LONGEST_REASON)}"
+    )
