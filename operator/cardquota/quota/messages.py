@@ -256,6 +256,23 @@ def gang_not_reserved(answer: str) -> str:
     )
 
 
+def group_not_enqueued(answer: str) -> str:
+    """A group that is to be enqueued: writing its reservation on the PodGroup is refused."""
+    return (
+        f"the PodGroup cannot be written: {show(answer, most=300)}; so nothing is reserved for it; "
+        "it is tried again, ever less often: correct what is named there"
+    )
+
+
+def enqueued(queue: str, held: Sequence[Amount], seconds: float) -> str:
+    """E1: what a group asks for is reserved, before its pods are there."""
+    return (
+        f"Queue <{show(queue)}> reserves for the group: {_held(held)}. Its pods start together "
+        f"once they are there and that much is free; if they do not come within <{seconds:g}> s, "
+        "the reservation ends"
+    )
+
+
 def gang_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
     """A gang: it is not known whether its reservation was written, and writing it again fails."""
     return (
@@ -280,6 +297,18 @@ def reservation_expired(
         f"<{seconds:g}> s after their start; what is still reserved is to be given back: "
         f"{left}. Pods that were let through stay charged. The others wait anew, behind "
         "those who fit: see why the missing ones do not run or do not exist, or lower minMember"
+    )
+
+
+def request_expired(
+    queue: str, there: int, minimum: int, seconds: float, rest: Sequence[Amount]
+) -> str:
+    """E8: the pods of a group that was enqueued did not come in time."""
+    return (
+        f"Queue <{show(queue)}>: <{there}> of the <{minimum}> pods of the group were there "
+        f"<{seconds:g}> s after it was enqueued; what is reserved is to be given back: "
+        f"{_held(rest)}. It is reserved again, behind those who fit, when a pod of the group is "
+        "there or the group asks for something else: create its pods, or delete the group"
     )
 
 

@@ -5,6 +5,7 @@ reservation on a pod group is the write-ahead mark of a gang (T2).
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from .amounts import Charge, canonical, is_card
@@ -22,14 +23,32 @@ class Stamp(NamedTuple):
     term: str
 
 
+def choice_text(cards: Sequence[str]) -> str:
+    """A choice of cards as a reservation names it: `A|B`. Of one card it is that card's name."""
+    return _OR.join(cards)
+
+
+def choice_of(dimension: str) -> tuple[str, ...]:
+    """The cards of a choice; of anything else that a reservation names, that alone."""
+    return tuple(dimension.split(_OR)) if _OR in dimension else (dimension,)
+
+
 class Reservation(NamedTuple):
-    """What a gang holds from before its first gate opens until its members run."""
+    """What a group holds from when it is enqueued, or starts, until its members run (T2)."""
 
     queue: str
     term: str
     amounts: Charge
+    """Of a group that is enqueued, a choice of cards may stand there as `A|B`."""
+    request: str = ""
+    """The mark of what the group asked for when it was enqueued, before its pods were there (E1).
+    Empty: its members start, and what they ask for was judged (E2)."""
 
 
+_OR: Final = "|"
+"""In no card's name."""
+_LONGEST_MARK: Final = 64
+"""Characters of the mark of a request."""
 _READ: Final = SizedCache[str, Charge]()
 
 
@@ -61,6 +80,8 @@ def reservation_text(reservation: Reservation) -> str:
         CPU: cpu_quantity(amounts.get(CPU, 0)),
         MEMORY: memory_quantity(amounts.get(MEMORY, 0)),
     }
+    if reservation.request:
+        found["request"] = reservation.request
     return json.dumps(found, separators=(",", ":"))
 
 
@@ -72,6 +93,9 @@ def read_reservation(text: str) -> Reservation | None:
     cards, queue, term = found.get("cards"), found.get("queue"), found.get("term")
     if not (isinstance(cards, dict) and isinstance(queue, str) and isinstance(term, str)):
         return None
+    request = found.get("request", "")
+    if not isinstance(request, str) or len(request) > _LONGEST_MARK:
+        return None
     if not all(_is_amount(value) for value in cards.values()):
         return None
     try:
@@ -80,7 +104,7 @@ def read_reservation(text: str) -> Reservation | None:
         return None
     if not all(0 <= amount <= LARGEST for amount in amounts.values()):
         return None
-    return Reservation(queue, term, canonical(amounts))
+    return Reservation(queue, term, canonical(amounts), request)
 
 
 def _object(text: str, longest: int) -> dict[str, Any] | None:

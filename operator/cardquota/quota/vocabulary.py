@@ -86,6 +86,7 @@ class Reason(StrEnum):
 RELEASED: Final = "QuotaReleased"
 GATE_REFUSED: Final = "GateNotOpened"
 RESERVATION_EXPIRED: Final = "ReservationExpired"
+ENQUEUED: Final = "Enqueued"
 NOT_COUNTED: Final = "CardsNotCounted"
 UNADMITTED: Final = "PodsNotAdmitted"
 MODE_UNKNOWN: Final = "NamespaceModeUnknown"

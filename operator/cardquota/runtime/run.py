@@ -105,6 +105,7 @@ class Operator:
             default_queue=settings.default_queue,
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
+            enqueues=settings.scheduler == "standalone",
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

@@ -220,7 +220,11 @@ class Simulation:
             record.facts.uid: Stamp(opening.queue, cards, _TERM) for record, cards in opening.pods
         }
         gang, reservation = opening.gang, None
-        if gang is not None:
+        if gang is not None and not opening.pods:
+            reservation = self.ledger.decisions.enqueue(
+                gang.key, opening.queue, _TERM, opening.asked
+            )
+        elif gang is not None:
             reservation = self.ledger.decisions.reserve(
                 gang.key, opening.queue, _TERM, opening.asked
             )

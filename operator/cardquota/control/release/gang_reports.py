@@ -39,6 +39,20 @@ class GangReports:
         """Writing the group's reservation is refused, so no pod of it is started."""
         self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer))
 
+    def enqueued(self, group: PodGroupState, reservation: Reservation) -> None:
+        """Its request is reserved, before its pods are there (E1)."""
+        if group.facts is None:
+            return
+        self._events.forget(group.facts.uid)  # that it waits again would be news
+        text = messages.enqueued(reservation.queue, reservation.amounts, self._timeout)
+        self._events.record(
+            group_reference(group.facts), type="Normal", reason=v.ENQUEUED, message=text
+        )
+
+    def not_enqueued(self, group: PodGroupState, answer: str) -> None:
+        """Writing the reservation of a group that is to be enqueued is refused."""
+        self._tell(group, v.GATE_REFUSED, messages.group_not_enqueued(answer))
+
     def unsure(self, gang: PodGroupState, reservation: Reservation, answer: str) -> None:
         """It is not known whether its reservation was written, and writing it again fails."""
         text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
@@ -61,8 +75,11 @@ class GangReports:
             return
         queue = gang.reservation.queue
         rest = _outstanding(gang, gang.reservation)
-        running = gang.bound + len(gang.succeeded)
-        text = messages.reservation_expired(queue, running, gang.minimum, self._timeout, rest)
+        least, running = max(1, gang.minimum), gang.bound + len(gang.succeeded)
+        if gang.enqueued:
+            text = messages.request_expired(queue, gang.there, least, self._timeout, rest)
+        else:
+            text = messages.reservation_expired(queue, running, least, self._timeout, rest)
         if gang.facts is not None:
             self._events.forget(gang.facts.uid)  # each expiry is news
         self._tell(gang, v.RESERVATION_EXPIRED, text)

@@ -22,7 +22,7 @@ from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
-from ...quota.stamp import Stamp
+from ...quota.stamp import Reservation, Stamp
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
@@ -71,7 +71,9 @@ class GateReleaser:
         self._groups = groups
         self._events = events
         self._metrics = metrics
-        self._timeouts = ReservationTimeouts(reservation_timeout, self._expired, later=later)
+        self._timeouts = ReservationTimeouts(
+            reservation_timeout, self._expired, waits=self._waits_for_room, later=later
+        )
         self._reports = GangReports(ledger, events, timeout=reservation_timeout)
         self._term = term
         self._clock = clock
@@ -256,6 +258,8 @@ class GateReleaser:
         for found in ReleasePass(self._ledger, account, before=put_off):
             if found is None:
                 pass
+            elif found.gang is not None and not found.pods:
+                self._enqueue(found.gang, found)
             elif self._may_open(found):
                 if found.gang is not None and not self._slots.may_start(queue):
                     self._put_off[queue] = found.gang.key, self._clock() + TRY_AGAIN
@@ -305,6 +309,36 @@ class GateReleaser:
             members = Members(pods, others, len(opening.pods))
             work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
             self._start_opening(key, work, start)
+
+    def _enqueue(self, group: PodGroupState, opening: Opening) -> None:
+        """Charge what the group asks for, then write its reservation (E1, T2)."""
+        self._timeouts.look(group.key, group)
+        reservation = self._ledger.decisions.enqueue(
+            group.key, opening.queue, self._term, opening.asked
+        )
+        slot = self._slots.take(_namespace(group.key))
+        self._start(self._write_enqueued(group, reservation, slot))
+
+    async def _write_enqueued(
+        self, group: PodGroupState, reservation: Reservation, slot: Slot
+    ) -> None:
+        key, facts, written = group.key, group.facts, False
+        try:
+            written = facts is not None and await self._groups.reserve(
+                facts,
+                reservation,
+                unsure=partial(self._reports.unsure, group, reservation),
+                objected=partial(self._reports.not_enqueued, group),
+            )
+        finally:
+            self._slots.give_back(slot, worked=None)
+        if written:
+            self._gang_retries.worked((reservation.queue, key))
+            self._reports.enqueued(group, reservation)
+            return
+        self._ledger.decisions.retract_reservation(key, reservation)
+        self._ledger.decisions.hold_back_gang(key)
+        self._gang_retries.failed((reservation.queue, key))
 
     def _chosen(self, opening: Opening) -> Iterator[Chosen]:
         """The pods to be charged, as just judged. Each is built when it is taken."""
@@ -418,6 +452,11 @@ class GateReleaser:
         self._reports.expired(key)
         self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
+
+    def _waits_for_room(self, key: str) -> bool:
+        """Whether a group was enqueued and its pods have come: they wait for what is elastic."""
+        group = self._ledger.groups.get(key)
+        return group is not None and group.enqueued and group.there >= max(1, group.minimum)
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None

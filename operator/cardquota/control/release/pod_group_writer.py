@@ -206,17 +206,26 @@ def _tell(error: Exception, unsure: Callable[[str], None]) -> None:
 def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
     """A reservation ends when the minimum is bound, when no member is left, and when the group has
     another queue, where it is of no use (T2). In the last case it stays while gates that were
-    judged with it are `opening`.
+    judged with it are `opening`. Of a group that was enqueued no member may be there yet; it ends
+    when the group asks for something else (E1).
     """
     if group.facts is None or group.facts.reservation is None:
         return False
-    complete = group.bound + len(group.succeeded) >= group.minimum
-    return complete or not group.members or (group.reserved_elsewhere and not opening)
+    complete = group.bound + len(group.succeeded) >= max(1, group.minimum)
+    moved = group.reserved_elsewhere and not opening
+    if group.enqueued:
+        # Its pods may be still to come: until then it ends by E8, or if something else is asked.
+        asks_anew = group.facts.request.mark != group.facts.reservation.request
+        return complete or moved or asks_anew
+    return complete or not group.members or moved
 
 
 def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
     """The phase that people see. `reserved`: whether its reservation continues."""
     done = len(group.succeeded)
+    completed = group.facts is not None and group.facts.phase == v.GroupPhase.COMPLETED
+    if completed and not group.members and not reserved:
+        return v.GroupPhase.COMPLETED  # its pods may have been cleaned up
     if group.bound + done >= max(1, group.minimum):
         return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
     return v.GroupPhase.INQUEUE if reserved else v.GroupPhase.PENDING

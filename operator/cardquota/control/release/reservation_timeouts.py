@@ -1,4 +1,5 @@
-"""Reservations whose gang does not complete in time are given back (E8).
+"""Reservations whose gang does not complete in time are given back (E8), and those of groups that
+were enqueued and whose pods do not come in time.
 
 Time counts from the end of the gang's start, when its gates are open. For a reservation that this
 leader did not start, it counts from when this leader first saw it: clocks of two machines are never
@@ -35,13 +36,20 @@ class ReservationTimeouts:
     """One timer for each group with a reservation. Belongs to the ledger's loop."""
 
     def __init__(
-        self, timeout: float, expired: Callable[[str], None], *, later: Later = in_loop_later
+        self,
+        timeout: float,
+        expired: Callable[[str], None],
+        *,
+        waits: Callable[[str], bool] = lambda _: False,
+        later: Later = in_loop_later,
     ) -> None:
         """`timeout`: seconds. `expired` is called with the group's key, once per reservation.
 
+        `waits`: whether a group's pods are all there and wait for room. Then its time begins anew.
         `later` calls a function after a number of seconds.
         """
         self._timeout = timeout
+        self._waits = waits
         self._expired = expired
         self._later = later
         self._running: dict[str, _Running] = {}
@@ -147,6 +155,9 @@ class ReservationTimeouts:
         return self._later(self._timeout, partial(self._fire, key))
 
     def _fire(self, key: str) -> None:
+        if self._waits(key):
+            self._running[key].timer = self._timer(key)
+            return
         self._is_over(key, self._running[key])
         self._expire(key)
 

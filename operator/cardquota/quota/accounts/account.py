@@ -1,14 +1,15 @@
 """The totals of one queue, per dimension (section 6)."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
-from ..amounts import NO_AMOUNTS, Amounts, is_card
-from ..assignment.claim import Claim
+from ..amounts import NO_AMOUNTS, Amounts, Charge, is_card
+from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
+from ..stamp import choice_of
 from .account_reader import OverQuota
 from .queue_facts import QueueFacts
 from .row import Row
@@ -91,17 +92,21 @@ class Account:
         row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
-    def claim(self, claim: Claim, shown: str, sign: int) -> None:
-        """Count in (`sign` 1) or out (-1) a let-through pod that may end up on any of several cards
-        (T3). `shown`: the card with which `add` counts it.
+    def claim(self, claim: Claim, shown: str, number: int) -> None:
+        """Count in equal claims that may end up on any of several cards (T3); out, if `number` is
+        negative. They are let-through pods, or what a group reserves. `shown`: the card with which
+        the rows count them.
         """
-        # The needs of waiting pods were computed without this pod, or with it.
+        # The needs of waiting pods were computed without them, or with them.
         self.pending.invalidate_needs()
+        self._claim(claim, shown, number)
+
+    def _claim(self, claim: Claim, shown: str, number: int) -> None:
         flexible_claims = self.flexible_claims or self.no_flexible_claims()
-        if sign > 0:
-            flexible_claims.add(claim, shown)
+        if number > 0:
+            flexible_claims.add(claim, shown, number)
         else:
-            flexible_claims.remove(claim, shown)
+            flexible_claims.remove(claim, shown, -number)
         self.flexible_claims = flexible_claims or None  # as almost always
 
     def no_flexible_claims(self) -> FlexibleClaims:
@@ -113,10 +118,37 @@ class Account:
         )
 
     def add_reserved(self, dimension: str, amount: int) -> None:
-        """Add to what groups reserve beyond their charged members (T2)."""
+        """Add to what groups reserve beyond their charged members (T2). A choice of cards counts
+        with the first of them, and may end up on any.
+        """
+        cards = choice_of(dimension)
+        if len(cards) > 1 and amount:
+            self.claim(claim_of(cards, 1), cards[0], amount)
+        self._add_reserved(cards[0], amount)
+
+    def _add_reserved(self, dimension: str, amount: int) -> None:
         row = self._writable(dimension)
         row.reserved += amount
         self._drop_if_empty(dimension, row)
+
+    @contextmanager
+    def without_reserved(self, amounts: Charge) -> Iterator[None]:
+        """While something is judged: as if these amounts were not reserved.
+
+        Nothing else may happen meanwhile. Afterwards all is as before.
+        """
+        self._reserve(amounts, -1)
+        try:
+            yield
+        finally:
+            self._reserve(amounts, 1)
+
+    def _reserve(self, amounts: Charge, sign: int) -> None:
+        for dimension, amount in amounts:
+            cards = choice_of(dimension)
+            if len(cards) > 1:
+                self._claim(claim_of(cards, 1), cards[0], sign * amount)
+            self._add_reserved(cards[0], sign * amount)
 
     def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""
@@ -149,7 +181,7 @@ class Account:
     @property
     def unused(self) -> bool:
         """Whether neither a queue nor a charge of this name is left."""
-        return self.facts is None and not self.rows and not self.unstamped
+        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether the limit would do if pods with a choice used their other cards."""

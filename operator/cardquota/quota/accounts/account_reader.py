@@ -1,9 +1,10 @@
 """What may be read of one queue's totals."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from ..amounts import Amounts
+from ..amounts import Amounts, Charge
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from .queue_facts import QueueFacts
@@ -64,6 +65,9 @@ class AccountReader(Protocol):
 
     def no_flexible_claims(self) -> FlexibleClaims:
         """To ask what room there is where no pod has a choice so far."""
+
+    def without_reserved(self, amounts: Charge) -> AbstractContextManager[None]:
+        """While something is judged: as if these amounts were not reserved."""
 
     def row(self, dimension: str) -> Row:
         """The counters of a dimension; all zero where nothing was ever charged."""

@@ -109,16 +109,16 @@ class Assignment:
         self._amounts[claim.amount] += number
         self._changed = True
 
-    def remove(self, claim: Claim) -> None:
+    def remove(self, claim: Claim, number: int = 1) -> None:
         """The inverse of `add`."""
         for card in claim.cards:
-            _take(self._cards, card)
-        _take(self._amounts, claim.amount)
+            _take(self._cards, card, number)
+        _take(self._amounts, claim.amount, number)
         self._changed = True
-        if claim in self._aside:
-            self._drop_aside(claim)
-        else:
-            self.give_back(claim)
+        aside = min(number, self._aside.get(claim, 0))
+        self._drop_aside(claim, aside)
+        if number > aside:
+            self.give_back(claim, number - aside)
 
     def place(self, claim: Claim) -> bool:
         """Take a claim in for a while if it fits beside all others. Else nothing changes."""
@@ -445,7 +445,7 @@ class Assignment:
         for card in claim.cards:
             self._short[card] += claim.amount * number
 
-    def _drop_aside(self, claim: Claim, number: int = 1) -> None:
+    def _drop_aside(self, claim: Claim, number: int) -> None:
         if not number:
             return
         _take(self._aside, claim, number)

@@ -26,10 +26,10 @@ class FixedClaims:
     def __contains__(self, claim: Claim) -> bool:
         return claim in self._numbers
 
-    def add(self, claim: Claim, shown: str) -> None:
-        """Add a claim that counts with `shown`."""
-        _count(self._numbers, claim, (shown,), 1)
-        _count(self._others, shown, claim.cards, 1)
+    def add(self, claim: Claim, shown: str, number: int = 1) -> None:
+        """Add equal claims that count with `shown`."""
+        _count(self._numbers, claim, (shown,), number)
+        _count(self._others, shown, claim.cards, number)
 
     def remove(self, claim: Claim, shown: str, number: int = 1) -> None:
         """The inverse of `add`, for `number` equal claims."""

@@ -1,8 +1,9 @@
 """What a queue's pods hold with a choice of cards, and what room that leaves (T3).
 
 The totals count a pod without a stamp that may use several cards with the first of them that has a
-quota. Whether there is room for one more is another question: the pod may end up on any of its
-cards, so all such claims are assigned together. A pod whose gate we opened has one card (E10).
+quota, and what a group reserves with a choice with its first card. Whether there is room for one
+more is another question: each may end up on any of its cards, so all such claims are assigned
+together. A pod whose gate we opened has one card (E10).
 
 Nothing bounds how many kinds of such pods pass no gate of ours. Beyond `FLEXIBLE_KINDS`, a claim
 counts with the card that the totals show, until other claims are gone. So there is never more room
@@ -79,25 +80,27 @@ class FlexibleClaims:
         """How many different claims are assigned."""
         return len(self._kinds)
 
-    def add(self, claim: Claim, shown: str) -> None:
-        """Add a pod that may use several cards. The totals count it with `shown`."""
-        self._number, self._closed_at = self._number + 1, None
+    def add(self, claim: Claim, shown: str, number: int = 1) -> None:
+        """Add equal claims: of pods that may use several cards, or of a group that reserves some.
+        The totals count them with `shown`.
+        """
+        self._number, self._closed_at = self._number + number, None
         if claim in self._fixed or not (claim in self._kinds or self._has_room_for(claim)):
-            self._fixed.add(claim, shown)
+            self._fixed.add(claim, shown, number)
         else:
-            self._assign(claim, shown, 1)
+            self._assign(claim, shown, number)
 
-    def remove(self, claim: Claim, shown: str) -> None:
+    def remove(self, claim: Claim, shown: str, number: int = 1) -> None:
         """The inverse of `add`."""
-        self._number, self._closed_at = self._number - 1, None
+        self._number, self._closed_at = self._number - number, None
         if claim in self._fixed:
-            self._fixed.remove(claim, shown)
+            self._fixed.remove(claim, shown, number)
             return
-        self._assignment.remove(claim)
-        self._shown[shown] -= claim.amount
+        self._assignment.remove(claim, number)
+        self._shown[shown] -= claim.amount * number
         if not self._shown[shown]:
             del self._shown[shown]
-        self._kinds[claim] -= 1
+        self._kinds[claim] -= number
         if not self._kinds[claim]:
             del self._kinds[claim]
             self._kinds_cards -= len(claim.cards)

@@ -5,6 +5,7 @@ Pure questions to the ledger: nothing is charged here.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from math import gcd
 from typing import NamedTuple
@@ -191,11 +192,13 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
         text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account = ledger.account(queue) or Account(queue)
-    flexible_claims = account.flexible_claims or account.no_flexible_claims()
-    with flexible_claims.one_question() as steps_left:
-        verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
-        if not verdict.fits:
-            return _of_gang(account, verdict, kinds, steps_left()), []
+    group = ledger.groups.get(members[0].facts.group)
+    with nullcontext() if group is None else group.set_aside(account):
+        flexible_claims = account.flexible_claims or account.no_flexible_claims()
+        with flexible_claims.one_question() as steps_left:
+            verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
+            if not verdict.fits:
+                return _of_gang(account, verdict, kinds, steps_left()), []
     disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []

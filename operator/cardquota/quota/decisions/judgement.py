@@ -3,14 +3,15 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from typing import Final
 
 from .. import messages
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
-from ..amounts import NO_AMOUNTS, Amounts
+from ..amounts import NO_AMOUNTS, Amount, Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
@@ -230,9 +231,10 @@ def judge(
     if wrong is not None:
         return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
     group = ledger.groups.get(facts.group) if facts.group else None
-    check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
-    cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
-    other_shorts = check.cpu_memory(request)
+    with nullcontext() if group is None else group.set_aside(account):
+        check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
+        cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
+        other_shorts = check.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = _warnings(ledger, request)
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
@@ -251,28 +253,30 @@ def _barred(
     if facts.oversized:
         # Judged whatever queue it names: the oversized text may be that name.
         return _invalid(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
-    exists = account is not None and account.facts is not None
-    if exists and facts.own_queue and facts.own_queue != queue:
+    known = account.facts if account is not None else None
+    if known is not None and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    return _shut_to(ledger, account, queue, facts)
+    if known is not None and known.state is _OPEN and known.admits(facts.namespace):
+        return None  # as almost always: what is asked for is worked out for refusals alone
+    return shut_to(account, queue, facts.namespace, _asked(ledger, facts))
 
 
-def _shut_to(
-    ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
+def shut_to(
+    account: AccountReader | None, queue: str, namespace: str, asked: Sequence[Amount]
 ) -> Verdict | None:
-    """Why a queue takes nothing more of a pod, or None: the queue is missing or not open, or does
-    not admit the pod's namespace (E5, Q6).
+    """Why a queue takes nothing more of a namespace, or None: the queue is missing or not open, or
+    does not admit the namespace (E5, Q6). `asked`: what is asked for, as the refusal names it.
     """
     if account is None or account.facts is None:
-        text = messages.queue_not_found(queue, _asked(ledger, facts))
+        text = messages.queue_not_found(queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
-        text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
+        text = messages.queue_not_open(queue, account.facts.state, asked)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
-    if not account.facts.admits(facts.namespace):
-        text = messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
+    if not account.facts.admits(namespace):
+        text = messages.namespace_not_admitted(queue, namespace, asked)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
 

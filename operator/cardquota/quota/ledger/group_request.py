@@ -1,5 +1,6 @@
 """What a pod group says that its minimum will ask for, before its pods exist (E1)."""
 
+from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from ..amounts import Amount
@@ -37,6 +38,14 @@ class GroupRequest(NamedTuple):
     def __bool__(self) -> bool:
         """Whether it asks for anything, or would if it could be read."""
         return bool(self.cards or self.cpu_memory or self.problem)
+
+    @property
+    def mark(self) -> str:
+        """Another one for every other request. It stands in a reservation, which ends when the
+        group asks for something else.
+        """
+        text = repr((self.cards, self.cpu_memory))
+        return blake2b(text.encode(errors="replace"), digest_size=12).hexdigest()
 
 
 NO_REQUEST: Final = GroupRequest()

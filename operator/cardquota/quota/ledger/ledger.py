@@ -46,13 +46,18 @@ class Ledger(LedgerState):
         default_queue: str = "",
         free_cpu_memory: bool = False,
         audit: bool = False,
+        enqueues: bool = True,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
         are overdue (`Reassessment`). None: all of them.
         """
         super().__init__(
-            vendors, default_queue=default_queue, free_cpu_memory=free_cpu_memory, audit=audit
+            vendors,
+            default_queue=default_queue,
+            free_cpu_memory=free_cpu_memory,
+            audit=audit,
+            enqueues=enqueues,
         )
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
@@ -216,12 +221,14 @@ class Ledger(LedgerState):
             if facts.unknown_mode:
                 self.unknown_modes[facts.name] = facts
             self._reassess(self.unstamped.depending_on(facts.name))
+            self._ask_in(facts.name)
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
             self._reassess(self.unstamped.depending_on(name))
+            self._ask_in(name)
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -269,6 +276,7 @@ class Ledger(LedgerState):
         before, gang = _as_read(group), group.gang
         start = group.minimum, group.reservation
         self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
+        self._note_request(group)
         if _as_read(group) == before and start == (group.minimum, group.reservation):
             return
         self.mark_group(group)
@@ -276,6 +284,22 @@ class Ledger(LedgerState):
         if _as_read(group) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(group.members, stamped=gang != group.gang)
+
+    def _note_request(self, group: PodGroupState) -> None:
+        namespace = group.key.partition("/")[0]
+        if group.facts is not None and group.facts.request:
+            self.requesting.setdefault(namespace, set()).add(group.key)
+        elif group.key in (keys := self.requesting.get(namespace, set())):
+            keys.discard(group.key)
+            if not keys:
+                del self.requesting[namespace]
+        else:
+            return
+        self.ask(group)
+
+    def _ask_in(self, namespace: str) -> None:
+        for key in self.requesting.get(namespace, ()):
+            self.ask(self.groups[key])
 
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.

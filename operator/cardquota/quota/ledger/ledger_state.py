@@ -16,7 +16,7 @@ from ..effect import mode_of
 from ..nodes.node_cache import NodeCache
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading, Readings
@@ -25,7 +25,7 @@ from ..stamp import Reservation
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .dirty_set import DirtySet
 from .group_facts import NamespaceFacts
-from .pod_group_state import PodGroupState
+from .pod_group_state import Asks, PodGroupState
 
 _NO_QUOTA: Final[Amounts] = {}
 JOB = "Job"
@@ -35,7 +35,8 @@ JOB = "Job"
 class LedgerState:
     """Everything that is held about the cluster, and the settings that decide how it is read.
 
-    `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode).
+    `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
+    whether groups are enqueued before their pods are there (E1). Where Volcano runs, it does that.
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -47,6 +48,7 @@ class LedgerState:
         default_queue: str = "",
         free_cpu_memory: bool = False,
         audit: bool = False,
+        enqueues: bool = True,
     ) -> None:
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
@@ -63,6 +65,8 @@ class LedgerState:
         self.accounts_by_queue: dict[str, Account] = {}
         self.priorities: dict[str, int] = {}
         """Values of priority classes."""
+        self.requesting: dict[str, set[str]] = {}
+        """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
         self.quotas = QuotaTotals()
         """Of all queues together."""
         self._readings = Readings()
@@ -80,6 +84,7 @@ class LedgerState:
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
+        self._enqueues = enqueues
 
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
@@ -219,6 +224,8 @@ class LedgerState:
         group.leave(uid)
         if group.unused:
             del self.groups[group.key]
+        elif group.facts is not None and group.facts.request:
+            self.ask(group)
 
     def mark_group(self, group: PodGroupState) -> None:
         """The group's members, minimum or reservation changed. Marks as pending the group and each
@@ -228,6 +235,38 @@ class LedgerState:
         for pending in group.queues:
             pending.gang_changed(group)
             self.dirty.mark_pending(pending.queue)
+        facts = group.facts
+        if group.asks is not None or (facts is not None and facts.request):
+            self.ask(group)
+
+    def ask(self, group: PodGroupState) -> None:
+        """Have a group wait to be enqueued, in its queue and at its place, or wait no longer (E1).
+
+        To be called after whatever decides on that has changed: the group, its members and its
+        reservation, the mode of its namespace, the value of its priority class.
+        """
+        asks, before = self._asks(group), group.asks
+        if asks == before:
+            return
+        group.asks = asks
+        if before is not None and (asks is None or asks.queue != before.queue):
+            account = self.account_for(before.queue)
+            account.pending.retire(group)
+            self.dirty.mark_pending(before.queue)
+            self.forget_unused(account)
+        if asks is not None:
+            self.account_for(asks.queue).pending.ask(group, asks.sort_key)
+            self.dirty.mark_pending(asks.queue)
+
+    def _asks(self, group: PodGroupState) -> Asks | None:
+        facts = group.facts
+        if facts is None or not self._enqueues or not group.to_be_enqueued:
+            return None
+        if self.mode_in(facts.namespace) is not Mode.ENFORCE:
+            return None
+        priority = self.priorities.get(facts.priority_class, 0)
+        place = SortKey(-priority, facts.created, facts.name, facts.key)
+        return Asks(facts.queue, place, facts.request)
 
     def written(self, group: PodGroupState, reservation: Reservation) -> None:
         """The API server has the reservation. Marks its queue: members waited for that write."""

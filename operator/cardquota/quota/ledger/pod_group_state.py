@@ -1,18 +1,22 @@
 """What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, cast
 
 from ..accounts.account import Account
+from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, canonical
 from ..assignment.claim import Claim
 from ..pending.gang import GangQueue
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..quantity import LARGEST
-from ..stamp import Reservation
+from ..stamp import Reservation, choice_of
+from ..vocabulary import GroupPhase
 from .group_facts import GroupFacts
+from .group_request import GroupRequest
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
@@ -26,6 +30,14 @@ class BoundKey(NamedTuple):
     uid: str
 
 
+class Asks(NamedTuple):
+    """A group that waits to be enqueued, before its pods are there (E1)."""
+
+    queue: str
+    sort_key: SortKey
+    request: GroupRequest
+
+
 class PodGroupState:
     """What is known of a group, and what it holds. Exists while the group does, or pods name it."""
 
@@ -37,6 +49,7 @@ class PodGroupState:
         "_judged",
         "_posted",
         "_unwritten",
+        "asks",
         "assumed",
         "facts",
         "held_back",
@@ -64,6 +77,8 @@ class PodGroupState:
         """Whether its last reservation was not used in time (E8)."""
         self.held_back = False
         """Whether it must not start before it is put back."""
+        self.asks: Asks | None = None
+        """In which queue, and for what, it waits to be enqueued. None: it does not."""
         self.assumed: Reservation | None = None
         self.settled_revision = 0
         self._held: dict[tuple[str, str], int] = {}
@@ -130,11 +145,50 @@ class PodGroupState:
         return found
 
     @property
+    def enqueued(self) -> bool:
+        """Whether its reservation was made before its pods were there (E1)."""
+        reservation = self.reservation
+        return reservation is not None and bool(reservation.request)
+
+    @property
+    def to_be_enqueued(self) -> bool:
+        """Whether it asks for something, and nothing of it has begun: no reservation, not all pods
+        of its minimum, none that holds anything. Whose time was over asks again when a pod of it is
+        there (E8).
+        """
+        facts = self.facts
+        if facts is None or not facts.request or not facts.queue or self.held_back:
+            return False
+        if self.reservation is not None or self._unwritten or self.there >= max(1, self.minimum):
+            return False
+        if self.succeeded or self._held_members or facts.phase == GroupPhase.COMPLETED:
+            return False
+        return bool(self.members) or not self.lost_place
+
+    @contextmanager
+    def set_aside(self, account: AccountReader) -> Iterator[None]:
+        """While members are judged: what was reserved before they were there does not count. They
+        replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
+        """
+        queue, amounts = self._posted
+        if not amounts or queue != account.name or not self.enqueued:
+            yield
+            return
+        self._posted = ("", ())
+        try:
+            with account.without_reserved(amounts):
+                yield
+        finally:
+            self._posted = (queue, amounts)
+
+    @property
     def started(self) -> bool:
         """Whether its minimum is reserved or held, or it is no gang. From then on its members start
         one by one.
         """
-        reserved = self.reservation is not None and not self.reserved_elsewhere
+        reserved = (
+            self.reservation is not None and not self.reserved_elsewhere and not self.enqueued
+        )
         return reserved or self.missing <= 0 or not self.gang
 
     @property
@@ -178,7 +232,8 @@ class PodGroupState:
         reservation = self.reservation
         if reservation is None or reservation.queue != queue:
             return 0
-        return max(0, min(self.outstanding(dimension), amount))
+        left = sum(n for d, n in self._posted[1] if dimension in choice_of(d))
+        return max(0, min(left, amount))
 
     def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
         """The reservation for members that start and ask for `asked`, which was just judged (E2).
@@ -200,6 +255,13 @@ class PodGroupState:
         self._unwritten.append(self.assumed)
         self._judged = self.assumed, canonical(judged)
         self.lost_place = False
+        return self.assumed
+
+    def enqueue(self, queue: str, term: str, amounts: Charge, mark: str) -> Reservation:
+        """The reservation of a group whose pods are not there, which was just judged (E1)."""
+        self.assumed = Reservation(queue, term, amounts, mark)
+        self._unwritten.append(self.assumed)
+        self._judged = self.assumed, amounts
         return self.assumed
 
     def succeed(self, uid: str) -> None:
@@ -234,9 +296,7 @@ class PodGroupState:
         reservation = self.reservation
         queue, rest = "", cast("Charge", ())
         if reservation is not None:
-            queue = reservation.queue
-            left_over = ((d, n - self.held(queue, d)) for d, n in reservation.amounts)
-            rest = tuple((d, left) for d, left in left_over if left > 0)
+            queue, rest = reservation.queue, self._not_held(reservation)
         if (queue, rest) == self._posted:
             return set()
         touched = set()
@@ -246,6 +306,24 @@ class PodGroupState:
                 touched.add(name)
         self._posted = (queue, rest)
         return touched
+
+    def _not_held(self, reservation: Reservation) -> Charge:
+        """What is reserved beyond what members hold. What they hold of a card counts first for what
+        is reserved of that card alone, then for the choices that name it.
+        """
+        queue, amounts = reservation.queue, reservation.amounts
+        found = {d: max(0, n - self.held(queue, d)) for d, n in amounts}
+        choices = [d for d in found if len(choice_of(d)) > 1] if self.enqueued else []
+        if choices and self._held:
+            reserved = dict(amounts)
+            named = {card for d in choices for card in choice_of(d)}
+            beyond = {c: max(0, self.held(queue, c) - reserved.get(c, 0)) for c in named}
+            for choice in choices:
+                for card in choice_of(choice):
+                    used = min(found[choice], beyond[card])
+                    found[choice] -= used
+                    beyond[card] -= used
+        return tuple((d, left) for d, left in found.items() if left)
 
     def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
         """A member was bound. It is elastic, or the one that it displaces from the minimum is."""
@@ -271,6 +349,8 @@ class PodGroupState:
     def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
         """Take in new facts. Returns the queues whose elastic part changed with the minimum."""
         minimum = self.minimum
+        if facts is None or self.facts is None or _asked(facts) != _asked(self.facts):
+            self.lost_place = False
         self.facts = facts
         if minimum == self.minimum:
             return set()
@@ -294,6 +374,11 @@ class PodGroupState:
             queue, charge = self._bound_charges[key]
             for dimension, amount in charge:
                 account_of(queue).add_elastic(dimension, sign * amount)
+
+
+def _asked(facts: GroupFacts) -> Hashable:
+    """What a reservation is judged by, before pods are there."""
+    return facts.queue, facts.min_member, facts.request
 
 
 def bound_key(facts: PodFacts) -> BoundKey:

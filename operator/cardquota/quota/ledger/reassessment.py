@@ -110,6 +110,8 @@ class Reassessment:
         groups = self._state.groups.values()
         named = [g for g in groups if g.facts and g.facts.priority_class == name]
         self.reassess(set().union(*(group.members for group in named)))
+        for group in named:
+            self._state.ask(group)
 
     def cards_learned(self, resources: Iterable[str]) -> None:
         """The cards of these resource names changed. Re-reads the pods that ask for one."""

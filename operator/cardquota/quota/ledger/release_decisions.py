@@ -141,6 +141,17 @@ class ReleaseDecisions:
         self._posted_anew(group)
         return reservation
 
+    def enqueue(self, key: str, queue: str, term: str, amounts: Charge) -> Reservation:
+        """Charge what a group asks for before its reservation is written (E1, T2).
+
+        `amounts`: as just judged. The pods of the group are not there yet.
+        """
+        group = self._state.groups[key]
+        mark = group.facts.request.mark if group.facts else ""
+        reservation = group.enqueue(queue, term, amounts, mark)
+        self._posted_anew(group)
+        return reservation
+
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
         """The reservation was written at `revision`.
 

@@ -1,4 +1,5 @@
-"""What is released at once: the next pod of a class, or a gang that has not started.
+"""What is released at once: the next pod of a class, a gang that has not started, or a group that
+is to be enqueued before its pods are there.
 
 Equal waiting pods form a class. A class, or all classes of a gang, is a candidate. Candidates that
 ask for the same and lack room form an inadmissible class. The three refer to each other, so they
@@ -6,11 +7,10 @@ share a file.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-from ..amounts import Amounts
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .gang import Gang
@@ -18,7 +18,16 @@ from .gang import Gang
 _LAST: Final = "~"
 """Put before a creation time: later than any of them."""
 
-Needs = Amounts
+
+class BesideElastic(NamedTuple):
+    """The room of a dimension if what is elastic were free (E1)."""
+
+    dimension: str
+
+
+Room = str | BesideElastic
+"""A dimension, or its room counted in another way."""
+Needs = Mapping[Room, int]
 """How much must be free. Empty: not known, so it must be tried."""
 
 
@@ -92,14 +101,19 @@ class PodClass:
 
 
 class Candidate:
-    """One class, or all classes of a gang that starts whole."""
+    """One class, all classes of a gang that starts whole, or a group to be enqueued."""
 
-    __slots__ = ("classes", "inadmissible", "indexed_key", "whole")
+    __slots__ = ("classes", "enqueues", "inadmissible", "indexed_key", "whole")
 
-    def __init__(self, classes: list[PodClass], whole: Gang | None = None) -> None:
+    def __init__(
+        self, classes: list[PodClass], whole: Gang | None = None, *, enqueues: Gang | None = None
+    ) -> None:
         self.classes = classes
         self.whole = whole
         """The gang that starts with these classes; None: the first pod goes alone."""
+        self.enqueues = enqueues
+        """The group to be enqueued (E1). The only class then has one place, and no pod: its key
+        stands where a pod's uid does."""
         self.inadmissible: InadmissibleClass | None = None
         """The class in which it waits for room. None: it is to be tried, or waits for something
         else."""
@@ -114,7 +128,8 @@ class Candidate:
         after all others of its priority (E8).
         """
         first = min(pod_class.sort_keys[0] for pod_class in self.classes)
-        if self.whole is not None and self.whole.lost_place:
+        group = self.whole or self.enqueues
+        if group is not None and group.lost_place:
             return first._replace(created=_LAST + first.created)
         return first
 
@@ -166,6 +181,6 @@ class InadmissibleClass:
         # A shorter tuple sorts first: this is the place of the only entry with that key.
         del self._candidates[bisect_left(self._candidates, (candidate.indexed_key,))]
 
-    def may_fit(self, free: Callable[[str], int]) -> bool:
+    def may_fit(self, free: Callable[[Room], int]) -> bool:
         """Whether one dimension has enough room to try the first."""
         return not self.needs or any(free(d) >= need for d, need in self.needs.items())

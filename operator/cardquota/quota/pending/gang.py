@@ -14,7 +14,7 @@ class GangQueue(Protocol):
 
 
 class Gang(Protocol):
-    """What a pending queue needs to know of a gang."""
+    """What a pending queue needs to know of a gang, or of a group that is to be enqueued."""
 
     key: str
     queues: dict[GangQueue, None]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
-from .candidate import Candidate, InadmissibleClass, Needs
+from .candidate import Candidate, InadmissibleClass, Needs, Room
 from .demand import Demand
 from .fifo_index import Cards, FifoIndex
 
@@ -83,7 +83,7 @@ class InadmissibleClasses:
             self._list(inadmissible)
 
     def next_with_room(
-        self, free: Callable[[str], int], after: SortKey | None, *, of_cards: bool = True
+        self, free: Callable[[Room], int], after: SortKey | None, *, of_cards: bool = True
     ) -> InadmissibleClass | None:
         """The first class after a sort key with enough room in some dimension.
 
@@ -124,7 +124,7 @@ class _ByNeed:
     __slots__ = ("_demands",)
 
     def __init__(self) -> None:
-        self._demands: dict[str, Demand] = {}
+        self._demands: dict[Room, Demand] = {}
 
     def add(self, inadmissible: InadmissibleClass) -> None:
         """A class waits for what it needs. Does nothing for a class without needs."""
@@ -143,7 +143,7 @@ class _ByNeed:
                 del self._demands[dimension]
 
     def next(
-        self, free: Callable[[str], int], after: SortKey | None
+        self, free: Callable[[Room], int], after: SortKey | None
     ) -> tuple[SortKey, InadmissibleClass] | None:
         """The first class after a sort key with enough room in some dimension."""
         found: tuple[SortKey, InadmissibleClass] | None = None

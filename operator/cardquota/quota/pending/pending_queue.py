@@ -64,6 +64,7 @@ class PendingQueue:
         "_unordered",
         "classes",
         "deny_classes",
+        "groups",
         "inadmissible",
         "queue",
         "untold",
@@ -74,6 +75,8 @@ class PendingQueue:
         self.classes: dict[Hashable, PodClass] = {}
         self.deny_classes: dict[Hashable, int] = {}
         """Keys of the classes with pods of policy Deny, and how many such pods each has."""
+        self.groups: dict[Gang, Candidate] = {}
+        """Groups that wait to be enqueued, before their pods are there (E1)."""
         self.inadmissible = InadmissibleClasses()
         self._count = 0
         self._active: dict[Candidate, int] = {}
@@ -183,6 +186,20 @@ class PendingQueue:
                 self.activate(pod_class.candidate)
             else:
                 pod_class.candidate = None  # breaks the reference cycle
+
+    def ask(self, group: Gang, sort_key: SortKey) -> None:
+        """A group waits to be enqueued, or asks for something else than before."""
+        self.retire(group)
+        pod_class = PodClass()
+        pod_class.join(sort_key)
+        candidate = self.groups[group] = Candidate([pod_class], enqueues=group)
+        self.activate(candidate)
+
+    def retire(self, group: Gang) -> None:
+        """A group no longer waits to be enqueued. Does nothing for one that did not."""
+        candidate = self.groups.pop(group, None)
+        if candidate is not None:
+            self._dissolve(candidate)
 
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""

@@ -2,7 +2,6 @@
 
 from typing import Final, NamedTuple
 
-from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
 from .candidate import Candidate, PodClass
 from .gang import Gang
@@ -18,6 +17,15 @@ class Words(NamedTuple):
     gang: Gang | None
 
 
+class Named(NamedTuple):
+    """A waiting pod, or a group that waits to be enqueued."""
+
+    uid: str
+    """Of a group its key: no pod's uid has a slash."""
+    namespace: str
+    name: str
+
+
 class Behind(NamedTuple):
     """What pods behind a pod in a fifo queue are to be told. Each gets its own text, since not
     every pod's user may know that first pod.
@@ -25,7 +33,7 @@ class Behind(NamedTuple):
 
     card: str
     """The card that both wait for."""
-    first: PodFacts
+    first: Named
 
 
 class Untold:

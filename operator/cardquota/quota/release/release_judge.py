@@ -11,13 +11,14 @@ from typing import Final
 from .. import messages
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
+from ..decisions.enqueue_judgement import judge_enqueue
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
-from ..pending.candidate import Candidate, Needs, PodClass
+from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
@@ -33,7 +34,8 @@ class Opening:
     """Gates that open together, each with the cards its pod is charged for.
 
     With `gang` the group's minimum must be reserved first (T2). `asked` is what these members will
-    be charged together, as judged.
+    be charged together, as judged. Without pods the group is enqueued: `asked` is reserved for pods
+    that are not there yet, and nothing else is done (E1).
     """
 
     queue: str
@@ -59,13 +61,17 @@ class ReleaseJudge:
         self._ledger = ledger
         self._account = account
 
-    def free(self, dimension: str) -> int:
+    def free(self, room: Room) -> int:
         """How much more of a dimension the queue may hold."""
-        limit = self._account.limit(dimension)
-        return _ENDLESS if limit is None else limit - self._account.row(dimension).charged
+        if isinstance(room, BesideElastic):
+            return self.free(room.dimension) + self._account.row(room.dimension).elastic
+        limit = self._account.limit(room)
+        return _ENDLESS if limit is None else limit - self._account.row(room).charged
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
-        """Whether it opens now."""
+        """Whether it opens, or is enqueued, now."""
+        if candidate.enqueues is not None:
+            return self._judge_enqueue(candidate, self._ledger.groups[candidate.enqueues.key])
         first = self._ledger.pods[candidate.sort_key.uid]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
@@ -78,6 +84,16 @@ class ReleaseJudge:
         if verdict.outcome is not Outcome.WAITS:
             return Wait(verdict)
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
+
+    def _judge_enqueue(self, candidate: Candidate, group: PodGroupState) -> Opening | Wait:
+        if group.facts is None:
+            return Wait(Verdict(Outcome.UNSEEN, self._account.name), group)
+        found = judge_enqueue(self._ledger, group.facts)
+        if found.verdict.fits:
+            return Opening(self._account.name, (), group, found.amounts)
+        if found.needs is None:
+            return Wait(found.verdict, group)
+        return Wait(found.verdict, group, self.signature(candidate), found.needs)
 
     def _judge_gang(
         self, candidate: Candidate, first: PodRecord, group: PodGroupState
@@ -176,13 +192,16 @@ class ReleaseJudge:
 
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for candidates of which all fit or none does."""
+        if candidate.enqueues is not None:
+            facts = self._ledger.groups[candidate.enqueues.key].facts
+            return ("enqueues", facts.request if facts else None)
         if candidate.whole is None:
             record = self._ledger.pods[candidate.sort_key.uid]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
             return (record.request, record.facts.group if covered else None)
         group = self._ledger.groups[candidate.whole.key]
-        if group.missing != group.minimum:
+        if group.missing != group.minimum or group.reservation is not None:
             return group.key
         # By identity: pods with the same text share one request, and there may be thousands.
         requests = [record.request for record in self._members(candidate, group.missing)]
@@ -195,11 +214,11 @@ class ReleaseJudge:
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
         row, flexible_claims = self._account.row, self._account.flexible_claims
-        needs = {s.dimension: s.would_be - row(s.dimension).charged for s in verdict.shortfalls}
-        cards = {d: need for d, need in needs.items() if is_card(d)}
+        needs = [(s.dimension, s.would_be - row(s.dimension).charged) for s in verdict.shortfalls]
+        cards = [one for one in needs if is_card(one[0])]
         if cards and flexible_claims is not None:
-            return self._more_of(flexible_claims.reach(tuple(cards)))
-        return cards or needs
+            return self._more_of(flexible_claims.reach(tuple(card for card, _ in cards)))
+        return dict(cards or needs)
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
         """The needs of members with a choice: any amount beyond what is free now may suffice."""

@@ -18,13 +18,12 @@ from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
-from ..pending.untold import Behind, Words
-from ..pods.pod_facts import PodFacts
+from ..pending.untold import Behind, Named, Words
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
-from .release_judge import Opening, ReleaseJudge
+from .release_judge import Opening, ReleaseJudge, Wait
 
 __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
@@ -72,8 +71,8 @@ class ReleasePass:
         self._pending = account.pending
         self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
-        self._blockers: dict[str, PodFacts] = {}
-        """In a fifo queue: by card that is waited for, the first pod that waits for it."""
+        self._blockers: dict[str, Named] = {}
+        """In a fifo queue: by card that is waited for, the first pod or group that waits for it."""
         self._said: dict[tuple[str, str], Behind] = {}
         """By card and uid: what the pods behind that pod are told. Many have the same text."""
         self._after: SortKey | None = None
@@ -118,11 +117,17 @@ class ReleasePass:
                 return
             yield found
             self._begin_step()
-            if found is not None and found.pods[0][0].releasable and not _held_back(found):
+            if found is not None and self._left(found):
                 return
 
     def _begin_step(self) -> None:
         self._moved, self._not_blocking = 0, None
+
+    def _left(self, found: Opening) -> bool:
+        """Whether it was neither charged nor held back."""
+        if not found.pods:
+            return found.gang in self._pending.groups
+        return found.pods[0][0].releasable and not _held_back(found)
 
     def _ends_before(self, candidate: Candidate) -> bool:
         return candidate.whole is not None and candidate.whole.key == self._before
@@ -209,7 +214,7 @@ class ReleasePass:
             self._pending.untold.add_newcomers(candidate, behind)
             return None
         found = self._judge.judge(candidate)
-        if isinstance(found, Opening):
+        if not isinstance(found, Wait):
             return found
         reason = found.verdict.reason
         if found.needs is None:
@@ -223,7 +228,7 @@ class ReleasePass:
     def _try_inadmissible(self, inadmissible: InadmissibleClass) -> Opening | None:
         candidate = inadmissible.first
         found = self._judge.judge(candidate)
-        if isinstance(found, Opening):
+        if not isinstance(found, Wait):
             return found
         if inadmissible.reason is None:
             # Nothing before it holds it up any more. What is behind it now stays where it is.
@@ -242,6 +247,10 @@ class ReleasePass:
         """The cards that it waits for. For a gang that has not started: those of its first members.
         A started gang may go on with any of its members.
         """
+        if candidate.enqueues is not None:
+            group = self._ledger.groups[candidate.enqueues.key]
+            asked = group.facts.request.cards if group.facts else ()
+            return frozenset(card for row in asked for card in row.cards)
         uids = [pod_class.sort_keys[0].uid for pod_class in candidate.classes]
         if candidate.whole is not None:
             group = self._ledger.groups[candidate.whole.key]
@@ -268,6 +277,15 @@ class ReleasePass:
         first = self._blockers[card]
         return self._said.setdefault((card, first.uid), Behind(card, first))
 
+    def _named(self, candidate: Candidate) -> Named:
+        """The pod, or the group, that those behind it are told of."""
+        uid = candidate.sort_key.uid
+        if candidate.enqueues is None:
+            facts = self._ledger.pods[uid].facts
+            return Named(uid, facts.namespace, facts.name)
+        namespace, _, name = uid.partition("/")
+        return Named(uid, namespace, name)
+
     def _add_blockers(self, candidate: Candidate, verdict: Verdict | None = None) -> None:
         """A candidate that lacks room holds up those behind it; one that can never fit does not.
 
@@ -279,7 +297,7 @@ class ReleasePass:
                 inadmissible, holds_up=verdict.outcome is Outcome.WAITS
             )
         if self._fifo and inadmissible is not None and inadmissible.holds_up:
-            first = self._ledger.pods[candidate.sort_key.uid].facts
+            first = self._named(candidate)
             for card in inadmissible.cards:
                 self._blockers.setdefault(card, first)
 
@@ -314,28 +332,45 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     if found is None:
         return None
     uids = untold.take(found, AT_A_TIME)
-    pods = sorted((ledger.pods[uid] for uid in uids), key=lambda record: record.sort_key)
+    there = (ledger.pods[uid] for uid in uids if uid in ledger.pods)
+    pods = sorted(there, key=lambda record: record.sort_key)
+    groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
     if isinstance(found, Behind):
-        return list(_of_those_behind(ledger, account, pods, found))
+        return list(_of_those_behind(ledger, account, pods, groups, found))
+    if groups:
+        return [Refusal((), found.verdict, group) for group in groups]
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
     return [Refusal(tuple(pods), found.verdict, gang)]
 
 
 def _of_those_behind(
-    ledger: Ledger, account: Account, pods: list[PodRecord], behind: Behind
+    ledger: Ledger,
+    account: Account,
+    pods: list[PodRecord],
+    groups: list[PodGroupState],
+    behind: Behind,
 ) -> Iterator[Refusal]:
-    """How many pods are before those that came. Names the first pod only to pods of the same
-    namespace, whose users may see it.
+    """How many are before those that came. Names the first of them only to pods and groups of the
+    same namespace, whose users may see it.
     """
     card, first = behind
-    groups: tuple[list[PodRecord], list[PodRecord]] = [], []
+    by_namespace: tuple[list[PodRecord], list[PodRecord]] = [], []
     for record in pods:
-        groups[record.facts.namespace == first.namespace].append(record)
-    for name, those in zip((None, f"{first.namespace}/{first.name}"), groups, strict=True):
+        by_namespace[record.facts.namespace == first.namespace].append(record)
+
+    def verdict(sort_key: SortKey, *, named: bool) -> Verdict:
+        before = _before(ledger, account, card, sort_key)
+        name = f"{first.namespace}/{first.name}" if named else None
+        text = messages.behind(account.name, card, before, name)
+        return Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
+
+    for named, those in zip((False, True), by_namespace, strict=True):
         if those:
-            before = _before(ledger, account, card, those[0].sort_key)
-            text = messages.behind(account.name, card, before, name)
-            yield Refusal(tuple(those), Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text))
+            yield Refusal(tuple(those), verdict(those[0].sort_key, named=named))
+    for group in groups:
+        if group.asks is not None:
+            named = group.key.partition("/")[0] == first.namespace
+            yield Refusal((), verdict(group.asks.sort_key, named=named), group)
 
 
 def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> int:
@@ -362,7 +397,7 @@ def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> i
 def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
     """Judge a candidate again whose verdict was not kept, as too many others were to be told."""
     found = ReleaseJudge(ledger, account).judge(candidate)
-    if isinstance(found, Opening) or found.verdict.reason is not candidate.classes[0].reason:
+    if not isinstance(found, Wait) or found.verdict.reason is not candidate.classes[0].reason:
         account.pending.activate(candidate)
         ledger.dirty.mark_pending(account.name)
     else:
@@ -370,7 +405,7 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
 
 
 def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
-    """What can be opened in a queue now, in order, and the pods to be told why they wait."""
+    """What can be opened in a queue now, in order, and who is to be told why he waits."""
     account = ledger.account(queue)
     if account is None:
         return

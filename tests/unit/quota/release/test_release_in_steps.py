@@ -9,7 +9,7 @@ import pytest
 from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota.accounts.account import Account
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.candidate import Candidate, InadmissibleClass
+from cardquota.quota.pending.candidate import Candidate, InadmissibleClass, Room
 from cardquota.quota.pending.demand import Demand
 from cardquota.quota.pending.fifo_index import FifoIndex
 from cardquota.quota.pending.inadmissible_classes import InadmissibleClasses
@@ -256,7 +256,7 @@ def test_e6_fifo_looks_at_no_more_than_the_first_of_each_card_set(
     looked: list[InadmissibleClass] = []
     plain = InadmissibleClass.may_fit
 
-    def noted(self: InadmissibleClass, free: Callable[[str], int]) -> bool:
+    def noted(self: InadmissibleClass, free: Callable[[Room], int]) -> bool:
         looked.append(self)
         return plain(self, free)
 
