@@ -1,5 +1,6 @@
 """A pod group."""
 
+import json
 from collections.abc import Mapping
 from typing import Self
 
@@ -25,9 +26,24 @@ class GroupBody(Body):
         """How many must start together."""
         return self.put(members, "spec", "minMember")
 
-    def reserving(self, queue: str, amounts: Mapping[str, int], term: str = "term-1") -> Self:
-        found = Reservation(queue, term, canonical(amounts))
+    def reserving(
+        self, queue: str, amounts: Mapping[str, int], term: str = "term-1", mark: str = ""
+    ) -> Self:
+        found = Reservation(queue, term, canonical(amounts), mark)
         return self.annotated(v.RESERVATION, reservation_text(found))
+
+    def asking(self, cards: Mapping[str, int] | str, **min_resources: str) -> Self:
+        """What its minimum will ask for: `card.request` and `spec.minResources`."""
+        text = cards if isinstance(cards, str) else json.dumps(cards)
+        found = self.annotated(v.REQUEST, text) if cards else self
+        return found.put(min_resources, "spec", "minResources") if min_resources else found
+
+    def enqueued(self, queue: str, amounts: Mapping[str, int], term: str = "term-1") -> Self:
+        """With the reservation of what it asks for now."""
+        return self.reserving(queue, amounts, term, self.facts().request.mark)
+
+    def of_class(self, name: str) -> Self:
+        return self.put(name, "spec", "priorityClassName")
 
     def in_phase(self, phase: str) -> Self:
         return self.put(phase, "status", "phase")

@@ -50,7 +50,11 @@ class PlainGroup:
     queue: str
     minimum: int
     reservation: tuple[str, dict[str, int]] | None = None
+    """A choice of cards stands there as `A|B`."""
+    mark: str = ""
+    """Of the reservation, if it was made before the pods were there (E1)."""
     assumed: tuple[str, dict[str, int]] | None = None
+    assumed_mark: str = ""
 
 
 @dataclass(kw_only=True)
@@ -299,15 +303,18 @@ class PlainCluster:
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
     ) -> None:
         queue, amounts = group.assumed or group.reservation or ("", {})
-        for dimension, amount in amounts.items():
-            held = sum(
-                self.charge(pod).get(dimension, 0)
-                for pod in self.pods.values()
-                if pod.group == key
-                and self.queue_of(pod) == queue
-                and (pod.state != "gated" or pod.assumed)
-            )
-            found[queue, dimension].inqueue += max(0, amount - held)
+        held: defaultdict[str, int] = defaultdict(int)
+        for pod in self.pods.values():
+            if pod.group == key and self.queue_of(pod) == queue and _holds(pod):
+                for dimension, amount in self.charge(pod).items():
+                    held[dimension] += amount
+        # What members hold counts for what is reserved of that very card, before any choice.
+        for dimension in sorted(amounts, key=lambda one: ("|" in one, one)):
+            left = amounts[dimension]
+            for card in dimension.split("|"):
+                used = min(left, held[card])
+                left, held[card] = left - used, held[card] - used
+            found[queue, dimension.split("|")[0]].inqueue += left
 
     def _count_elastic(
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
@@ -364,3 +371,7 @@ class PlainCluster:
             for name, n in queue.quota.items():
                 found[name] += n
         return dict(found)
+
+
+def _holds(pod: PlainPod) -> bool:
+    return pod.state != "gated" or pod.assumed is not None

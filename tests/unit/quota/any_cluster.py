@@ -147,6 +147,10 @@ likely_shapes = st.fixed_dictionaries(
 
 choices = st.sampled_from(({H200: 1}, {H200: 2}, {H800: 1}, {H800_MPS: 1}, {XPU: 0}))
 minimums = st.integers(0, 3)
+requests = st.sampled_from(
+    (None, {H200: 1}, {H800: 2}, {f"{H200}|{H800}": 2}, {f"{H200}|{H800}": 1, H200: 1}, {XPU: 9})
+)
+"""What a group says that it will ask for."""
 reservations = st.sampled_from(
     (("red", {H200: 2, "cpu": 1_000}), ("blue", {H800: 3}), ("gone", {H200: 1}))
 )

@@ -30,6 +30,8 @@ class BruteForceQueue:
     @property
     def even(self) -> bool:
         """Whether no member with a choice could use what is reserved for a part of what it asks."""
+        if any("|" in card for _, card in self.reserved):
+            return False  # a member may use a choice that is reserved, which is not tried here
         for group in {group for _, group in self.claims if group}:
             amounts = {claim.amount for claim, of in self.claims if of == group}
             left = [n - self.asked[key] for key, n in self.reserved.items() if key[0] == group]
@@ -89,9 +91,23 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> BruteForceQ
             found.room[dimension] = found.room.get(dimension, 0) - amount
         if group:
             left[group].subtract(dict(record.charge))
+    for amounts in left.values():
+        _count_choices(found, amounts)
     for key, amounts in left.items():
         found.reserved.update(((key, card), max(0, n)) for card, n in amounts.items())
     return found
+
+
+def _count_choices(found: BruteForceQueue, amounts: Counter[str]) -> None:
+    """What was reserved of one card or another claims one by one what members do not hold of it."""
+    for choice in sorted(dimension for dimension in amounts if "|" in dimension):
+        cards = choice.split("|")
+        for card in cards:
+            used = min(amounts[choice], max(0, -amounts[card]))
+            amounts[choice] -= used
+            amounts[card] += used
+        claim = Claim(tuple(sorted(cards)), 1)
+        found.claims += [(claim, "")] * amounts[choice]
 
 
 def _could_go(ledger: Ledger, record: PodRecord) -> bool:

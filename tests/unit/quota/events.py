@@ -149,7 +149,9 @@ def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:
                 words = found.verdict.reason, found.verdict.text
                 refused |= {record.facts.uid: words for record in found.pods}
                 continue
-            if found.gang is not None:
+            if found.gang is not None and not found.pods:
+                ledger.decisions.enqueue(found.gang.key, queue, "t", found.asked)
+            elif found.gang is not None:
                 ledger.decisions.reserve(found.gang.key, queue, "t", found.asked)
             for record, cards in found.pods:
                 ledger.decisions.assume(record.facts.uid, Stamp(queue, cards, "t"))

@@ -31,6 +31,8 @@ def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | No
     found = next((x for x in openings(ledger, queue) if isinstance(x, Opening)), None)
     if found is None:
         return None
+    if found.gang is not None and not found.pods:
+        return [found.gang.key], [found.asked]
     return [r.facts.uid for r, _ in found.pods], [cards for _, cards in found.pods]
 
 
@@ -44,6 +46,9 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     keys = {record: record.class_key for record in ledger.pods.values()}
     for uid in noted.uids():
         account.pending.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
+    for group in ledger.groups.values():
+        if group in noted.groups and group.asks is not None:
+            account.pending.ask(group, group.asks.sort_key)
     found = next_opening(ledger, account.name)
     for record, key in keys.items():
         record.class_key = key

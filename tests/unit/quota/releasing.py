@@ -20,7 +20,8 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
 
 
 def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
-    """Charge all that may be opened, as the gate releaser does: the names, and who waits on.
+    """Charge all that may be opened, as the gate releaser does: the names, and who waits on. Of a
+    group that is enqueued the key.
 
     Reservations are written at once.
     """
@@ -30,9 +31,13 @@ def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[R
             refusals.append(found)
             continue
         if found.gang is not None:
-            key = found.gang.key
-            reservation = ledger.decisions.reserve(key, found.queue, "t", found.asked)
+            key, charge = found.gang.key, ledger.decisions.reserve
+            charge = charge if found.pods else ledger.decisions.enqueue
+            reservation = charge(key, found.queue, "t", found.asked)
             ledger.decisions.confirm_reservation(key, reservation, 1)
+            if not found.pods:
+                opened.append([key])
+                continue
         for record, cards in found.pods:
             ledger.decisions.assume(record.facts.uid, Stamp(found.queue, cards, "t"))
         opened.append([record.facts.name for record, _ in found.pods])

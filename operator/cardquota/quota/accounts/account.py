@@ -166,10 +166,11 @@ class Account:
         """Dimensions that stand above their limit (Q7).
 
         A pod that may use several cards is counted with the first of them. A dimension that is
-        above its limit only because of that is not named (T3).
+        above its limit only because of that is not named (T3), nor one that is above it only since
+        groups are enqueued over what is elastic (E1).
         """
         # Most rows may be of names that users made up, without a charge.
-        charged = sorted((name, n) for name, row in self.rows.items() if (n := row.charged))
+        charged = sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
         found = []
         with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
             for dimension, amount in charged:

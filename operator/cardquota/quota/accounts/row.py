@@ -39,6 +39,13 @@ class Row:
         return states[_ALLOCATED] + states[_RELEASED] + self.reserved
 
     @property
+    def overcharged(self) -> int:
+        """What must be within the quota: all that is charged, but for reservations as far as they
+        may stand over what is elastic (I1).
+        """
+        return self.charged - min(self.reserved, self.elastic)
+
+    @property
     def requested(self) -> int:
         """All that are not finished, gated ones included."""
         return sum(self.by_charge_state)

@@ -168,6 +168,7 @@ class Ledger(LedgerState):
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reassess(account.unstamped)
+        account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
 
     def queue_gone(self, name: str) -> None:
@@ -178,6 +179,7 @@ class Ledger(LedgerState):
         account.facts = None
         self._set_quota(account, {})
         self._reassess(account.unstamped)
+        account.pending.judge_groups_anew()
         self.dirty.mark_changed(name)
         self.forget_unused(account)
 

@@ -201,6 +201,15 @@ class PendingQueue:
         if candidate is not None:
             self._dissolve(candidate)
 
+    def judge_groups_anew(self) -> None:
+        """The queue changed: have the groups that wait to be enqueued judged again, step by step.
+
+        Pods that may be let through are read anew when their queue changes, and join again.
+        """
+        if self.groups:
+            self.activate_blocked()
+            self.invalidate_needs()
+
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
         self._changed_gangs[gang] = None

@@ -112,15 +112,20 @@ def _count_reservation(
     members: list[CountedPod],
 ) -> None:
     most = None if judged is None else dict(judged)
-    for dimension, written in reservation.amounts:
-        # Whatever is written: only what was judged in that queue is reserved (I1).
-        reserved = written if most is None else min(written, most.get(dimension, 0))
-        held = sum(
-            amount
-            for pod in members
-            if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
-            and pod.queue == reservation.queue
-            for name, amount in pod.charge
-            if name == dimension
-        )
-        found[reservation.queue, dimension].inqueue += max(0, reserved - held)
+    held: defaultdict[str, int] = defaultdict(int)
+    for pod in members:
+        if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED):
+            for name, amount in pod.charge:
+                held[name] += amount if pod.queue == reservation.queue else 0
+    for one_card in (True, False):
+        for dimension, written in reservation.amounts:
+            cards = dimension.split("|")
+            if (len(cards) == 1) is not one_card:
+                continue
+            # Whatever is written: only what was judged in that queue is reserved (I1).
+            left = written if most is None else min(written, most.get(dimension, 0))
+            for card in cards:
+                used = min(left, held[card])
+                held[card] -= used
+                left -= used
+            found[reservation.queue, cards[0]].inqueue += left

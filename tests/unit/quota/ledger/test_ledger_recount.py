@@ -29,6 +29,7 @@ from cardquota.quota.pods.reading import read
 from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
 from cardquota.quota.stamp import Stamp
+from cardquota.quota.vocabulary import REQUEST
 
 from ..any_cluster import (
     BROKEN,
@@ -48,6 +49,7 @@ from ..any_cluster import (
     policies,
     quota_texts,
     reports,
+    requests,
     reservations,
     shapes,
 )
@@ -344,7 +346,9 @@ class Histories(RuleBasedStateMachine):
         group.queue, group.minimum = facts.queue, facts.min_member
         written = facts.reservation
         group.reservation = (written.queue, dict(written.amounts)) if written else None
-        if key in self.confirmed_groups or group.reservation == group.assumed:
+        group.mark = written.request if written else ""
+        same = (group.reservation, group.mark) == (group.assumed, group.assumed_mark)
+        if key in self.confirmed_groups or same:
             group.assumed = None
             self.confirmed_groups.discard(key)
         see(self.ledger, body)
@@ -354,6 +358,29 @@ class Histories(RuleBasedStateMachine):
         body = self.group_bodies.get(f"team/{name}")
         body = body or a_group(name).with_uid(f"{name}-{self.next()}")
         self.tell_group(body.in_queue(queue).of(of).at_revision(self.next()))
+
+    @rule(name=st.sampled_from(GROUPS), request=requests)
+    def a_group_asks_for_something(self, name: str, request: dict[str, int] | None) -> None:
+        body = self.group_bodies.get(f"team/{name}")
+        if body is not None:
+            text = json.dumps(request) if request else None
+            self.tell_group(body.annotated(REQUEST, text).at_revision(self.next()))
+
+    @rule(
+        name=st.sampled_from(GROUPS),
+        request=requests,
+        of=minimums,
+        quota=st.sampled_from(({H200: 2, H800: 2}, {H200: 1, H800: 1}, {H200: 3})),
+    )
+    def a_group_asks_where_there_may_be_room(
+        self, name: str, request: dict[str, int] | None, of: int, quota: dict[str, int]
+    ) -> None:
+        """And all that fits in that queue is let through."""
+        text = json.dumps(quota)
+        self.a_queue_is_written(name="red", text=text, policy=None, report=None)
+        self.a_group_is_written(name=name, queue="red", of=of)
+        self.a_group_asks_for_something(name=name, request=request)
+        self.all_that_fits_is_opened(queue="red")
 
     @rule(name=st.sampled_from(GROUPS), reservation=reservations)
     def a_reservation_is_written(self, name: str, reservation: tuple[str, dict[str, int]]) -> None:
@@ -375,6 +402,7 @@ class Histories(RuleBasedStateMachine):
         if group is not None and group.assumed is None:
             queue, asked = reservation
             group.assumed = queue, self.plain.reservation_for(key, queue, asked)
+            group.assumed_mark = ""
             self.ledger.decisions.reserve(key, queue, "term-1", canonical(asked))
 
     @rule(name=st.sampled_from(GROUPS), confirmed=st.sampled_from(("before", "after", "never")))
@@ -383,7 +411,8 @@ class Histories(RuleBasedStateMachine):
         group = self.plain.groups.get(key)
         if group is None or group.assumed is None:
             return
-        body = self.group_bodies[key].reserving(*group.assumed).at_revision(self.next())
+        body = self.group_bodies[key].reserving(*group.assumed, mark=group.assumed_mark)
+        body = body.at_revision(self.next())
         if confirmed == "before":
             self.confirm(key, self.revision)
             see(self.ledger, self.group_bodies[key])  # older than what was confirmed
@@ -503,6 +532,12 @@ class Histories(RuleBasedStateMachine):
         for found in openings(self.ledger, queue):
             if isinstance(found, Refusal):
                 continue
+            if found.gang is not None and not found.pods:
+                self.may_be_enqueued(found.gang.key, queue, dict(found.asked))
+                group = self.plain.groups[found.gang.key]
+                made = self.ledger.decisions.enqueue(found.gang.key, queue, "term-1", found.asked)
+                group.assumed, group.assumed_mark = (queue, dict(found.asked)), made.request
+                continue
             before = self.plain.charged()
             uids = [record.facts.uid for record, _ in found.pods]
             opened = [self.plain.pods[uid] for uid in uids]
@@ -516,6 +551,7 @@ class Histories(RuleBasedStateMachine):
                 key = found.gang.key
                 reserved = self.plain.reservation_for(key, queue, dict(found.asked))
                 self.plain.groups[key].assumed = queue, reserved
+                self.plain.groups[key].assumed_mark = ""
                 self.ledger.decisions.reserve(key, queue, "term-1", found.asked)
             for pod, (_, cards) in zip(opened, found.pods, strict=True):
                 pod.assumed = found.queue, dict(cards)
@@ -524,6 +560,34 @@ class Histories(RuleBasedStateMachine):
             if enforced:
                 self.nothing_is_over_its_limit_that_grew(before)
                 self.what_is_held_fits(queue, {c for _, cards in found.pods for c, n in cards if n})
+
+    def may_be_enqueued(self, key: str, queue: str, asked: dict[str, int]) -> None:
+        """E1: nothing of it has begun, and all that it asks for fits beside all that is held and
+        reserved, but for what is elastic.
+        """
+        group = self.plain.groups[key]
+        members = [pod for pod in self.plain.pods.values() if pod.group == key]
+        assert group.queue == queue
+        assert group.assumed is None
+        assert group.reservation is None
+        assert self.started(key) == 0
+        assert len(members) < max(1, group.minimum)
+        account, totals = self.ledger.account(queue), self.plain.totals()
+        assert account is not None
+        plain = plainly(self.ledger, account, at_create=False)
+        room = Counter(plain.room)
+        for (_, card), reserved in plain.reserved.items():
+            room[card] -= reserved
+        for (name, card), sums in totals.items():
+            room[card] += sums.elastic if name == queue else 0
+        claims = [claim for claim, _ in plain.claims]
+        for dimension, amount in asked.items():
+            claims += [Claim(tuple(sorted(dimension.split("|"))), 1)] * amount
+        near = {card for dimension in asked for card in dimension.split("|")}
+        while more := {c for one in claims if near & set(one.cards) for c in one.cards} - near:
+            near |= more
+        claims = [claim for claim in claims if near & set(claim.cards)]
+        assert len(claims) >= 9 or fits(room, *claims), (asked, claims, room)
 
     def as_many_open_as_must_start_together(self, opened: list[PlainPod]) -> None:
         """E2: of a gang that neither runs nor is reserved all that are missing, else one; and of a
@@ -537,6 +601,8 @@ class Histories(RuleBasedStateMachine):
         group = self.plain.groups.get(key)
         assert group is not None, f"{key} does not exist"
         reserved, _ = group.assumed or group.reservation or ("", {})
+        if group.assumed_mark if group.assumed else group.mark:
+            reserved = ""  # for pods that were not there: those that come start together
         missing = group.minimum - self.started(key)
         alone = group.minimum <= 1 or missing <= 0
         alone = alone or (reserved != "" and group.queue in ("", reserved))

@@ -1,0 +1,392 @@
+"""E1: a group is enqueued before its pods are there; T2, E8: what it reserves, and for how long."""
+
+import pytest
+
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_judge import ReleaseJudge
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import GroupPhase, Reason
+
+from ..releasing import FIVE, QUEUE, a_cluster, names, release, waiting
+
+GROUP = a_group("train").in_queue("red").of(2)
+KEY = "team/train"
+
+
+def asking(name: str, number: int, card: str = H200) -> GroupBody:
+    return a_group(name).in_queue("red").of(2).asking({card: number})
+
+
+def inqueue(ledger: Ledger, dimension: str, queue: str = "red") -> int:
+    account = ledger.account(queue)
+    return account.row(dimension).inqueue if account else 0
+
+
+def elastic_pods(number: int, cards: int = 1) -> list[PodBody]:
+    """Bound members of a group of one: all but the first are elastic."""
+    return [
+        a_pod(f"e{n}")
+        .in_queue("red")
+        .in_group("service")
+        .naming(H200)
+        .asking_for(cards)
+        .stamped("red", {H200: cards})
+        .on_node("h200-a")
+        for n in range(number)
+    ]
+
+
+SERVICE = a_group("service").in_queue("red").of(1)
+
+
+# --- E1 -------------------------------------------------------------------------------------------
+
+
+def test_e1_what_fits_is_reserved_and_what_does_not_waits_with_numbers() -> None:
+    ledger = a_cluster(asking("a", 2), asking("b", 2), asking("c", 1))
+    opened, refusals = release(ledger)
+    assert opened == [["team/a"], ["team/c"]]
+    assert inqueue(ledger, H200) == 3
+    (refused,) = refusals
+    assert (refused.gang, refused.pods) == (ledger.groups["team/b"], ())
+    assert refused.verdict.outcome is Outcome.WAITS
+    assert refused.verdict.text.startswith(
+        f"Queue <red> has insufficient <{H200}> quota: requested <2>, total would be <4>, "
+        "but capability is <3>"
+    )
+    assert drift(ledger) == {}
+
+
+def test_e1_cpu_and_memory_of_min_resources_count_too() -> None:
+    queue = QUEUE.limited_to(cpu="4", memory="8Gi")
+    fits = a_group("a").in_queue("red").of(2).asking({}, cpu="3", memory="1Gi")
+    waits = a_group("b").in_queue("red").of(2).asking({H200: 1}, cpu="2")
+    ledger = a_cluster(queue, fits, waits)
+    opened, refusals = release(ledger)
+    assert opened == [["team/a"]]
+    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CPU
+    assert inqueue(ledger, "cpu") == 3_000
+
+
+def test_e1_a_choice_of_cards_is_exact() -> None:
+    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3})
+    ledger = a_cluster(either, asking("x", 3), asking("y", 1, H800))
+    # All three of the first may still be H800, so that H200 is free.
+    opened, refusals = release(ledger)
+    assert opened == [["team/either"], ["team/x"]]
+    assert refusals[0].gang is ledger.groups["team/y"]
+    assert refusals[0].verdict.shortfalls[0].dimension == H800
+    assert drift(ledger) == {}
+
+
+def test_e1_of_a_choice_only_cards_with_a_quota_are_reserved() -> None:
+    either = a_group("either").in_queue("red").of(2).asking({f"OTHER|{H800}": 1, H800: 1})
+    ledger = a_cluster(either)
+    assert release(ledger)[0] == [["team/either"]]
+    reservation = ledger.groups["team/either"].reservation
+    assert reservation is not None
+    assert reservation.amounts == ((H800, 2),)
+
+
+def test_e1_elastic_makes_room_for_a_reservation_and_never_for_a_gate() -> None:
+    members = [waiting(f"m{n}").in_group("train") for n in range(2)]
+    ledger = a_cluster(FIVE, SERVICE, *elastic_pods(5), GROUP.asking({H200: 2}))
+    assert release(ledger)[0] == [[KEY]]
+    assert inqueue(ledger, H200) == 2
+    see(ledger, *members)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["m0", "m1"]]
+    ledger.pod_gone("uid-e4")
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-e3")
+    assert release(ledger)[0] == [["m0", "m1"]]
+    assert inqueue(ledger, H200) == 2
+    assert drift(ledger) == {}
+
+
+def test_e1_beyond_elastic_a_group_waits_until_there_is_more_of_it() -> None:
+    ledger = a_cluster(FIVE, SERVICE, *elastic_pods(5), asking("a", 4), asking("b", 1))
+    opened, refusals = release(ledger)
+    assert opened == [["team/a"]]
+    assert refusals[0].verdict.shortfalls[0].would_be == 6
+    ledger.group_gone("team/a")
+    assert release(ledger)[0] == [["team/b"]]
+
+
+def test_e1_more_elastic_pods_let_a_waiting_group_in() -> None:
+    ledger = a_cluster(FIVE, SERVICE.of(5), *elastic_pods(5), asking("a", 2))
+    assert release(ledger)[0] == []
+    see(ledger, SERVICE.of(3).at_revision(200))
+    assert release(ledger)[0] == [["team/a"]]
+
+
+@pytest.mark.parametrize(
+    ("group", "reason", "says"),
+    [
+        (GROUP.asking("[]"), Reason.INVALID_CARD, "card.request cannot be read: it is a list"),
+        (GROUP.asking({H200: 4}), Reason.INSUFFICIENT_CARD, "can never fit"),
+        (GROUP.asking({"OTHER": 1}), Reason.CARD_NOT_IN_QUOTA, "<OTHER>"),
+        (GROUP.in_queue("none").asking({H200: 1}), Reason.QUEUE_NOT_FOUND, "<none>"),
+    ],
+)
+def test_e5_what_never_fits_is_told_and_reserves_nothing(
+    group: GroupBody, reason: Reason, says: str
+) -> None:
+    ledger = a_cluster(group)
+    queue = "none" if reason is Reason.QUEUE_NOT_FOUND else "red"
+    opened, refusals = release(ledger, queue)
+    assert opened == []
+    assert refusals[0].verdict.reason is reason
+    assert refusals[0].verdict.outcome is Outcome.NEVER
+    assert says in refusals[0].verdict.text or says == "can never fit"
+    assert release(ledger, queue) == ([], [])
+    assert drift(ledger) == {}
+
+
+def test_q6_a_closed_queue_enqueues_nothing_until_it_is_open() -> None:
+    ledger = a_cluster(QUEUE.closed(), asking("a", 1))
+    assert release(ledger)[1][0].verdict.reason is Reason.QUEUE_NOT_OPEN
+    see(ledger, QUEUE)
+    assert release(ledger)[0] == [["team/a"]]
+
+
+# --- who asks -------------------------------------------------------------------------------------
+
+
+def waits_to_be_enqueued(ledger: Ledger, key: str = KEY) -> bool:
+    account = ledger.account("red")
+    return account is not None and any(group.key == key for group in account.pending.groups)
+
+
+def test_e1_once_the_pods_of_the_minimum_are_there_they_count_and_not_the_request() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 3}), waiting("a").in_group("train"))
+    assert waits_to_be_enqueued(ledger)
+    see(ledger, waiting("b").in_group("train"))
+    assert not waits_to_be_enqueued(ledger)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert inqueue(ledger, H200) == 2
+    ledger.pod_gone("uid-b")
+    assert not waits_to_be_enqueued(ledger)
+
+
+def test_t2_its_pods_replace_what_was_reserved() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 3}))
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, waiting("a").in_group("train"))
+    # The reservation is for both: one of them alone does not go.
+    assert release(ledger)[0] == []
+    see(ledger, waiting("b", 1, H800).in_group("train"))
+    assert release(ledger)[0] == [["a", "b"]]
+    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (1, 1)
+    assert drift(ledger) == {}
+
+
+def test_t2_of_a_group_of_one_members_use_up_what_is_reserved_one_by_one() -> None:
+    group = a_group("train").in_queue("red").of(1).asking({f"{H200}|{H800}": 2, H200: 1})
+    ledger = a_cluster(group)
+    assert release(ledger)[0] == [[KEY]]
+    assert inqueue(ledger, H200) == 3
+    see(ledger, waiting("a", 2).in_group("train"))
+    assert release(ledger)[0] == [["a"]]
+    assert ledger.groups[KEY].outstanding(f"{H200}|{H800}") == 1
+    assert drift(ledger) == {}
+    see(ledger, waiting("b", 1, H800).in_group("train"))
+    assert release(ledger)[0] == [["b"]]
+    assert ledger.groups[KEY].outstanding(f"{H200}|{H800}") == 0
+    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (2, 1)
+
+
+def test_e2_others_do_not_take_what_is_reserved() -> None:
+    ledger = a_cluster(asking("a", 2))
+    release(ledger)
+    see(ledger, waiting("other", 2))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert refusals[0].verdict.shortfalls[0].would_be == 4
+    assert judge_create(ledger, waiting("new", 2).facts()).outcome is Outcome.WAITS
+
+
+def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -> None:
+    ledger = a_cluster(a_group("train").in_queue("red").of(1).asking({H200: 3}))
+    release(ledger)
+    before = ledger.account("red")
+    assert before is not None
+    rows = {d: row.charged for d, row in before.rows.items()}
+    assert judge_create(ledger, waiting("a", 3).in_group("train").facts()).fits
+    assert judge_create(ledger, waiting("b", 3).facts()).outcome is Outcome.WAITS
+    assert {d: row.charged for d, row in before.rows.items()} == rows
+
+
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_a_namespace_where_nothing_is_enforced_reserves_nothing(mode: str) -> None:
+    team = a_namespace("team")
+    ledger = a_cluster(team.in_mode(mode), GROUP.asking({H200: 1}))
+    assert not waits_to_be_enqueued(ledger)
+    see(ledger, team.in_mode("enforced"))
+    assert release(ledger)[0] == [[KEY]]
+    ledger.namespace_gone("team")
+    assert ledger.groups[KEY].enqueued
+
+
+@pytest.mark.parametrize(
+    "group",
+    [GROUP, GROUP.asking({H200: 1}).in_queue(None), GROUP.asking({H200: 1}).in_phase("Completed")],
+)
+def test_who_asks_for_nothing_has_no_queue_or_is_done_is_not_enqueued(group: GroupBody) -> None:
+    ledger = a_cluster(group)
+    assert release(ledger) == ([], [])
+    assert not ledger.groups[KEY].to_be_enqueued or not group.facts().request
+
+
+def test_beside_volcano_no_group_is_enqueued_by_us() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 1}), enqueues=False)
+    assert release(ledger) == ([], [])
+
+
+# --- order ----------------------------------------------------------------------------------------
+
+
+def test_e6_groups_and_pods_go_in_one_order() -> None:
+    late = "2026-02-01T00:00:00Z"
+    ledger = a_cluster(
+        waiting("early", 2),
+        asking("b", 2).created(late),
+        waiting("last").created("2026-03-01T00:00:00Z"),
+    )
+    opened, refusals = release(ledger)
+    assert opened == [["early"], ["last"]]
+    assert refusals[0].gang is ledger.groups["team/b"]
+    ledger.priority_class_seen("high", 10)
+    see(ledger, asking("c", 2).created(late).of_class("high"))
+    ledger.pod_gone("uid-early")
+    assert release(ledger)[0] == [["team/c"]]
+
+
+def test_e6_another_value_of_its_class_moves_a_group() -> None:
+    ledger = a_cluster(asking("a", 2), asking("b", 2).of_class("high"))
+    ledger.priority_class_seen("high", 10)
+    assert release(ledger)[0] == [["team/b"]]
+
+
+def test_fifo_a_group_without_room_holds_up_those_behind_it_and_is_held_up() -> None:
+    held = waiting("held", 2).stamped("red", {H200: 2})
+    late = waiting("late").created("2026-02-01T00:00:00Z")
+    alien = waiting("alien").created("2026-02-02T00:00:00Z").in_namespace("other")
+    ledger = a_cluster(QUEUE.fifo(), held, asking("a", 2), late, alien, waiting("free", 1, H800))
+    opened, refusals = release(ledger)
+    assert opened == [["free"]]
+    texts = {
+        refusal.pods[0].facts.namespace if refusal.pods else "group": refusal.verdict.text
+        for refusal in refusals
+    }
+    assert "first of all <team/a>" in texts["team"]
+    assert "first of all" not in texts["other"]
+    see(ledger, asking("b", 1).created("2026-03-01T00:00:00Z"))
+    (refused,) = release(ledger)[1]
+    assert refused.gang is ledger.groups["team/b"]
+    assert refused.verdict.reason is Reason.BEHIND
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["team/a"], ["late"]]
+
+
+def test_groups_that_ask_for_the_same_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a freed card costs does not grow with the number of groups."""
+    judged: list[str] = []
+    plain = ReleaseJudge.judge
+
+    def counted(self: ReleaseJudge, candidate: object) -> object:
+        judged.append(candidate.sort_key.uid)  # type: ignore[attr-defined]
+        return plain(self, candidate)  # type: ignore[arg-type]
+
+    held = waiting("held", 3).stamped("red", {H200: 3})
+    ledger = a_cluster(held, *(asking(f"g{n:03}", 2) for n in range(300)))
+    assert release(ledger)[0] == []
+    monkeypatch.setattr(ReleaseJudge, "judge", counted)
+    ledger.pod_gone("uid-held")
+    assert release(ledger)[0] == [["team/g000"]]
+    assert len(judged) <= 3
+
+
+# --- the end --------------------------------------------------------------------------------------
+
+
+def enqueued(ledger: Ledger) -> None:
+    """The watch brings the reservation back."""
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, GROUP.asking({H200: 2}).enqueued("red", {H200: 2}, "t").at_revision(200))
+    assert ledger.groups[KEY].enqueued
+
+
+def test_t2_a_restart_knows_the_reservation() -> None:
+    group = GROUP.asking({f"{H200}|{H800}": 2}).enqueued("red", {f"{H200}|{H800}": 2})
+    ledger = a_cluster(group, asking("b", 3), asking("c", 3, H800))
+    assert ledger.groups[KEY].enqueued
+    assert release(ledger)[0] == [["team/b"]]
+    assert drift(ledger) == {}
+
+
+def test_e8_who_lost_his_place_asks_again_when_a_pod_of_it_is_there() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 2}))
+    enqueued(ledger)
+    ledger.decisions.lose_place(KEY)
+    see(ledger, GROUP.asking({H200: 2}).at_revision(300))
+    assert inqueue(ledger, H200) == 0
+    assert release(ledger) == ([], [])
+    see(ledger, waiting("a").in_group("train"), asking("later", 2).created("2026-09-01T00:00:00Z"))
+    assert release(ledger)[0] == [["team/later"]]
+
+
+def test_e8_who_lost_his_place_asks_again_for_something_else() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 2}))
+    enqueued(ledger)
+    ledger.decisions.lose_place(KEY)
+    see(ledger, GROUP.asking({H200: 1}).at_revision(300))
+    assert release(ledger)[0] == [[KEY]]
+
+
+def test_e1_a_reservation_that_is_not_written_is_taken_back_and_asked_for_again() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 2}))
+    reservation = ledger.decisions.enqueue(KEY, "red", "t", ((H200, 2),))
+    assert inqueue(ledger, H200) == 2
+    assert not waits_to_be_enqueued(ledger)
+    ledger.decisions.retract_reservation(KEY, reservation)
+    ledger.decisions.hold_back_gang(KEY)
+    assert inqueue(ledger, H200) == 0
+    assert release(ledger) == ([], [])
+    ledger.decisions.put_back_gang(KEY, "red")
+    assert release(ledger)[0] == [[KEY]]
+
+
+def test_a_group_that_is_gone_or_moves_leaves_nothing_behind() -> None:
+    blue = a_queue("blue").with_quota({H200: 3})
+    ledger = a_cluster(blue, QUEUE.with_quota({H200: 0}), GROUP.asking({H200: 2}))
+    assert release(ledger)[0] == []
+    see(ledger, GROUP.asking({H200: 2}).in_queue("blue").at_revision(200))
+    assert not waits_to_be_enqueued(ledger)
+    assert release(ledger, "blue")[0] == [[KEY]]
+    ledger.group_gone(KEY)
+    assert inqueue(ledger, H200, "blue") == 0
+    assert drift(ledger) == {}
+    see(ledger, GROUP.in_queue("nowhere").asking({H200: 1}).at_revision(300))
+    assert ledger.account("nowhere") is not None
+    ledger.group_gone(KEY)
+    assert ledger.account("nowhere") is None
+    assert not ledger.requesting
+
+
+def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 3}))
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, GROUP.asking({H200: 3}).enqueued("red", {H200: 3}, "t").at_revision(200))
+    reservation = ledger.decisions.reserve(KEY, "red", "t", ((H200, 2),))
+    assert inqueue(ledger, H200) == 2
+    ledger.decisions.retract_reservation(KEY, reservation)
+    assert inqueue(ledger, H200) == 3
+    assert ledger.groups[KEY].enqueued
+    assert GroupPhase.INQUEUE == "Inqueue"
