@@ -119,6 +119,33 @@ EVENTS: Final = (
         do="Find out why the missing members are not there, or find no node.",
     ),
     Entry(
+        under=v.ENQUEUED,
+        when="What a PodGroup says in `card.request` and `minResources` fits, beside elastic pods.",
+        says=say(m.enqueued, _QUEUE, [(_H200, 3), (v.CPU, 4_000)], 300.0),
+        where=(Where.GROUP_EVENT,),
+        rule="E1, T2",
+        do="Create the group's pods: they start together in what is reserved.",
+    ),
+    Entry(
+        under=v.GATE_REFUSED,
+        when="Somebody does not let be reserved on a PodGroup what it asks for.",
+        says=say(
+            m.group_not_enqueued,
+            'admission webhook "groups.example.com" denied the request: not today',
+        ),
+        where=(Where.GROUP_EVENT,),
+        rule="T2",
+        do="See whose the refusal is; it is tried again by itself.",
+    ),
+    Entry(
+        under=v.RESERVATION_EXPIRED,
+        when="The pods of a group did not come within `reservationTimeout` of its being enqueued.",
+        says=say(m.request_expired, _QUEUE, 1, 3, 300.0, [(_H200, 3)]),
+        where=(Where.GROUP_EVENT,),
+        rule="E8",
+        do="Create the group's pods; or delete it if it is not needed any more.",
+    ),
+    Entry(
         under=v.RESERVATION_EXPIRED,
         when="A reservation is over, and somebody does not let it be taken off the PodGroup.",
         says=say(

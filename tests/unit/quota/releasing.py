@@ -31,8 +31,8 @@ def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[R
             refusals.append(found)
             continue
         if found.gang is not None:
-            key, charge = found.gang.key, ledger.decisions.reserve
-            charge = charge if found.pods else ledger.decisions.enqueue
+            key, decisions = found.gang.key, ledger.decisions
+            charge = decisions.reserve if found.pods else decisions.enqueue
             reservation = charge(key, found.queue, "t", found.asked)
             ledger.decisions.confirm_reservation(key, reservation, 1)
             if not found.pods:

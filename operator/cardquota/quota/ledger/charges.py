@@ -70,7 +70,6 @@ class Charges:
 
     def _post_to_group(self, group: PodGroupState, record: PodRecord, sign: int) -> None:
         state = self._state
-        state.mark_group(group)
         if sign > 0 and record.charge_state is ChargeState.ALLOCATED:
             group.bind(record, state.account_for)
         if record.held:
@@ -78,6 +77,7 @@ class Charges:
             state.mark_queues(group.repost(state.account_for))
         elif record.gated and record.request is not None and record.request.amount:
             group.wait(claim_of(record.request.cards, record.request.amount), sign)
+        state.mark_group(group)  # at last: it looks at what the members hold
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
         """The cards of its stamp that no node has shown, each with the resource name by which the

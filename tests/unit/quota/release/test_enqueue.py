@@ -9,8 +9,9 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.reports.drift import drift
+from cardquota.quota.stamp import Stamp
 from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import GroupPhase, Reason
+from cardquota.quota.vocabulary import Reason
 
 from ..releasing import FIVE, QUEUE, a_cluster, names, release, waiting
 
@@ -173,6 +174,15 @@ def test_e1_once_the_pods_of_the_minimum_are_there_they_count_and_not_the_reques
     assert inqueue(ledger, H200) == 2
     ledger.pod_gone("uid-b")
     assert not waits_to_be_enqueued(ledger)
+
+
+def test_e1_a_group_of_which_a_pod_holds_something_is_not_enqueued() -> None:
+    ledger = a_cluster(GROUP.asking({H200: 1}), waiting("a").in_group("train"))
+    ledger.decisions.assume("uid-a", Stamp("red", ((H200, 1),), "t"))
+    assert not waits_to_be_enqueued(ledger)
+    assert release(ledger)[0] == []
+    ledger.pod_gone("uid-a")
+    assert release(ledger)[0] == [[KEY]]
 
 
 def test_t2_its_pods_replace_what_was_reserved() -> None:
@@ -389,4 +399,3 @@ def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:
     ledger.decisions.retract_reservation(KEY, reservation)
     assert inqueue(ledger, H200) == 3
     assert ledger.groups[KEY].enqueued
-    assert GroupPhase.INQUEUE == "Inqueue"

@@ -1,0 +1,110 @@
+"""E1: groups are enqueued before their pods are there, which then start in what is reserved."""
+
+import json
+
+import pytest
+
+from builders.group import GroupBody
+from cardquota.quota import vocabulary as v
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, let_through, notes
+
+from .test_gangs import member, phase
+
+pytestmark = pytest.mark.slow
+
+
+def enqueued(team: Team, group: GroupBody) -> None:
+    team.until(lambda: phase(team, group) == "Inqueue", "phase Inqueue")
+    team.until_told(group.name, v.ENQUEUED)
+
+
+def test_what_fits_is_inqueue_and_what_does_not_waits_with_numbers(team: Team) -> None:
+    queue = team.has_queue({T1000: 3})
+    first = team.a_gang("first", 2).asking({T1000: 2})
+    second = team.a_gang("second", 2).asking({T1000: 2})
+    assert team.create(first).ok
+    enqueued(team, first)
+    team.until_row(T1000, inqueue=2, allocated=0, requested=0)
+    reservation = json.loads(notes(team.get(first))[v.RESERVATION])
+    assert (reservation["queue"], reservation["cards"]) == (queue, {T1000: 2})
+
+    assert team.create(second).ok
+    told = team.until_told("second", v.Reason.INSUFFICIENT_CARD)
+    assert told["message"].startswith(
+        f"Queue <{queue}> has insufficient <{T1000}> quota: "
+        "requested <2>, total would be <4>, but capability is <3>"
+    )
+    team.until(lambda: phase(team, second) == "Pending", "phase Pending")
+
+    assert team.delete(first).ok
+    enqueued(team, second)
+    team.until_row(T1000, inqueue=2)
+
+
+def test_its_pods_replace_what_was_reserved(team: Team) -> None:
+    """T2, E2: never added to it, and what they do not ask for is free again."""
+    team.has_queue({T1000: 3})
+    group = team.a_gang("gang", 2).asking({T1000: 3})
+    assert team.create(group).ok
+    enqueued(team, group)
+    assert team.create(member(team, "a")).ok
+    team.until_row(T1000, inqueue=3)
+    assert not let_through(team.pod("a"))
+    assert team.create(member(team, "b")).ok
+    team.until_bound("a", "b")
+    team.until(lambda: phase(team, group) == "Running", "phase Running")
+    team.until(lambda: v.RESERVATION not in notes(team.get(group)), "no reservation")
+    team.until_row(T1000, inqueue=0, allocated=2)
+
+
+def test_elastic_pods_make_room_for_a_reservation_and_not_for_a_gate(team: Team) -> None:
+    """I1: the gates open when elastic pods have gone."""
+    team.has_queue({T1000: 3})
+    service = team.a_gang("service", 1)
+    assert team.create(service).ok
+    pods = [member(team, name, "service") for name in ("s1", "s2", "s3")]
+    for pod in pods:
+        assert team.create(pod).ok
+    team.until_bound("s1", "s2", "s3")
+    team.until_row(T1000, allocated=3, elastic=2)
+    group = team.a_gang("gang", 2).asking({T1000: 2})
+    assert team.create(group).ok
+    enqueued(team, group)
+    team.until_row(T1000, allocated=3, elastic=2, inqueue=2)
+    assert team.condition("OverQuota")["status"] == "False"
+    for name in ("a", "b"):
+        assert team.create(member(team, name)).ok
+    for pod in pods[1:]:
+        team.until_told("a", v.Reason.INSUFFICIENT_CARD)
+        assert not any(let_through(team.pod(name)) for name in ("a", "b"))
+        assert team.delete(pod).ok
+    team.until_bound("a", "b")
+    team.until_row(T1000, allocated=3, inqueue=0)
+
+
+def test_a_choice_of_cards_is_reserved_as_a_choice(team: Team) -> None:
+    """T3: the cards that it may have are reserved together, none of them by itself."""
+    team.has_queue({T1000: 2, T2000: 2})
+    choice = team.a_gang("choice", 2).asking({f"{T1000}|{T2000}": 2})
+    assert team.create(choice).ok
+    enqueued(team, choice)
+    first = team.a_gang("first", 2).asking({T1000: 2})
+    assert team.create(first).ok
+    enqueued(team, first)
+    second = team.a_gang("second", 2).asking({T2000: 1})
+    assert team.create(second).ok
+    team.until_told("second", v.Reason.INSUFFICIENT_CARD)
+
+
+def test_nobody_but_the_operator_reserves(team: Team) -> None:
+    """A group that comes with a reservation, or gets one from its owner, is refused."""
+    queue = team.has_queue({T1000: 3})
+    forged = team.a_gang("forged", 2).asking({T1000: 2}).enqueued(queue, {T1000: 3})
+    assert not team.create(forged).ok
+    group = team.a_gang("gang", 2).asking({T1000: 2})
+    assert team.create(group).ok
+    enqueued(team, group)
+    text = notes(team.get(group))[v.RESERVATION].replace("2", "3")
+    assert not team.annotate(group, v.RESERVATION, text).ok
+    assert not team.annotate(group, v.RESERVATION, None).ok
