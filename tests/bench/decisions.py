@@ -21,6 +21,8 @@ FREED = 40
 """Cards that become free in a round, two at a time."""
 ROUNDS = 5
 QUOTA = 10**6
+OTHERS = tuple(f"NVIDIA-MODEL-{number:02}" for number in range(18))
+"""Cards of the first queue beside the two that are held: there is none of them."""
 
 
 def run(report: Report) -> None:
@@ -29,6 +31,7 @@ def run(report: Report) -> None:
         ("pods alike", _alike),
         ("pods all unlike", _unlike),
         ("gangs of two", _gangs),
+        ("groups to be enqueued, 20 models", _asking),
     ):
         worlds = [_world(crowd(number)) for number in WAITING]
         _compare(report, what, WAITING, worlds, "q0")
@@ -78,7 +81,8 @@ def _decide(ledger: Ledger) -> None:
             if isinstance(found, Refusal):
                 continue
             if found.gang is not None:
-                ledger.decisions.reserve(found.gang.key, found.queue, "term", found.asked)
+                charge = ledger.decisions.reserve if found.pods else ledger.decisions.enqueue
+                charge(found.gang.key, found.queue, "term", found.asked)
             for record, cards in found.pods:
                 ledger.decisions.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
     ledger.dirty.take_pending()
@@ -89,7 +93,8 @@ def _world(waiting: list[Body], *, queues: int = 1) -> Ledger:
     things: list[Body] = [*CARDS]
     for number in range(queues):
         name = f"q{number}"
-        things.append(a_queue(name).with_quota({H200: QUOTA, H800: QUOTA}))
+        others = dict.fromkeys(OTHERS, 0) if number == 0 else {}
+        things.append(a_queue(name).with_quota({H200: QUOTA, H800: QUOTA, **others}))
         things += [_holder(name, H200, QUOTA), _holder(name, H800, QUOTA)]
     return a_ledger(*things, *waiting)
 
@@ -121,3 +126,14 @@ def _gangs(number: int) -> list[Body]:
         members = (_gated(f"g{gang}-{half}").in_group(f"g{gang}") for half in "ab")
         found += [member.naming(card) for member in members]
     return found
+
+
+def _asking(number: int) -> list[Body]:
+    """Groups without pods, of which every twentieth waits for the card that becomes free."""
+    cards = (H200, H800, *OTHERS)
+    there = [a_group(f"a{n}").in_queue("q0").of(2).asking({H200: 1}) for n in range(ROUNDS * FREED)]
+    others = (
+        a_group(f"g{n}").in_queue("q0").of(2).asking({cards[n % 20]: 2 + n % 3})
+        for n in range(number)
+    )
+    return [*there, *others]

@@ -200,6 +200,17 @@ def group(members: int, **more: Any) -> dict[str, Any]:
     return body.put(more or None, "status").body
 
 
+def asking(number: int) -> dict[str, Any]:
+    """A group without pods, of the first namespace and queue."""
+    if number % 3 == 2:
+        cards = "|".join((*CARDS, *(f"NVIDIA-OTHER-{n:02}" for n in range(64 - len(CARDS)))))
+    else:
+        cards = H200
+    body = a_group(f"asks-{number:05}").in_namespace("q0000").in_queue("q0000").of(2)
+    body = body.asking({cards: 2 if number % 3 == 0 else 2 + number})
+    return body.put("high", "spec", "priorityClassName").with_uid(f"u-asks-{number}").body
+
+
 def run(main: Callable[[World], Awaitable[None]]) -> None:
     """In a loop that is measured."""
     selector = TimedSelector(thread_time)

@@ -35,10 +35,11 @@ _SETTLED: Final = 5.0
 
 
 def run(report: Report) -> None:
-    """Three clusters, one after the other."""
+    """Four clusters, one after the other."""
     stall_world.run(lambda world: _spread(_Figures(report, world)))
     stall_world.run(lambda world: _one_queue(_Figures(report, world)))
     stall_world.run(lambda world: _all_waiting(_Figures(report, world)))
+    stall_world.run(lambda world: _asking(_Figures(report, world)))
 
 
 class _Figures:
@@ -207,6 +208,32 @@ async def _all_waiting(figures: _Figures) -> None:
     world = figures.world
     world.fill(pods=PODS, waiting=PODS, queues=QUEUES)
     await _terms(figures, f"{PODS:,} waiting in {QUEUES:,} queues")
+
+
+async def _asking(figures: _Figures) -> None:
+    """20,000 groups of one namespace wait to be enqueued in one queue: a third ask for the same, a
+    third for different numbers, and a third for as many cards to choose from as can be read.
+    """
+    world = figures.world
+    world.fill(pods=QUEUES, waiting=0, queues=QUEUES)
+    for number in range(WAITING):
+        world.see("podgroups", stall_world.asking(number))
+    await _terms(figures, f"{WAITING:,} groups to be enqueued")
+    world.lead()
+    await _done(world)
+    quotas = (a_queue("q0000").with_quota({H200: n}).with_uid("u-q0000").body for n in (2, 3))
+    await figures.take(
+        "a queue's quota is edited, 20,000 groups wait", *(_see(world, "queues", q) for q in quotas)
+    )
+    classes = (_see(world, "priorityclasses", _class(n)) for n in (1, 2))
+    await figures.take("a priority class changes, 20,000 groups have it", *classes)
+    modes = (a_namespace("q0000").in_mode(mode).body for mode in ("audit", "enforced"))
+    await figures.take(
+        "a namespace's mode changes, 20,000 groups wait in it",
+        *(_see(world, "namespaces", mode) for mode in modes),
+    )
+    largest = stall_world.asking(2)
+    await figures.take("a group with 64 cards to choose from", _see(world, "podgroups", largest))
 
 
 async def _terms(figures: _Figures, where: str) -> None:

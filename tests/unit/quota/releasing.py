@@ -11,7 +11,7 @@ FIVE = QUEUE.with_quota({H200: 5})
 GANG = a_group().in_queue("red").of(2)
 
 
-def a_cluster(*things: Body, **settings: bool) -> Ledger:
+def a_cluster(*things: Body, **settings: int) -> Ledger:
     return a_ledger(*CARDS, QUEUE, *things, **settings)
 
 

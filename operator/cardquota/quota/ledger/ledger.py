@@ -223,14 +223,14 @@ class Ledger(LedgerState):
             if facts.unknown_mode:
                 self.unknown_modes[facts.name] = facts
             self._reassess(self.unstamped.depending_on(facts.name))
-            self._ask_in(facts.name)
+            self.reassessment.ask_again(self.requesting.get(facts.name, ()))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
             self._reassess(self.unstamped.depending_on(name))
-            self._ask_in(name)
+            self.reassessment.ask_again(self.requesting.get(name, ()))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -298,10 +298,6 @@ class Ledger(LedgerState):
         else:
             return
         self.ask(group)
-
-    def _ask_in(self, namespace: str) -> None:
-        for key in self.requesting.get(namespace, ()):
-            self.ask(self.groups[key])
 
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.

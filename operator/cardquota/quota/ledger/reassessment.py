@@ -17,7 +17,8 @@ _FEW: Final = 8
 
 
 class Reassessment:
-    """Re-reads pods after an event about something else: uncharges and charges them again.
+    """Re-reads pods after an event about something else: uncharges and charges them again. And
+    groups that may wait to be enqueued.
 
     Guarantees: one event re-reads a bounded number of pods at once. The others are overdue: they
     keep their charge until somebody calls `read_overdue`, as if the event came later for them.
@@ -34,24 +35,29 @@ class Reassessment:
         """Pods to re-read, unless a stamp of ours charges them."""
         self._overdue_stamped = set[str]()
         """Pods to re-read, whatever charges them."""
+        self._overdue_groups = set[str]()
+        """Keys of groups of which it is to be found out whether they wait to be enqueued."""
 
     @property
     def overdue(self) -> bool:
-        """Whether pods are still to be re-read: see `read_overdue`."""
-        return bool(self._overdue or self._overdue_stamped)
+        """Whether pods or groups are still to be re-read: see `read_overdue`."""
+        return bool(self._overdue or self._overdue_stamped or self._overdue_groups)
 
     @property
     def left(self) -> int:
-        """How many pods are overdue."""
-        return len(self._overdue | self._overdue_stamped)
+        """How many pods and groups are overdue."""
+        return len(self._overdue | self._overdue_stamped) + len(self._overdue_groups)
 
     def postpone(self, uids: Iterable[str], *, stamped: bool = False) -> None:
         """Leave these pods to `read_overdue`; `stamped`: also where a stamp charges them."""
         (self._overdue_stamped if stamped else self._overdue).update(uids)
 
     def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
-        """Re-read overdue pods, until none is left or it is `enough`."""
+        """Re-read overdue pods and groups, until none is left or it is `enough`."""
         while self.overdue and not enough():
+            if self._overdue_groups:
+                self._ask(self._overdue_groups.pop())
+                continue
             stamped = bool(self._overdue_stamped)
             uids = self._overdue_stamped if stamped else self._overdue
             self._read_anew(uids.pop(), stamped=stamped)
@@ -110,7 +116,19 @@ class Reassessment:
         groups = self._state.groups.values()
         named = [g for g in groups if g.facts and g.facts.priority_class == name]
         self.reassess(set().union(*(group.members for group in named)))
-        for group in named:
+        self.ask_again([group.key for group in named if group.facts and group.facts.request])
+
+    def ask_again(self, keys: Collection[str]) -> None:
+        """Find out whether these groups wait to be enqueued, and at which place."""
+        if self.at_once is not None and len(keys) > self.at_once:
+            self._overdue_groups.update(keys)
+            return
+        for key in keys:
+            self._ask(key)
+
+    def _ask(self, key: str) -> None:
+        group = self._state.groups.get(key)
+        if group is not None:
             self._state.ask(group)
 
     def cards_learned(self, resources: Iterable[str]) -> None:

@@ -244,6 +244,20 @@ def test_a_namespace_where_nothing_is_enforced_reserves_nothing(mode: str) -> No
     assert ledger.groups[KEY].enqueued
 
 
+def test_i5_of_many_groups_that_an_event_concerns_most_are_looked_at_later() -> None:
+    groups = [asking(f"g{n}", 3).of_class("high") for n in range(5)]
+    ledger = a_cluster(a_namespace("team").in_mode("off"), *groups, at_once=3)
+    see(ledger, a_namespace("team"))
+    assert (ledger.overdue, ledger.reassessment.left) == (True, 5)
+    ledger.group_gone("team/g0")
+    assert release(ledger) == ([], [])
+    ledger.reassessment.read_overdue()
+    assert release(ledger)[0] == [["team/g1"]]
+    ledger.priority_class_seen("high", 10)
+    assert ledger.reassessment.left == 4
+    see(ledger, a_namespace("other"))
+
+
 @pytest.mark.parametrize(
     "group",
     [GROUP, GROUP.asking({H200: 1}).in_queue(None), GROUP.asking({H200: 1}).in_phase("Completed")],
