@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,7 @@ That is on a machine that has a core for whoever wants one: see `longest_test`.
 """
 
 _UNLIMITED = ("slow", "disruptive", "long")
+_STARVED = pytest.StashKey[float]()
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +98,25 @@ def pytest_runtest_makereport(
     # Where every line is traced, times say nothing.
     traced = bool(item.config.getoption("cov_source", default=None))
     allowed = traced or any(item.get_closest_marker(name) for name in _UNLIMITED)
-    if call.when == "call" and report.passed and call.duration > longest_test() and not allowed:
+    took = call.duration - item.stash.get(_STARVED, 0.0)
+    if call.when == "call" and report.passed and took > longest_test() and not allowed:
         report.outcome = "failed"
-        report.longrepr = f"took {call.duration:.1f} s: mark it slow, or make it quick"
+        report.longrepr = f"took {took:.1f} s: mark it slow, or make it quick"
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    before = starved()
+    try:
+        return (yield)
+    finally:
+        item.stash[_STARVED] = starved() - before
+
+
+def starved() -> float:
+    """The seconds that this thread was ready to run and other processes had the cores."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0  # not every kernel says so

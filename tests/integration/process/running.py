@@ -8,11 +8,11 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
 
@@ -135,16 +135,22 @@ class OperatorProcess:
 
     def review(self, cluster: Cluster, path: str, body: bytes) -> Object:
         """Ask the webhook as the API server does, trusting the CA that was published."""
+        return answer_to(self.sent_review(cluster, path, body))
+
+    def sent_review(self, cluster: Cluster, path: str, body: bytes) -> HTTPSConnection:
+        """The same, without waiting for the answer: see `answer_to`."""
         pem = eventually(lambda: published_ca(cluster), "caBundle")
         context = ssl.create_default_context(cadata=pem)
-        request = urllib.request.Request(
-            f"https://127.0.0.1:{self.webhook_port}{path}",
-            data=body,
-            headers={"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, context=context, timeout=20) as answer:  # noqa: S310
-            found: Object = json.loads(answer.read())
-        return found
+        sent = HTTPSConnection("127.0.0.1", self.webhook_port, context=context, timeout=60)
+        sent.request("POST", path, body, {"Content-Type": "application/json"})
+        return sent
+
+
+def answer_to(sent: HTTPSConnection) -> Object:
+    """The answer to a review that was sent; the connection is then closed."""
+    with closing(sent):
+        found: Object = json.loads(sent.getresponse().read())
+    return found
 
 
 def published_ca(cluster: Cluster) -> str:
@@ -196,7 +202,3 @@ def running(
         yield operator
     finally:
         operator.kill()
-
-
-def took(began: float) -> float:
-    return time.monotonic() - began
