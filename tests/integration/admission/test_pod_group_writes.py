@@ -139,10 +139,36 @@ def test_what_is_stored_wrong_is_in_nobodys_way(team: Team) -> None:
     team.until(lambda: team.get(gang).get("code") == 404, "gone")
 
 
-def test_in_an_audited_namespace_it_is_a_warning(team: Team) -> None:
+def test_p8_what_was_stored_unread_can_be_put_right(team: Team) -> None:
+    """As while the webhook was away. Meanwhile it is in nobody's way."""
+    team.has_queue({T1000: 3})
+    mark(team, v.NAMESPACE_OFF)
+    gang = team.a_gang("gang", 2).requesting("[")
+    team.until(lambda: team.create(gang).ok, "nobody looks at it")
+    mark(team, None)
+    anew = gang.put("anew", "metadata", "name")
+    team.until(lambda: not any(team.create(anew, dry=True).ok for _ in range(9)), "reviewed again")
+
+    for name in ("a", "b"):
+        assert team.create(team.a_pod(name, 1, T1000).in_group("gang")).ok
+    assert team.create(team.a_pod("other", 1, T1000)).ok
+    team.until_bound("other")
+    assert team.annotate(gang, "example.com/any", "thing").ok
+    assert not team.annotate(gang, v.REQUEST, "{").ok
+    assert team.annotate(gang, v.REQUEST, json.dumps({T1000: 2})).ok
+    team.until_bound("a", "b")
+    team.until_row(T1000, allocated=3, inqueue=0)
+
+
+def mark(team: Team, mode: str | None) -> None:
+    """Label the team's namespace."""
     path = f"/api/v1/namespaces/{team.namespace}"
-    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
+    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
     assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok
+
+
+def test_in_an_audited_namespace_it_is_a_warning(team: Team) -> None:
+    mark(team, v.NAMESPACE_AUDIT)
     team.has_queue({T1000: 3})
     gang = team.a_gang("gang", 2).requesting({T1000: 5})
 
