@@ -26,6 +26,7 @@ BENCHES = {
     "start": "from nothing to ready with 100,000 pods",
     "takeover": "a new leader with 100,000 pods waiting",
     "review": "one admission review",
+    "pod_groups": "one review of a pod group",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
 }

@@ -9,7 +9,7 @@ import msgspec
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import canonical
 from cardquota.quota.ledger.group_facts import GroupFacts, group_facts
-from cardquota.quota.objects.pod_group import PodGroup
+from cardquota.quota.objects.pod_group import PodGroup, WrittenPodGroup
 from cardquota.quota.stamp import Reservation, reservation_text
 
 from .body import Body, new_body
@@ -26,6 +26,29 @@ class GroupBody(Body):
         """How many must start together."""
         return self.put(members, "spec", "minMember")
 
+    def of_tasks(self, members: Mapping[str, int] | None) -> Self:
+        """How many of each task must start together."""
+        return self.put(None if members is None else dict(members), "spec", "minTaskMember")
+
+    def requesting(self, cards: Mapping[str, int] | str | None) -> Self:
+        """What its minimum will ask for; a text as it stands there."""
+        text = cards if cards is None or isinstance(cards, str) else json.dumps(dict(cards))
+        return self.annotated(v.REQUEST, text)
+
+    def needing(self, resources: Mapping[str, str | int] | None) -> Self:
+        return self.put(None if resources is None else dict(resources), "spec", "minResources")
+
+    def made_by_a_controller(self) -> Self:
+        """As Volcano makes it for a Job."""
+        owner = {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "kind": "Job",
+            "name": "train",
+            "uid": "train",
+            "controller": True,
+        }
+        return self.put([owner], "metadata", "ownerReferences")
+
     def reserving(
         self, queue: str, amounts: Mapping[str, int], term: str = "term-1", mark: str = ""
     ) -> Self:
@@ -33,10 +56,9 @@ class GroupBody(Body):
         return self.annotated(v.RESERVATION, reservation_text(found))
 
     def asking(self, cards: Mapping[str, int] | str, **min_resources: str) -> Self:
-        """What its minimum will ask for: `card.request` and `spec.minResources`."""
-        text = cards if isinstance(cards, str) else json.dumps(cards)
-        found = self.annotated(v.REQUEST, text) if cards else self
-        return found.put(min_resources, "spec", "minResources") if min_resources else found
+        """What its minimum will ask for: of cards, and of cpu and memory."""
+        found = self.requesting(cards) if cards else self
+        return found.needing(min_resources) if min_resources else found
 
     def enqueued(self, queue: str, amounts: Mapping[str, int], term: str = "term-1") -> Self:
         """With the reservation of what it asks for now."""
@@ -50,6 +72,10 @@ class GroupBody(Body):
 
     def wire(self) -> PodGroup:
         return msgspec.convert(self.body, PodGroup)
+
+    def written(self) -> WrittenPodGroup:
+        """As a review reads it."""
+        return msgspec.convert(self.body, WrittenPodGroup)
 
     def facts(self) -> GroupFacts:
         return group_facts(self.wire())

@@ -31,7 +31,7 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Obser
             workload["name"]: sorted(_pod(pod) for pod in workload["pods"])
             for workload in answers["workloads"]
         },
-        refused={one["name"]: one["text"] for one in answers["refused"]},
+        refused={one["name"].rpartition("/")[2]: one["text"] for one in answers["refused"]},
         rows={
             queue["name"]: {kind: _written(queue[kind]) for kind in ("cards", "resources")}
             for queue in answers["queues"]

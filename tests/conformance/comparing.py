@@ -14,7 +14,7 @@ def differences(case: Case, found: ObservedCase) -> list[str]:
     told = differences_in(case.stages[0], found)
     for thing in case.given:
         expect = thing.expect or {}
-        if thing.kind == "queue":
+        if thing.kind in ("queue", "group"):
             told += _sentence(thing.name, expect.get("refused", ""), found.refused)
         elif thing.kind == "node":
             told += _sentence(thing.name, expect.get("not counted", ""), found.not_counted)

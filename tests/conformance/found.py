@@ -60,7 +60,7 @@ class ObservedCase:
     pods: dict[str, list[PodFound]] = field(default_factory=dict)
     """By the row's name: a bare pod's one, or those of a workload, sorted."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Queues that cannot be written, and why."""
+    """Queues and pod groups that cannot be written, and why."""
     not_counted: dict[str, str] = field(default_factory=dict)
     """Nodes, and what is wrong with them."""
     rows: dict[str, Rows] = field(default_factory=dict)

@@ -68,9 +68,11 @@ class OnPlane:
                 lambda n=name: self.sight.rows(n) == seen.rows[n], f"{name}: {seen.rows[name]}"
             )
         for thing in self.case.objects("group"):
-            assert (reply := self._create(thing)).ok, reply
+            reply = self.sight.replies[thing.name] = self._create(thing)
+            assert reply.ok or "refused" in (thing.expect or {}), reply
             path = f"{self._path(thing)}/{thing.name}"
-            self._until(lambda p=path: self.sight.get(p).get("status"), f"{path} seen")
+            if reply.ok:
+                self._until(lambda p=path: self.sight.get(p).get("status"), f"{path} seen")
 
     def take_away(self) -> None:
         """Leave nothing behind but namespaces that are going."""
@@ -172,8 +174,8 @@ class OnPlane:
         )
 
     def _found(self, stage: Stage, simulated: ObservedCase) -> ObservedCase:
-        queues = self.case.objects("queue")
-        said = {thing.name: sentence(self.sight.replies[thing.name], thing) for thing in queues}
+        written = (*self.case.objects("queue"), *self.case.objects("group"))
+        said = {thing.name: sentence(self.sight.replies[thing.name], thing) for thing in written}
         return ObservedCase(
             pods={name: self.sight.pods(name) for name in stage.pods},
             refused={name: text for name, text in said.items() if text},

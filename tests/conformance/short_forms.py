@@ -31,7 +31,7 @@ KEYS = {
     "node": frozenset({"maker", "product", "mib", "replicas", "sharing", "labels", "offers"}),
     "queue": frozenset({"quota", "cpu", "memory", "policy", "namespaces", "notes", "spec"}),
     "namespace": frozenset({"mode", "queue"}),
-    "group": frozenset({"namespace", "queue", "members", "request"}),
+    "group": frozenset({"namespace", "queue", "members", "tasks", "request", "resources"}),
     "pod": _OF_PODS,
     **dict.fromkeys(("deployment", "statefulset", "daemonset", "job"), _OF_PODS | {"replicas"}),
     "object": frozenset[str](),
@@ -109,8 +109,16 @@ def _namespace(row: Row) -> Object:
 def _group(row: Row) -> Object:
     meta = {"name": row["group"], "namespace": row["namespace"]}
     if "request" in row:
-        meta["annotations"] = {v.REQUEST: json.dumps(row["request"])}
-    spec = {"queue": row.get("queue"), "minMember": row.get("members")}
+        request = row["request"]
+        text = request if isinstance(request, str) else json.dumps(request)
+        meta["annotations"] = {v.REQUEST: text}
+    said = {
+        "queue": row.get("queue"),
+        "minMember": row.get("members"),
+        "minTaskMember": row.get("tasks"),
+        "minResources": row.get("resources"),
+    }
+    spec = {key: value for key, value in said.items() if value is not None}
     return {"apiVersion": _VOLCANO, "kind": "PodGroup", "metadata": meta, "spec": spec}
 
 

@@ -36,7 +36,7 @@ class Sight:
 
     cluster: Cluster
     replies: dict[str, ApiReply] = field(default_factory=dict)
-    """What the API server said to each bare pod and each queue, by name."""
+    """What the API server said to each bare pod, queue and pod group, by name."""
     controlled: dict[str, str] = field(default_factory=dict)
     """Workloads, by name: their namespace."""
 
@@ -148,7 +148,7 @@ def refusal(reply: ApiReply) -> str:
 
 
 def sentence(reply: ApiReply, queue: Thing) -> str:
-    """Why a queue was refused, without its name in front; empty: it was not.
+    """Why a queue or pod group was refused, without its name in front; empty: it was not.
 
     What the schema refuses already has words of its own, and never comes to us: those that we
     should have for it count as said.

@@ -21,6 +21,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
+from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
@@ -142,6 +143,7 @@ class Replica:
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
+            PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
             WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue),
             self.metrics,
             audit=False,

@@ -215,13 +215,16 @@ POISON = [
     noted("queues", "a quota of 200 kB", {v.QUOTA: LONG}, {}, taken=False),
     noted("queues", "1,000 cards", {v.QUOTA: json.dumps({f"A{n}": n for n in range(1_000)})}, {}),
     noted("queues", "its own parent", {v.QUOTA: "{}"}, {"parent": "itself"}, taken=False),
-    noted("podgroups", "the largest minimum", {}, {"minMember": 2**31 - 1, "queue": "?"}),
+    noted(
+        "podgroups", "the largest minimum", {}, {"minMember": 2**31 - 1, "queue": "?"}, taken=False
+    ),
     noted("podgroups", "a minimum below zero", {}, {"minMember": -5, "queue": "?"}, taken=False),
     noted(
         "podgroups",
         "a request that is none",
         {"volcano.sh/card.request": "{"},
         {"minMember": 2, "queue": "?"},
+        taken=False,
     ),
     noted(
         "podgroups",
@@ -231,7 +234,10 @@ POISON = [
         taken=False,
     ),
     noted(
-        "podgroups", "a class that is not there", {}, {"minMember": 2, "priorityClassName": "no"}
+        "podgroups",
+        "a class that is not there",
+        {},
+        {"minMember": 2, "queue": "?", "priorityClassName": "no"},
     ),
     Poison(
         "namespaces",

@@ -19,6 +19,7 @@ from aiohttp.http import RawRequestMessage
 from cardquota.metrics import Metrics
 from cardquota.quota import messages
 
+from .pod_groups import PodGroupReviews
 from .pods import PodReviews
 from .queues import QueueReviews
 from .resizes import ResizeReviews
@@ -32,9 +33,12 @@ _LOG = logging.getLogger(__name__)
 _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
+_POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
-_KNOWN: Final = frozenset({"pods", "pods/resize", "queues", *(name for _, name in WORKLOADS)})
+_KNOWN: Final = frozenset(
+    {"pods", "pods/resize", "queues", "podgroups", *(name for _, name in WORKLOADS)}
+)
 
 Review = Callable[[Request], Awaitable[AdmissionResponse]]
 
@@ -51,6 +55,7 @@ class AdmissionServer:
         pods: PodReviews,
         resizes: ResizeReviews,
         queues: QueueReviews,
+        pod_groups: PodGroupReviews,
         workloads: WorkloadReviews,
         metrics: Metrics,
         *,
@@ -64,6 +69,7 @@ class AdmissionServer:
             _PODS: pods.validate,
             _RESIZES: resizes.validate,
             _QUEUES: queues.validate,
+            _POD_GROUPS: pod_groups.validate,
         }
         validators.update(dict.fromkeys(WORKLOADS, workloads.validate))
         self._routes: dict[str, dict[tuple[str, str], Review]] = {

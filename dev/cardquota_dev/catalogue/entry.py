@@ -17,6 +17,7 @@ class Where(StrEnum):
     RESIZE = "refusal of `pods/resize`"
     DELETION = "refusal to delete a Queue"
     QUEUE_WRITE = "refusal to write a Queue"
+    GROUP_WRITE = "refusal to write a PodGroup"
     AGAIN = "answer 429, upon which clients try again by themselves"
     POD_EVENT = "event on a pod at the gate, and the leader's log"
     GANG_EVENT = "event on the PodGroup and on its pods"
@@ -29,6 +30,7 @@ class Where(StrEnum):
     CONDITION = "condition of the Queue"
     WARNING = "`Warning:` on a pod"
     QUEUE_WARNING = "`Warning:` on a Queue"
+    GROUP_WARNING = "`Warning:` on a PodGroup"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

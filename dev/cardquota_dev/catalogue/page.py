@@ -12,6 +12,7 @@ from cardquota.quota import vocabulary as v
 from . import api_server, reports
 from .bad_requests import BAD_REQUESTS
 from .entry import Entry
+from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
 from .queue_writes import QUEUE_WRITES
@@ -19,13 +20,17 @@ from .queue_writes import QUEUE_WRITES
 ENTRIES: Final = (
     *OVER_QUOTA,
     *BAD_REQUESTS,
+    *BAD_GROUPS,
     *NO_QUEUE,
     *OTHER,
     *reports.EVENTS,
     *reports.CONDITIONS,
     *QUEUE_WRITES,
+    *MINIMUMS,
     *reports.ANSWERS,
     *reports.NOTES,
+    *GROUP_WARNINGS,
+    *reports.AUDITED,
 )
 """In the order of the page."""
 

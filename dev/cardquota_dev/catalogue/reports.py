@@ -364,7 +364,7 @@ NOTES: Final = (
         under=WARNINGS,
         when="The card has a quota, and no node offers it: its pool is scaled to zero.",
         says=say(m.card_of_no_node, "NVIDIA-B300"),
-        where=(Where.WARNING, Where.WORKLOAD),
+        where=(Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING),
         rule="P4",
         do="Nothing, where nodes are added on demand; else correct the name.",
     ),
@@ -392,6 +392,9 @@ NOTES: Final = (
         rule="P7",
         do="Nothing, or ask for the card in the container's limits.",
     ),
+)
+
+AUDITED: Final = (
     Entry(
         under=AUDIT,
         when="What would have been refused or gated is let by and told, by a Warning and, once "

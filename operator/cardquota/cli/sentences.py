@@ -10,6 +10,7 @@ from ..quota.words import counted
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
+GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
 NO_QUEUES: Final = "the cluster has no definition of Queue: no quotas are shown"
 NO_LIST: Final = "the answer is no list of Kubernetes objects"

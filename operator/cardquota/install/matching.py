@@ -1,4 +1,4 @@
-"""Which pods we review, as CEL: the conditions that keep all other pods away from us.
+"""Which pods and pod groups we review, as CEL: conditions that keep all others away from us.
 
 Two terms, as everywhere in the product:
 
@@ -20,9 +20,10 @@ from ..quota.vocabulary import (
     GROUP_NAME,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
+    REQUEST,
 )
 from ..settings import Settings
-from .cel import all_of, annotation, any_of, carries, literal, literals
+from .cel import all_of, annotation, any_of, carries, changed, literal, literals
 
 MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation that marks a pod as the image of a static pod on a node."""
@@ -94,6 +95,25 @@ def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
         if any(text is not None for text in own):
             return True
     return any(vendors.owner(resource) is not None for resource, _ in facts.devices)
+
+
+def asks_anew() -> str:
+    """The pod group being written is new, or asks for something else than before: no review is
+    needed of a write of its status or metadata.
+    """
+    return any_of(
+        "request.operation == 'CREATE'", "object.?spec != oldObject.?spec", changed((REQUEST,))
+    )
+
+
+def may_be_refused() -> str:
+    """Not a pod group that a controller creates without asking for cards: none is refused."""
+    return any_of("request.operation == 'UPDATE'", no_controller(), carries("object", (REQUEST,)))
+
+
+def no_controller() -> str:
+    """No controller made the object being written."""
+    return "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))"
 
 
 def mirror_pod() -> str:

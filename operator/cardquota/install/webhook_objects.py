@@ -13,7 +13,15 @@ from typing import Any, Final
 from ..quota.vocabulary import API_GROUP, CHARGED_QUEUE, STATUS, VERSION
 from ..settings import InstallationMode, Settings
 from .cel import annotation, any_of, gated, same_but
-from .matching import claims_devices, may_claim_devices, no_mirror_pod, ours
+from .matching import (
+    asks_anew,
+    claims_devices,
+    may_be_refused,
+    may_claim_devices,
+    no_controller,
+    no_mirror_pod,
+    ours,
+)
 from .namespaces import enforced, opted_in, watched
 from .policies.gate_setting import gate_is_set_by_policy
 
@@ -23,9 +31,6 @@ SUFFIX: Final = "cardquota.volcano.sh"
 _PORT: Final = 443
 
 _NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
-_NO_CONTROLLER: Final = (
-    "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))"
-)
 _SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
 
 _WORKLOADS: Final = (
@@ -65,7 +70,7 @@ def mutating(settings: Settings) -> dict[str, Any]:
 
 
 def validating(settings: Settings) -> dict[str, Any]:
-    """The ValidatingWebhookConfiguration: pods, Queues, and warnings for workloads."""
+    """The ValidatingWebhookConfiguration: pods, Queues, PodGroups, and warnings for workloads."""
     return _configuration(
         "ValidatingWebhookConfiguration",
         settings,
@@ -75,6 +80,7 @@ def validating(settings: Settings) -> dict[str, Any]:
             _classes(settings, VALIDATE),
             _resizes(settings),
             _queues(settings),
+            _pod_groups(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
         ],
     )
@@ -180,6 +186,23 @@ def _queues(settings: Settings) -> dict[str, Any]:
     )
 
 
+def _pod_groups(settings: Settings) -> dict[str, Any]:
+    """What groups ask for. Fails open: their pods are reviewed, and wait at their gates."""
+    return _webhook(
+        "podgroups",
+        settings,
+        path=VALIDATE,
+        rule=_rule(API_GROUP, VERSION, "podgroups", ["CREATE", "UPDATE"], "Namespaced"),
+        conditions={
+            "not-being-deleted": _NOT_BEING_DELETED,
+            "asks-anew": asks_anew(),
+            "may-be-refused": may_be_refused(),
+        },
+        fail=False,
+        namespaces=watched(settings),
+    )
+
+
 def _workload(
     settings: Settings, group: str, resource: str, template: str, often_owned: bool
 ) -> dict[str, Any]:
@@ -190,7 +213,7 @@ def _workload(
     }
     if often_owned:
         # Its owner has already been reviewed.
-        conditions = {"no-controller": _NO_CONTROLLER, **conditions}
+        conditions = {"no-controller": no_controller(), **conditions}
     return _webhook(
         resource,
         settings,

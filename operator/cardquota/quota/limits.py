@@ -142,7 +142,13 @@ REQUEST_TEXT: Final = Limit(f"annotation {v.REQUEST}", 5 * KIB, sized=True)
 REQUEST_CARDS: Final = Limit(f"cards in annotation {v.REQUEST}", 64)
 """Alternatives of all its rows together. Each is judged, all of them without a pause."""
 
-OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS)
+# --- pod groups: refused at write; if stored all the same, never so many pods exist -------------
+MIN_MEMBER: Final = Limit("pods that start together (spec.minMember)", 1_000_000)
+"""Ten times the pods of the largest clusters."""
+TASKS: Final = Limit("tasks in spec.minTaskMember", 256)
+"""Each is added up when the group is written. Jobs have a handful."""
+
+OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)

@@ -14,9 +14,15 @@ from .stamp import allocated_text
 from .verdict import Growth, Shortfall
 from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
+CardResource = tuple[str, str]
+"""A card, and the resource name behind it."""
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much, as far as that can be read: cards or their resources."""
 
+_POD: Final = "the pod"
+_GROUP: Final = "the group"
+_LONGEST_KEY: Final = 2 * 253 + 1
+"""Characters of a namespace and a name."""
 _MOST_OF_SELECTOR: Final = 400
 """Characters that are shown of a pod's selector: room for five terms of usual length."""
 
@@ -94,14 +100,14 @@ def no_card_left(resource: str, rows: Sequence[str]) -> str:
     )
 
 
-def invalid_request(queue: str, asked: Asked, text: str) -> str:
+def invalid_request(queue: str, asked: Asked, text: str, *, of_group: bool = False) -> str:
     """What is wrong with the request itself, regardless of room.
 
     `queue` is empty if it is not known.
     """
     amounts = _amounts(asked)
     if not queue:
-        return f"the pod requests {amounts}: {text}" if amounts else text
+        return f"{_GROUP if of_group else _POD} requests {amounts}: {text}" if amounts else text
     return f"Queue <{show(queue)}>{f', requested {amounts}' if amounts else ''}: {text}"
 
 
@@ -109,9 +115,10 @@ def _amounts(asked: Asked) -> str:
     return " and ".join(f"<{n}> of <{_choice(what)}>" for what, n in asked[:MOST_LISTED])
 
 
-def _requested(asked: Asked) -> str:
-    """In brackets; empty if a pod asks for no cards."""
-    return f" (the pod requests {_amounts(asked)})" if asked else ""
+def _requested(asked: Asked, *, of_group: bool = False) -> str:
+    """In brackets; empty if no cards are asked for."""
+    who = _GROUP if of_group else _POD
+    return f" ({who} requests {_amounts(asked)})" if asked else ""
 
 
 def _choice(text: str) -> str:
@@ -177,21 +184,21 @@ def no_card_asked(card: str) -> str:
     )
 
 
-def card_unknown(card: str, *, product_there: bool) -> str:
+def card_unknown(card: str, *, product_there: bool, where: str = v.CARD_NAME) -> str:
     """The card is on no node and in no quota, or its product is on nodes without it (P4)."""
     although = " although nodes have its product" if product_there else ""
     return (
         f"card <{show(card)}> is not known: no node offers it{although}; "
-        f"correct {v.CARD_NAME} (`kubectl get queues` shows the cards with a quota)"
+        f"correct {where} (`kubectl get queues` shows the cards with a quota)"
     )
 
 
-def card_impossible(card: str) -> str:
+def card_impossible(card: str, where: str = v.CARD_NAME) -> str:
     """The card has a quota, but no node can ever have a card of this name (P4)."""
     return (
         f"card <{show(card)}> can be on no node: a card is called as its node's label has it, with "
         "letters, digits, -, _ and . (`kubectl cardquota cards` lists all); "
-        f"correct {v.CARD_NAME} and the queue's quota"
+        f"correct {show(where)} and the queue's quota"
     )
 
 
@@ -362,18 +369,22 @@ def queue_not_seen(queue: str) -> str:
     return f"Queue <{show(queue)}> is new and not read yet: the pod waits at its gate until it is"
 
 
-def queue_not_open(queue: str, state: str, asked: Asked = ()) -> str:
+def queue_not_open(queue: str, state: str, asked: Asked = (), *, of_group: bool = False) -> str:
     """The queue takes nothing new (Q6)."""
     return (
-        f"Queue <{show(queue)}> is {state} and takes nothing new{_requested(asked)}; "
+        f"Queue <{show(queue)}> is {state} and takes nothing new"
+        f"{_requested(asked, of_group=of_group)}; "
         "use another queue, or ask its owner to open it"
     )
 
 
-def namespace_not_admitted(queue: str, namespace: str, asked: Asked = ()) -> str:
+def namespace_not_admitted(
+    queue: str, namespace: str, asked: Asked = (), *, of_group: bool = False
+) -> str:
     """The queue is not open to this namespace."""
     return (
-        f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>{_requested(asked)}; "
+        f"Queue <{show(queue)}> is not open to namespace <{show(namespace)}>"
+        f"{_requested(asked, of_group=of_group)}; "
         "use a queue of your own, or ask its owner to add the namespace to the annotation "
         f"{v.NAMESPACES}"
     )
@@ -550,9 +561,10 @@ def claim_not_counted() -> str:
     return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
 
 
-def card_of_no_node(card: str) -> str:
+def card_of_no_node(card: str, *, of_group: bool = False) -> str:
     """Warning: the pool of this card is scaled to zero (P4)."""
-    return f"no node has card <{show(card)}> at present: the pod waits for one"
+    who = _GROUP if of_group else _POD
+    return f"no node has card <{show(card)}> at present: {who} waits for one"
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:
@@ -613,6 +625,96 @@ def update_cannot_begin(name: str, unavailable: int) -> str:
     return (
         f"{show(name)}: the update cannot begin, a new pod has no room: "
         f"write maxSurge 0 and maxUnavailable {unavailable}, or ask for more quota"
+    )
+
+
+def group_queue_not_found(queue: str, asked: Asked = ()) -> str:
+    """The queue that a pod group names does not exist."""
+    return (
+        f"Queue <{show(queue)}> does not exist{_requested(asked, of_group=True)}; "
+        "name one that does (`kubectl get queues`) in spec.queue, or ask for it to be created"
+    )
+
+
+def request_unreadable(problem: str) -> str:
+    """What a pod group says that it will ask for cannot be read (P8)."""
+    return f"{problem}; correct it, or leave it out"
+
+
+def mixed_resources(one: CardResource, other: CardResource) -> str:
+    """A pod group asks for cards of different resource names (P2). Both: a card, and its resource
+    name, empty where that is not known.
+    """
+    (card, resource), (second, behind) = one, other
+    return (
+        f"mixed resource types: <{show(card)}>{_counted_as(resource)} and <{show(second)}>"
+        f"{_counted_as(behind)} are counted by different resource names; ask for cards of one of "
+        "them, and make another group for the others"
+    )
+
+
+def _counted_as(resource: str) -> str:
+    return f" ({show(resource)})" if resource else ""
+
+
+def group_refused(group: str, problem: str) -> str:
+    """A pod group that is written has a minimum that means nothing. `problem`: one of the next."""
+    return f"pod group <{show(group, most=_LONGEST_KEY)}>: {problem}"
+
+
+def minimum_too_small(minimum: int) -> str:
+    """`spec.minMember` is zero or negative."""
+    return (
+        f"spec.minMember is <{minimum}>, but at least <1> pod starts; "
+        "write how many pods must start together, or leave it out"
+    )
+
+
+def task_minimum_negative(task: str, minimum: int) -> str:
+    """A value of `spec.minTaskMember` is negative."""
+    return (
+        f"spec.minTaskMember of task <{show(task)}> is <{minimum}>, which is less than none; "
+        "write how many pods of the task must start, or leave it out"
+    )
+
+
+def task_minimums_too_large(together: int, minimum: int) -> str:
+    """The values of `spec.minTaskMember` are more than `spec.minMember` together."""
+    return (
+        f"the values of spec.minTaskMember are <{together}> together, more than spec.minMember "
+        f"<{minimum}>; make them agree"
+    )
+
+
+def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
+    """Warning: `spec.minResources` and `card.request` ask for different numbers. Short."""
+    return (
+        f"spec.minResources has <{in_resources}> {show(resource, most=40)}, {v.REQUEST} "
+        f"<{in_request}>: the latter counts"
+    )
+
+
+def group_moved(queue: str) -> str:
+    """Warning: a group that runs gets another queue (E10). Short."""
+    return (
+        "its pods that were let through stay charged where they are; those at the gate go to "
+        f"Queue <{show(queue, most=20)}>"
+    )
+
+
+def group_reservation_ends(queue: str) -> str:
+    """Warning: a group with a reservation gets another queue (T2). Short."""
+    return f"what is still reserved for it in Queue <{show(queue, most=40)}> is given back"
+
+
+def group_goes_on(let_through: int, missing: int) -> str:
+    """Warning: a group that runs gets another queue or `minMember`. `missing`: how many pods start
+    together next; 0: they start one by one. Short.
+    """
+    rest = f"only when <{missing}> can together" if missing else "one by one"
+    return (
+        f"<{let_through}> of its pods were let through and stay; nothing more is reserved, and the "
+        f"others start {rest}"
     )
 
 

@@ -19,6 +19,8 @@ QUEUE_NAME: Final = "scheduling.volcano.sh/queue-name"
 QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 
+DEFAULT_QUEUE: Final = "default"
+"""The queue of a pod group or Volcano Job that names none: the API server or Volcano writes it."""
 ROOT_QUEUE: Final = "root"
 """The only parent that a queue may have. Volcano gives it to all queues (Q5)."""
 

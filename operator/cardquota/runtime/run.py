@@ -13,6 +13,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any, Final
 
+from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
@@ -240,14 +241,18 @@ class Operator:
         def late() -> bool:
             return any(reflector.late for reflector in self._needed)
 
+        def known() -> bool:
+            return synced() and not late()
+
         exists = QueueLookup(self._client).exists
         pods = PodReviews(
             self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
         )
         return AdmissionServer(
             pods,
-            ResizeReviews(self._ledger, lambda: synced() and not late()),
+            ResizeReviews(self._ledger, known),
             QueueReviews(self._ledger),
+            PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
             WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,

@@ -26,6 +26,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
+from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
@@ -85,7 +86,9 @@ async def _main(port: int, certificate: bytes, key: bytes, selector: TimedSelect
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
     workloads = WorkloadReviews(held, settings, notifier, no_queue)
     resizes = ResizeReviews(held, lambda: True)
-    server = AdmissionServer(pods, resizes, QueueReviews(held), workloads, metrics, audit=False)
+    groups = PodGroupReviews(held, settings, notifier, no_queue, lambda: True)
+    queues = QueueReviews(held)
+    server = AdmissionServer(pods, resizes, queues, groups, workloads, metrics, audit=False)
     tls = server_context(certificate, key)
     runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
     GarbageCollector(selector).start()  # as the operator does once it knows the cluster

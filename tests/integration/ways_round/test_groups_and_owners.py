@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from builders import a_group
 from cardquota.quota import vocabulary as v
+from cardquota.quota.limits import MIN_MEMBER
 from integration.asking import Object
 from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, notes, of_a_job
 
 from .people import MIGHTY, TENANT
 
-HUGE = 2**31 - 1
+HUGE = MIN_MEMBER.most
 
 
 def test_a_made_up_job_waits_instead_of_being_refused_and_gets_no_more(people: Team) -> None:
@@ -68,7 +68,8 @@ def test_a_group_without_pods_holds_nothing(people: Team) -> None:
 
 def test_a_group_of_no_minimum_lets_its_pods_through_one_by_one(people: Team) -> None:
     people.has_queue({T1000: 1})
-    assert people.create(people.a_gang("gang", 0), as_user=TENANT).ok
+    assert not people.create(people.a_gang("gang", 0), as_user=TENANT).ok
+    assert people.create(people.a_gang("gang", 0).of(None), as_user=TENANT).ok
     assert people.create(people.a_pod("a", 1, T1000).in_group("gang")).ok
     people.until_open("a")
     refused = people.create(people.a_pod("b", 1, T1000).in_group("gang"))
@@ -143,7 +144,10 @@ def test_a_group_moved_to_another_queue_takes_no_running_pod_along(people: Team)
 def test_a_group_in_somebody_elses_queue_opens_it_for_nobody(people: Team) -> None:
     """`card.namespaces` holds for groups as for pods."""
     people.has_queue(people.a_queue({T1000: 3}).open_to("somebody"))
-    assert people.create(a_group("gang").in_queue(people.queue_name()).of(1), as_user=TENANT).ok
+    gang = people.a_gang("gang", 1)
+    assert people.create(gang, as_user=TENANT).reason == v.Reason.QUEUE_NOT_OPEN
+    # What a controller makes is let by: it would give up.
+    assert people.create(gang.made_by_a_controller(), as_user=TENANT).ok
     pod = people.a_pod("a", 1, T1000).in_queue(None).in_group("gang")
     people.until(lambda: not people.create(pod, dry=True).ok, "group seen")
     reply = people.create(pod, as_user=TENANT)

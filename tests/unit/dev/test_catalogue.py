@@ -11,7 +11,7 @@ from cardquota_dev.catalogue.__main__ import COMMITTED, main
 from cardquota_dev.catalogue.entry import Entry, Where
 from cardquota_dev.catalogue.page import ENTRIES, page, unexplained, unsaid
 
-ASKS = "add|ask|close|correct|create|leave|make|name|select|split|try|use|wait|write"
+ASKS = "add|ask|close|correct|create|leave|let|make|name|select|split|try|use|wait|write"
 LONGEST_WARNING = 120
 """Characters that Kubernetes recommends at most."""
 
@@ -20,8 +20,12 @@ def name(entry: Entry) -> str:
     return f"{entry.under}: {entry.when[:40]}"
 
 
-TOLD = [e for e in ENTRIES if {Where.REFUSAL, Where.POD_EVENT, Where.RESIZE} & {*e.where}]
-WARNINGS = [e for e in ENTRIES if {Where.WARNING, Where.WORKLOAD} & {*e.where}]
+TOLD = [
+    e
+    for e in ENTRIES
+    if {Where.REFUSAL, Where.POD_EVENT, Where.RESIZE, Where.GROUP_WRITE} & {*e.where}
+]
+WARNINGS = [e for e in ENTRIES if {Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING} & {*e.where}]
 
 
 def test_the_committed_page_is_up_to_date() -> None:

@@ -18,6 +18,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
+from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
@@ -107,6 +108,7 @@ class Endpoint:
         self.there: bool | None = None
         """Whether the API server has the queue that is asked for; None: it does not answer."""
         self.asked: list[str] = []
+        self.was_asked = asyncio.Event()
         pods = PodReviews(
             self.ledger,
             self.settings,
@@ -119,11 +121,21 @@ class Endpoint:
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
         workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self.exists)
-        self.server = AdmissionServer(pods, resizes, queues, workloads, self.metrics, audit=audit)
+        groups = PodGroupReviews(
+            self.ledger,
+            self.settings,
+            self.notifier,
+            self.exists,
+            lambda: self.synced and not self.late,
+        )
+        self.server = AdmissionServer(
+            pods, resizes, queues, groups, workloads, self.metrics, audit=audit
+        )
         self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
     async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)
+        self.was_asked.set()
         await asyncio.sleep(0)
         return self.there
 

@@ -16,11 +16,11 @@ from ...quota.objects.limit_range import LimitRange
 from ...quota.objects.namespace import Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
-from ...quota.objects.pod_group import PodGroup
+from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
-from ...quota.vocabulary import API_GROUP
+from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
 from .yaml_files import Document, YamlFileError
@@ -28,8 +28,6 @@ from .yaml_files import Document, YamlFileError
 VOLCANO_JOB: Final = "Volcano Job"
 """The name of a Job of Volcano's API group here, as opposed to a Job of Kubernetes."""
 DEFAULT_NAMESPACE: Final = "default"
-DEFAULT_QUEUE: Final = "default"
-"""The queue that the API server, or Volcano's webhook, writes if a group or job names none."""
 
 Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
 T = TypeVar("T")
@@ -54,7 +52,7 @@ class Inventory:
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
-    groups: list[PodGroup] = field(default_factory=list)
+    groups: list[WrittenPodGroup] = field(default_factory=list)
     workloads: list[Workload] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -72,7 +70,7 @@ _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("", "Node"): Node,
     ("", "Namespace"): Namespace,
     (API_GROUP, "Queue"): Queue,
-    (API_GROUP, "PodGroup"): PodGroup,
+    (API_GROUP, "PodGroup"): WrittenPodGroup,
     ("", "Pod"): Pod,
     ("apps", "Deployment"): Replicated,
     ("apps", "ReplicaSet"): Replicated,
@@ -147,7 +145,7 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
             inventory.namespaces.append(body)
         case Queue():
             inventory.queues.append(body)
-        case PodGroup():
+        case WrittenPodGroup():
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
             inventory.groups.append(body)
         case _:

@@ -14,12 +14,14 @@ from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
+from ...quota.decisions.group_write import judge_group_write
 from ...quota.decisions.judgement import queue_not_named
 from ...quota.effect import Effect, effect_of
 from ...quota.ledger.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.pods.card_alias import alias_warning
 from ...quota.pods.pod_facts import PodFacts, pod_facts
@@ -91,7 +93,8 @@ class Simulation:
             if self._accepts(queue):
                 self.ledger.queue_seen(queue_facts(queue))
         for group in self._inventory.groups:
-            self._cluster.put_group(group)
+            if self._accepts_group(group):
+                self._cluster.put_group(group)
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
         ]
@@ -109,12 +112,33 @@ class Simulation:
             return False
         return True
 
+    def _accepts_group(self, group: WrittenPodGroup, *, by_controller: bool | None = None) -> bool:
+        """Whether the webhook lets a pod group by; where it only warns, that is noted."""
+        meta = group.metadata
+        if meta.namespace in self._settings.unwatched_namespaces:
+            return True
+        verdict = judge_group_write(self.ledger, group, by_controller=by_controller)
+        mode, name = self.ledger.mode_in(meta.namespace), f"{meta.namespace}/{meta.name}"
+        effect = effect_of(verdict.outcome, v.Policy.GATE, mode)
+        if effect is Effect.DENY:
+            self.answers.refused.append(RefusedObject("PodGroup", name, verdict.text))
+            return False
+        told = verdict.warnings if mode is not v.Mode.OFF else ()
+        if verdict.text and mode is not v.Mode.OFF:
+            warned = effect is Effect.WARN
+            told = (messages.audited(verdict.text) if warned else verdict.text,)
+        self.answers.notes += [f"PodGroup {name}: {text}" for text in told]
+        return True
+
     def _apply(self, workload: Workload) -> None:
         made = expand(workload, self._nodes.matching)
         meta = workload.body.metadata
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
         if made.group is not None:
+            if not self._accepts_group(made.group, by_controller=True):
+                found.note = sentences.GROUP_REFUSED
+                return
             self._cluster.put_group(made.group)
         for pod in made.pods:
             self._look_for_class(pod.spec.runtime_class_name or "")

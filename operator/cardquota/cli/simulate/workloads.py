@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from ...quota.objects.meta import Meta, Owner
 from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ...quota.objects.pod import Pod, PodAnnotations, PodSpec
-from ...quota.objects.pod_group import GroupMeta, GroupSpec, PodGroup
+from ...quota.objects.pod_group import WrittenGroupMeta, WrittenGroupSpec, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
-from ..files.inventory import DEFAULT_QUEUE, Workload
+from ...quota.vocabulary import DEFAULT_QUEUE
+from ..files.inventory import Workload
 from ..files.names import generated
 from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
 
@@ -25,7 +26,7 @@ class Expansion:
     """The pods of one workload, in the order of creation. `group` is created before them."""
 
     pods: tuple[Pod, ...] = ()
-    group: PodGroup | None = None
+    group: WrittenPodGroup | None = None
     note: str = ""
 
 
@@ -105,11 +106,11 @@ def _volcano(job: VolcanoJob) -> Expansion:
         ]
     return Expansion(
         tuple(pods),
-        PodGroup(
-            metadata=GroupMeta(
+        WrittenPodGroup(
+            metadata=WrittenGroupMeta(
                 name=group, namespace=meta.namespace, annotations=job.metadata.annotations
             ),
-            spec=GroupSpec(
+            spec=WrittenGroupSpec(
                 queue=queue,
                 min_member=spec.min_available or smallest,
                 priority_class_name=spec.priority_class_name,

@@ -204,7 +204,12 @@ class PodGroupState:
     @property
     def missing(self) -> int:
         """How many members must still be let through for the minimum."""
-        return self.minimum - self._held_members - len(self.succeeded)
+        return self.minimum - self.let_through
+
+    @property
+    def let_through(self) -> int:
+        """How many members were let through, are bound, or have succeeded."""
+        return self._held_members + len(self.succeeded)
 
     @property
     def there(self) -> int:

@@ -3,7 +3,7 @@
 from msgspec import field
 
 from .. import vocabulary as v
-from .meta import Meta
+from .meta import Meta, Owner
 from .wire import ResourceList, Wire
 
 
@@ -42,3 +42,22 @@ class PodGroup(Wire):
     metadata: GroupMeta
     spec: GroupSpec = field(default_factory=GroupSpec)
     status: GroupStatus = field(default_factory=GroupStatus)
+
+
+class WrittenGroupMeta(GroupMeta):
+    """Metadata of a pod group that is being written."""
+
+    owner_references: tuple[Owner, ...] | None = None
+
+
+class WrittenGroupSpec(GroupSpec):
+    """Specification of a pod group that is being written."""
+
+    min_task_member: dict[str, int] | None = None
+
+
+class WrittenPodGroup(PodGroup):
+    """A pod group that is being written: with what counts only then."""
+
+    metadata: WrittenGroupMeta
+    spec: WrittenGroupSpec = field(default_factory=WrittenGroupSpec)

@@ -6,6 +6,7 @@ import pytest
 
 from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
 from cardquota.quota.reports.queue_report import columns
+from cardquota.settings import InstallationMode, Settings
 
 Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
@@ -46,6 +47,16 @@ spec:
 
 
 IN_RESEARCH = "scheduling.volcano.sh/queue-name: research"
+
+
+def group(annotations: str = "", spec: str = "queue: research", name: str = "gang") -> str:
+    return f"""
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {{name: {name}, annotations: {{{annotations}}}}}
+spec: {{{spec}}}
+"""
 
 
 def test_samples_together(simulate: Simulate) -> None:
@@ -294,3 +305,51 @@ spec:
 def test_same_files_give_the_same_answers(simulate: Simulate) -> None:
     names = [f"{name}.yaml" for name in ALL]
     assert simulate(*names) == simulate(*names)
+
+
+TOO_MUCH = "volcano.sh/card.request: '{\"NVIDIA-H200\": 5}'"
+NEVER = (
+    "Queue <research> has insufficient <NVIDIA-H200> quota: requested <5>, total would be <5>, but "
+    "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
+)
+
+
+def test_a_pod_group_that_could_never_start_is_refused_as_by_the_webhook(
+    simulate: Simulate,
+) -> None:
+    """E5: it is not there, so its pods wait for it."""
+    member = pod("a", f"{IN_RESEARCH}, scheduling.k8s.io/group-name: gang")
+    answers = simulate(text=group(TOO_MUCH) + member)
+    (refused,) = answers.refused
+    assert (refused.kind, refused.name, refused.text) == ("PodGroup", "default/gang", NEVER)
+    (one,) = named(answers, "a").pods
+    assert (one.answer, one.reason) == (GATED, "PodGroupNotFound")
+
+
+def test_in_audit_a_pod_group_that_would_be_refused_is_noted(simulate: Simulate) -> None:
+    answers = simulate(text=group(TOO_MUCH), settings=Settings(mode=InstallationMode.AUDIT))
+    assert answers.refused == []
+    assert f"PodGroup default/gang: audit: would not be let through: {NEVER}" in answers.notes
+
+
+def test_a_pod_group_of_an_exempt_namespace_is_not_judged(simulate: Simulate) -> None:
+    settings = Settings(exempt_namespaces=("default",))
+    assert simulate(text=group(TOO_MUCH), settings=settings).refused == []
+
+
+def test_what_is_warned_of_a_pod_group_is_noted(simulate: Simulate) -> None:
+    asked = "volcano.sh/card.request: '{\"NVIDIA-H200\": 2}'"
+    spec = "queue: research, minResources: {nvidia.com/gpu: 3}"
+    (note,) = simulate(text=group(asked, spec)).notes
+    assert note.startswith("PodGroup default/gang: spec.minResources has <3> nvidia.com/gpu")
+
+
+def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) -> None:
+    def five(text: str) -> str:
+        return text.replace('"NVIDIA-H200": 2}', '"NVIDIA-H200": 5}')
+
+    answers = simulate("volcano-job.yaml", edit=five)
+    (refused,) = answers.refused
+    assert refused.name.startswith("default/train-")
+    job = named(answers, "train", "Volcano Job")
+    assert (job.pods, job.note) == ([], "its pod group is refused, so it has no pods")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
+from builders import H200, H800, R4090, a_group, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
@@ -86,7 +86,7 @@ def test_e1_a_choice_of_cards_is_exact() -> None:
 
 
 def test_e1_of_a_choice_only_cards_with_a_quota_are_reserved() -> None:
-    either = a_group("either").in_queue("red").of(2).asking({f"OTHER|{H800}": 1, H800: 1})
+    either = a_group("either").in_queue("red").of(2).asking({f"{R4090}|{H800}": 1, H800: 1})
     ledger = a_cluster(either)
     assert release(ledger)[0] == [["team/either"]]
     reservation = ledger.groups["team/either"].reservation
@@ -132,7 +132,8 @@ def test_e1_more_elastic_pods_let_a_waiting_group_in() -> None:
     [
         (GROUP.asking("[]"), Reason.INVALID_CARD, "card.request cannot be read: it is a list"),
         (GROUP.asking({H200: 4}), Reason.INSUFFICIENT_CARD, "can never fit"),
-        (GROUP.asking({"OTHER": 1}), Reason.CARD_NOT_IN_QUOTA, "<OTHER>"),
+        (GROUP.asking({R4090: 1}), Reason.CARD_NOT_IN_QUOTA, f"<{R4090}>"),
+        (GROUP.asking({"OTHER": 1}), Reason.INVALID_CARD, "<OTHER>"),
         (GROUP.in_queue("none").asking({H200: 1}), Reason.QUEUE_NOT_FOUND, "<none>"),
     ],
 )

@@ -1,0 +1,190 @@
+"""Could a pod group ever start? What it says that it will ask for, against its queue (E5).
+
+Whether there is room for it now is another question (E1). Pure questions to the ledger: nothing is
+charged here. Costs by the alternatives that the group names, which have a bound (P8).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from .. import messages
+from ..accounts.account_reader import AccountReader
+from ..amounts import Amounts
+from ..assignment.assignment import Assignment
+from ..assignment.claim import claim_of
+from ..cards.card import can_exist, model_of
+from ..cards.vendor import counts_form
+from ..ledger.group_facts import GroupFacts
+from ..ledger.group_request import AskedCards, GroupRequest
+from ..ledger.ledger_reader import LedgerReader
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import REQUEST, QueueState, Reason
+from ..words import MOST_LISTED
+from .over_quota import over_quota, reason_of
+
+
+def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True) -> Verdict:
+    """NEVER for what never fits, else FITS, which says nothing of the room there is now.
+
+    The queue is `facts.queue`; where that is empty, or not seen, only the request itself is judged.
+    `enters`: the group is new in its queue, which must exist, be open and admit its namespace (Q6).
+    A group that is there already is not kept out by what has become of its queue.
+    """
+    queue, request = facts.queue, facts.request
+    if request.problem:
+        return _invalid(facts, messages.request_unreadable(request.problem))
+    account = ledger.account(queue) if queue else None
+    seen = account is not None and account.facts is not None
+    if enters and queue and not seen:
+        text = messages.group_queue_not_found(queue, _asked(request))
+        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
+    wrong = _unknown(ledger, request) or _mixed(ledger, request)
+    if wrong:
+        return _invalid(facts, wrong)
+    if account is not None and seen:
+        never = (_shut_to(account, facts) if enters else None) or _over(ledger, account, request)
+        if never is not None:
+            return never
+    return Verdict(Outcome.FITS, queue, warnings=_warnings(ledger, request))
+
+
+def _asked(request: GroupRequest) -> list[tuple[str, int]]:
+    """What it asks for, as it is written."""
+    return [("|".join(row.cards), row.number) for row in request.cards]
+
+
+def _invalid(facts: GroupFacts, text: str) -> Verdict:
+    asked = _asked(facts.request)
+    text = messages.invalid_request(facts.queue, asked, text, of_group=True)
+    return Verdict(Outcome.NEVER, facts.queue, Reason.INVALID_CARD, text)
+
+
+# --- the request itself (P2, P4) ------------------------------------------------------------------
+
+
+def _unknown(ledger: LedgerReader, request: GroupRequest) -> str:
+    """Why one of its cards is none that anybody could have (P4); empty: all may be had."""
+    for card in _cards(request):
+        if ledger.catalog.resource(card) is not None:
+            continue
+        there = ledger.catalog.shows_product(model_of(card))
+        if there or not ledger.in_any_quota(card):
+            return messages.card_unknown(card, product_there=there, where=REQUEST)
+        if not can_exist(card):
+            return messages.card_impossible(card, REQUEST)
+    return ""
+
+
+def _mixed(ledger: LedgerReader, request: GroupRequest) -> str:
+    """Why no one resource name counts all of its cards (P2); empty: one does, or may.
+
+    Of a card that no node has shown it may not be known; its form then tells it from others.
+    """
+    first = resource = ""
+    for card in _cards(request):
+        behind = ledger.catalog.resource(card) or ledger.catalog.held_as(card) or ""
+        if not first:
+            first, resource = card, behind
+        elif _differ(first, resource, card, behind):
+            return messages.mixed_resources((first, resource), (card, behind))
+        elif behind and not resource:
+            first, resource = card, behind
+    return ""
+
+
+def _differ(card: str, resource: str, other: str, behind: str) -> bool:
+    """Whether it is certain that two cards are counted by different resource names."""
+    if resource and behind:
+        return resource != behind
+    if resource or behind:
+        return not (counts_form(resource, other) if resource else counts_form(behind, card))
+    return _form(card) != _form(other)
+
+
+def _form(card: str) -> str:
+    """What a resource name depends on beside the vendor: empty for a whole card, the profile of a
+    slice, and one word for all shares (D2-D4).
+    """
+    part = card.partition("/")[2]
+    return part if part.endswith("-mixed") or not part else "share"
+
+
+def _cards(request: GroupRequest) -> Iterator[str]:
+    return chain.from_iterable(row.cards for row in request.cards)
+
+
+def _warnings(ledger: LedgerReader, request: GroupRequest) -> tuple[str, ...]:
+    """A warning for each row of which no node has any card, as of a pool scaled to zero (P4)."""
+    waiting = (row.cards[0] for row in request.cards if not any(map(ledger.nodes.total, row.cards)))
+    told = [messages.card_of_no_node(card, of_group=True) for card in dict.fromkeys(waiting)]
+    return tuple(told[:MOST_LISTED])
+
+
+# --- its queue (E5, Q1, Q2, Q6) -------------------------------------------------------------------
+
+
+def _shut_to(account: AccountReader, facts: GroupFacts) -> Verdict | None:
+    """Why the queue takes no new group of this namespace, or None."""
+    queue, asked = account.facts, _asked(facts.request)
+    if queue is None or (queue.state is QueueState.OPEN and queue.admits(facts.namespace)):
+        return None
+    if queue.state is not QueueState.OPEN:
+        text = messages.queue_not_open(account.name, queue.state, asked, of_group=True)
+    else:
+        text = messages.namespace_not_admitted(account.name, facts.namespace, asked, of_group=True)
+    return Verdict(Outcome.NEVER, account.name, Reason.QUEUE_NOT_OPEN, text)
+
+
+def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -> Verdict | None:
+    """Why its minimum would not fit the empty queue either, with what is charged now; or None."""
+    rows = _outside(account.quota, request.cards)
+    if not rows:
+        rows = _too_many(account.quota, request.cards)
+    card_shorts = [
+        _short(account, card, sum(row.number for row in request.cards if card in row.cards))
+        for card in dict.fromkeys(chain.from_iterable(row.cards for row in rows))
+    ]
+    # Pods that ask for cards may be free of these, and then only their requests tell (P6).
+    free = ledger.free_cpu_memory and bool(request.cards)
+    limits = account.facts.limits if account.facts is not None and not free else {}
+    other_shorts = [
+        _short(account, dimension, amount)
+        for dimension, amount in request.cpu_memory
+        if amount > limits.get(dimension, amount)
+    ]
+    if not card_shorts and not other_shorts:
+        return None
+    return over_quota(
+        account.name,
+        reason_of(account, card_shorts, other_shorts),
+        [*card_shorts, *other_shorts],
+        never=True,
+        rows=account.cards,
+        several=len(card_shorts) > 1,
+    )
+
+
+def _outside(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards]:
+    """The first row of which no card is in the quota (Q1), if there is one."""
+    return next(((row,) for row in rows if not any(card in quota for card in row.cards)), ())
+
+
+def _too_many(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards]:
+    """The first row for which the empty queue has no room beside those before it, and all that
+    compete with it; empty if there is room for all (T3).
+
+    Exact: each card of a row is a claim of its own, so all claims have the same amount.
+    """
+    empty = Assignment(lambda card: quota.get(card, 0))
+    with empty.one_question():
+        for row in rows:
+            if empty.place_many(claim_of(row.cards, 1), row.number) < row.number:
+                rivals = (one for one in rows if not {*row.cards}.isdisjoint(one.cards))
+                return (row, *(one for one in rivals if one is not row))
+    return ()
+
+
+def _short(account: AccountReader, dimension: str, asked: int) -> Shortfall:
+    """The numbers of what it asks for, beside what the totals show as charged now (section 9)."""
+    would_be = account.row(dimension).charged + asked
+    return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)

@@ -1,0 +1,158 @@
+"""May this write of a pod group be let by? (E5, P8, section 2)
+
+Of a group that is there, only what the write changes is judged. So nobody is kept from writing its
+status, its finalizers or its labels, whatever else is wrong with it.
+Pure questions to the ledger: nothing is charged here.
+"""
+
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from .. import messages
+from ..ledger.group_facts import GroupFacts, group_facts
+from ..ledger.group_minimum import minimum_problem
+from ..ledger.group_request import GroupRequest, group_request
+from ..ledger.ledger_reader import LedgerReader
+from ..limits import RESOURCES
+from ..objects.pod_group import WrittenPodGroup
+from ..objects.wire import ResourceList
+from ..quantity import QuantityError, whole
+from ..verdict import Outcome, Verdict
+from ..vocabulary import Reason
+from .group_judgement import judge_group
+
+_FITS: Final = Verdict(Outcome.FITS)
+_REFUSED_TO_CONTROLLERS: Final = frozenset({Reason.INVALID_CARD, Reason.INSUFFICIENT_CARD})
+"""What `card.request` says and cannot become right."""
+
+
+def judge_group_write(
+    ledger: LedgerReader,
+    group: WrittenPodGroup,
+    before: WrittenPodGroup | None = None,
+    *,
+    default_queue: str = "",
+    by_controller: bool | None = None,
+) -> Verdict:
+    """The verdict on a group that is created, or that was `before` and is changed.
+
+    NEVER: it is to be refused. WAITS: the same is wrong with a group that a controller made; it is
+    let by, and told, since the controller would give up. FITS: nothing is wrong, though there may
+    be warnings. `default_queue`: of a group that names none. `by_controller`: whether a controller
+    made it; by default as its owner references say.
+    """
+    if before is not None and _says(group) == _says(before):
+        return _FITS
+    facts = group_facts(group)
+    facts.queue = facts.queue or default_queue
+    owned = _is_owned(group) if by_controller is None else by_controller
+    problem = "" if owned else _minimum_problem(group, before)
+    if problem:
+        text = messages.group_refused(facts.key, problem)
+        return Verdict(Outcome.NEVER, facts.queue, text=text)
+    enters = before is None or facts.queue != (before.spec.queue or default_queue)
+    request = _to_judge(ledger, group, before, facts, enters=enters)
+    verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
+    if not verdict.fits:
+        bearable = owned and verdict.reason not in _REFUSED_TO_CONTROLLERS
+        return verdict._replace(outcome=Outcome.WAITS) if bearable else verdict
+    warnings = verdict.warnings
+    if before is None or _asks(group) != _asks(before):
+        warnings += _disagreement(ledger, facts.request, group.spec.min_resources)
+    if before is not None:
+        minimum_changed = (group.spec.min_member or 0) != (before.spec.min_member or 0)
+        warnings += _meaning(ledger, facts, moved=enters, minimum_changed=minimum_changed)
+    return verdict._replace(warnings=warnings)
+
+
+def _says(group: WrittenPodGroup) -> tuple[object, ...]:
+    """All of a group that is judged."""
+    spec = group.spec
+    return spec.queue or "", spec.min_member, spec.min_task_member, *_asks(group)
+
+
+def _asks(group: WrittenPodGroup) -> tuple[str | None, ResourceList | None]:
+    notes = group.metadata.annotations
+    return notes.request if notes is not None else None, group.spec.min_resources
+
+
+def _is_owned(group: WrittenPodGroup) -> bool:
+    return any(owner.controller for owner in group.metadata.owner_references or ())
+
+
+def _minimum_problem(group: WrittenPodGroup, before: WrittenPodGroup | None) -> str:
+    spec, old = group.spec, before.spec if before is not None else None
+    if old is not None and (spec.min_member, spec.min_task_member) == (
+        old.min_member,
+        old.min_task_member,
+    ):
+        return ""
+    return minimum_problem(spec.min_member, spec.min_task_member)
+
+
+def _to_judge(
+    ledger: LedgerReader,
+    group: WrittenPodGroup,
+    before: WrittenPodGroup | None,
+    facts: GroupFacts,
+    *,
+    enters: bool,
+) -> GroupRequest:
+    """What of its request is to be judged: what is new; in another queue all that can be read."""
+    request = facts.request
+    if before is not None and (not enters or request.problem):
+        (text, resources), (old_text, old_resources) = _asks(group), _asks(before)
+        request = group_request(
+            text if text != old_text else None, resources if resources != old_resources else None
+        )
+    if ledger.free_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
+        # Of its pods those with cards will be free of cpu and memory, and who knows which (P6).
+        request = request._replace(cpu_memory=())
+    return request
+
+
+def _may_ask_for_cards(ledger: LedgerReader, resources: ResourceList | None) -> bool:
+    if not resources:
+        return False
+    return len(resources) > RESOURCES.most or any(map(ledger.counts, resources))
+
+
+def _disagreement(
+    ledger: LedgerReader, request: GroupRequest, resources: ResourceList | None
+) -> tuple[str, ...]:
+    """A warning if `spec.minResources` counts other cards than `card.request` asks for."""
+    if not request.cards or not resources:
+        return ()
+    behind = ledger.catalog.resource(request.cards[0].cards[0])
+    for resource in islice(resources, RESOURCES.most):
+        if not ledger.counts(resource):
+            continue
+        try:
+            found = whole(resources[resource])
+        except QuantityError:
+            continue
+        asked = sum(row.number for row in request.cards) if behind in (None, resource) else 0
+        if found != asked:
+            return (messages.minimum_disagrees(resource, found, asked),)
+    return ()
+
+
+def _meaning(
+    ledger: LedgerReader, facts: GroupFacts, *, moved: bool, minimum_changed: bool
+) -> tuple[str, ...]:
+    """What another queue or minimum means for a group of which pods run (T2, E10)."""
+    state = ledger.groups.get(facts.key)
+    if state is None:
+        return ()
+    told, reserved = [], state.reservation
+    there, stays = state.let_through, reserved is not None and reserved.queue == facts.queue
+    if moved and there:
+        told.append(messages.group_moved(facts.queue))
+    if moved and reserved is not None and not stays:
+        told.append(messages.group_reservation_ends(reserved.queue))
+    if there and (moved or minimum_changed):
+        together = facts.min_member > 1 and not stays
+        missing = max(0, facts.min_member - there) if together else 0
+        told.append(messages.group_goes_on(there, missing))
+    return tuple(told)

@@ -1,0 +1,42 @@
+"""Pod groups as large, or as odd, as may be read in a review, against a quota of 1,000 rows."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from builders import a_group
+from builders.group import GroupBody
+from cardquota.quota.limits import ELEMENTS, REQUEST_CARDS
+
+READ: Final = 1_400_000
+"""Characters of the largest that is read."""
+_CARDS: Final = tuple(f"CARD-{number}" for number in range(REQUEST_CARDS.most))
+
+
+def group_bodies(salt: int, queue: str) -> Iterator[tuple[str, GroupBody]]:
+    """What each is, and the group. Another `salt` makes other texts: what was read before may be
+    remembered. Of each card of the quota there are 3.
+    """
+    plain = a_group("gang").in_queue(queue).of(2)
+    yield "2 cards", plain.requesting({_CARDS[0]: 2})
+    yield "64 cards to choose from, all", plain.requesting({"|".join(_CARDS): 192})
+    yield "64 cards to choose from, one too many", plain.requesting({"|".join(_CARDS): 193})
+    yield "64 cards to choose from, 2^53", plain.requesting({"|".join(_CARDS): 2**53 - salt})
+    yield "64 rows", plain.requesting(dict.fromkeys(_CARDS, 1 + salt % 3))
+    chain = {"|".join(pair): 3 for pair in pairwise(_CARDS[:33])}
+    yield "32 rows in a chain, all", plain.requesting(chain)
+    tight = {_CARDS[32]: 3, **dict(list(chain.items())[:30]), _CARDS[31]: 3, _CARDS[0]: 1}
+    yield "a chain of which one end is short", plain.requesting(tight)
+    fans = {"|".join(_CARDS[n : n + 8]): 24 - n for n in range(8)}
+    yield "8 rows of 8 cards that compete", plain.requesting(fans)
+    yield "a request of 2 MB", plain.requesting("[" * 1_000_000 + str(salt))
+    yield "a request of 5 KiB that is none", plain.requesting("[" * (5 * 1024 - 8) + str(salt))
+    many = ELEMENTS.most - 100
+    yield "65,000 tasks", plain.of_tasks({f"t{salt}{n}": 1 for n in range(many)})
+    yield "65,000 resources", plain.needing({f"a.b/{salt}{n}": 1 for n in range(many)})
+    yield (
+        "65,000 owners",
+        plain.put([{"name": f"{salt}"}] * many, "metadata", "ownerReferences"),
+    )
+    notes = {f"n{salt}{n}": "x" * 40 for n in range(READ // 60)}
+    yield "1.4 MB of annotations", plain.put(notes, "metadata", "annotations")

@@ -1,0 +1,234 @@
+"""Pod groups on a real API server: what could never start is refused, at create as at update."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from builders.group import GroupBody
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import eventually
+from integration.asking import MERGE, ApiReply, ask
+from integration.roomy_nodes import T1000, T2000
+from integration.team import Team, notes
+
+APPLY = "application/apply-patch+yaml"
+BAD_REQUESTS = {
+    "not JSON": "{T1000: 2}",
+    "empty": "",
+    "cut off": '{"T1000": 2',
+    "a list": '["T1000"]',
+    "a text": '"T1000"',
+    "a number": "2",
+    "null": "null",
+    "no row": "{}",
+    "a fraction": '{"T1000": 1.5}',
+    "a whole float": '{"T1000": 2.0}',
+    "negative": '{"T1000": -1}',
+    "zero": '{"T1000": 0}',
+    "a number as text": '{"T1000": "2"}',
+    "a bool": '{"T1000": true}',
+    "a duplicate": '{"T1000": 1, "T1000": 2}',
+    "the same choice twice": '{"T1000|T2000": 1, "T1000 | T2000": 2}',
+    "no name": '{"": 1}',
+    "no alternative": '{"T1000|": 1}',
+    "more than 2^53": '{"T1000": 9007199254740993}',
+    "uncountable": '{"T1000": 1' + "0" * 30 + "}",
+    "too many digits": '{"T1000": 1' + "0" * 4_500 + "}",
+    "NaN": '{"T1000": NaN}',
+    "too many cards": json.dumps({f"C{n}": 1 for n in range(65)}),
+    "too long": json.dumps({"T1000": 1}).ljust(6_000),
+}
+
+
+def apply(team: Team, group: GroupBody, *, dry: bool = False) -> ApiReply:
+    """A server-side apply."""
+    path = f"{team.path(group)}/{group.name}?fieldManager=me&force=true"
+    whole = team.wire(group)
+    return ask(
+        team.cluster, "PATCH", path + ("&dryRun=All" if dry else ""), whole, content_type=APPLY
+    )
+
+
+@pytest.mark.parametrize("text", BAD_REQUESTS.values(), ids=BAD_REQUESTS)
+def test_e5_a_request_that_cannot_be_read_is_refused(team: Team, text: str) -> None:
+    """With a sentence, at create as at update; what was there stays."""
+    team.has_queue({T1000: 3})
+    good = team.a_gang("good", 2).requesting({T1000: 2})
+    team.until(lambda: team.create(good).ok, "a good group is let by")
+    text = text.replace("T1000", T1000).replace("T2000", T2000)
+
+    replies = [
+        team.create(team.a_gang("bad", 2).requesting(text)),
+        team.annotate(good, v.REQUEST, text),
+        apply(team, team.a_gang("bad", 2).requesting(text)),
+    ]
+
+    for reply in replies:
+        assert (reply.code, reply.reason) == (403, v.Reason.INVALID_CARD), reply
+        assert f"Queue <{team.queue_name()}>: the annotation {v.REQUEST} cannot be" in reply.message
+        assert reply.message.endswith("; correct it, or leave it out")
+        assert reply.message.isprintable()
+        assert len(reply.message) < 600
+    assert notes(team.get(good))[v.REQUEST] == json.dumps({T1000: 2})
+    assert team.get(team.a_gang("bad", 2))["code"] == 404
+
+
+def test_section_9_a_person_reads_the_sentence(team: Team) -> None:
+    queue = team.has_queue({T1000: 3})
+    reason, text = team.refused(team.a_gang("gang", 2).requesting({T1000: 5}), tenant=False)
+    assert reason == v.Reason.INSUFFICIENT_CARD
+    assert text.strip() == (
+        f"Queue <{queue}> has insufficient <{T1000}> quota: requested <5>, total would be <5>, but "
+        "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
+    )
+
+
+def test_a_dry_run_gets_the_same_answer_and_leaves_nothing(team: Team) -> None:
+    team.has_queue({T1000: 3})
+    bad, good = (team.a_gang(name, 2) for name in ("bad", "good"))
+    bad, good = bad.requesting({T1000: 5}), good.requesting({T1000: 3})
+    team.until(lambda: team.create(good, dry=True).ok, "the queue is seen")
+    for _ in range(3):
+        assert team.create(bad, dry=True).message == team.create(bad).message
+        assert apply(team, bad, dry=True).message == apply(team, bad).message
+        assert team.create(good, dry=True).ok
+        assert apply(team, good, dry=True).ok
+    done = team.cluster.kubectl(
+        *("create", "--dry-run=server", "-f", "-"), input=json.dumps(team.wire(bad))
+    )
+    assert (done.returncode, "has insufficient" in done.stderr) == (1, True)
+    assert ask(team.cluster, "GET", team.path(good)).body["items"] == []
+
+
+def test_t3_a_choice_is_judged_exactly(team: Team) -> None:
+    team.has_queue({T1000: 1, T2000: 1})
+    choice = team.a_gang("gang", 2).requesting({f"{T1000}|{T2000}": 2})
+    team.until(lambda: team.create(choice, dry=True).ok, "both together are enough")
+    reply = team.create(choice.requesting({f"{T1000}|{T2000}": 2, T1000: 1}))
+    assert reply.reason == v.Reason.INSUFFICIENT_CARD
+    assert f"<{T1000}> quota: requested <3>" in reply.message
+    assert f"<{T2000}> quota: requested <2>" in reply.message
+
+
+def test_what_is_stored_wrong_is_in_nobodys_way(team: Team) -> None:
+    """As if the webhook had been away: it was written under a larger quota. All but its request can
+    still be written, by us too, its pods start if they fit, and it can be deleted.
+    """
+    team.has_queue({T1000: 9})
+    gang = team.a_gang("gang", 2).requesting({T1000: 9})
+    team.until(lambda: team.create(gang).ok, "it fits")
+    team.set_quota({T1000: 3})
+    anew = gang.put("anew", "metadata", "name")
+    team.until(lambda: not any(team.create(anew, dry=True).ok for _ in range(9)), "lowered")
+
+    for change in (
+        {"status": {"phase": "Running"}},
+        {"metadata": {"finalizers": ["example.com/keep"]}},
+        {"metadata": {"labels": {"a": "b"}}},
+        {"spec": {"minMember": 1}},
+    ):
+        assert team.patch(gang, change).ok, change
+    assert not team.annotate(gang, v.REQUEST, json.dumps({T1000: 4})).ok
+    for name in ("a", "b"):
+        assert team.create(team.a_pod(name, 1, T1000).in_group("gang")).ok
+    team.until_open("a", "b")
+
+    assert team.delete(gang).ok
+    assert team.patch(gang, {"metadata": {"finalizers": None}}).ok
+    team.until(lambda: team.get(gang).get("code") == 404, "gone")
+
+
+def test_p8_what_was_stored_unread_can_be_put_right(team: Team) -> None:
+    """As while the webhook was away. Meanwhile it is in nobody's way."""
+    team.has_queue({T1000: 3})
+    mark(team, v.NAMESPACE_OFF)
+    gang = team.a_gang("gang", 2).requesting("[")
+    team.until(lambda: team.create(gang).ok, "nobody looks at it")
+    mark(team, None)
+    anew = gang.put("anew", "metadata", "name")
+    team.until(lambda: not any(team.create(anew, dry=True).ok for _ in range(9)), "reviewed again")
+
+    for name in ("a", "b"):
+        assert team.create(team.a_pod(name, 1, T1000).in_group("gang")).ok
+    assert team.create(team.a_pod("other", 1, T1000)).ok
+    team.until_bound("other")
+    assert team.annotate(gang, "example.com/any", "thing").ok
+    assert not team.annotate(gang, v.REQUEST, "{").ok
+    assert team.annotate(gang, v.REQUEST, json.dumps({T1000: 2})).ok
+    team.until_bound("a", "b")
+    team.until_row(T1000, allocated=3, inqueue=0)
+
+
+def mark(team: Team, mode: str | None) -> None:
+    """Label the team's namespace."""
+    path = f"/api/v1/namespaces/{team.namespace}"
+    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
+    assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok
+
+
+def test_in_an_audited_namespace_it_is_a_warning(team: Team) -> None:
+    mark(team, v.NAMESPACE_AUDIT)
+    team.has_queue({T1000: 3})
+    gang = team.a_gang("gang", 2).requesting({T1000: 5})
+
+    def audited() -> ApiReply | None:
+        reply = team.create(gang, dry=True)
+        return reply if reply.ok and reply.warnings else None
+
+    reply = eventually(audited, "a warning", 30.0)
+    assert reply is not None
+    assert reply.warnings[0].startswith("audit: would not be let through: Queue <")
+
+
+def test_e10_who_moves_a_group_that_runs_is_told_what_that_means(team: Team) -> None:
+    team.has_queue({T1000: 3})
+    other = team.has_queue({T1000: 3}, "other")
+    gang = team.a_gang("gang", 2)
+    assert team.create(gang).ok
+    for name in ("a", "b"):
+        assert team.create(team.a_pod(name, 1, T1000).in_group("gang")).ok
+    team.until_bound("a", "b")
+    team.until_row(T1000, allocated=2, inqueue=0)
+    move = {"spec": {"queue": other, "minMember": 4}}
+
+    reply = team.patch(gang, move)
+
+    assert reply.ok
+    assert reply.warnings[0].startswith("its pods that were let through stay charged where they ar")
+    assert "<2> of its pods were let through and stay" in reply.warnings[-1]
+    assert reply.warnings[-1].endswith("start only when <2> can together")
+    team.until_row(T1000, allocated=2)
+    team.until_row(T1000, "other", allocated=0, inqueue=0)
+
+
+def test_a_group_that_a_controller_makes_is_not_refused_for_its_queue(team: Team) -> None:
+    """It is not even reviewed if it asks for no cards."""
+    team.has_queue({T1000: 3})
+    plain = team.a_gang("plain", 0, "nowhere").made_by_a_controller()
+    assert (reply := team.create(plain)).ok, reply
+    assert reply.warnings == ()
+    asking = team.a_gang("asking", 2, "nowhere").requesting({T1000: 2}).made_by_a_controller()
+    reply = team.create(asking)
+    assert reply.ok
+    assert "does not exist" in reply.warnings[0]
+    reply = team.create(team.a_gang("bad", 2).requesting("[").made_by_a_controller())
+    assert reply.reason == v.Reason.INVALID_CARD
+
+
+@pytest.mark.slow
+def test_five_thousand_groups_at_once_are_all_answered(team: Team) -> None:
+    """By 32 clients; every tenth can never start. Each is answered by itself: nothing adds up."""
+    team.has_queue({T1000: 3})
+    first = team.a_gang("first", 2).requesting({T1000: 3})
+    team.until(lambda: team.create(first, dry=True).ok, "the queue is seen")
+
+    def create(number: int) -> bool:
+        cards = 4 if number % 10 == 0 else 3
+        reply = team.create(team.a_gang(f"g{number}", 2).requesting({T1000: cards}))
+        assert reply.code in (201, 403), reply
+        return reply.ok
+
+    with ThreadPoolExecutor(32) as clients:
+        taken = list(clients.map(create, range(5_000)))
+    assert [number for number, ok in enumerate(taken) if not ok] == list(range(0, 5_000, 10))

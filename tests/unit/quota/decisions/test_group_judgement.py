@@ -1,0 +1,252 @@
+"""E5: whether a pod group could ever start."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import CARDS, GPU, H200, H800, R4090, a_group, a_ledger, a_node, a_pod, a_queue
+from builders.body import Body
+from builders.group import GroupBody
+from cardquota.quota.assignment.claim import Claim
+from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import Reason
+
+from ..brute_force import BruteForceQueue
+
+SLICE = "NVIDIA-H200/mig-1g.18gb-mixed"
+MIG_NODE = a_node("mig-a").showing(H200).with_slices("1g.18gb", 7)
+GANG = a_group("gang").in_queue("red").of(2)
+
+
+def a_world(quota: Mapping[str, int], *more: Body) -> Ledger:
+    return a_ledger(*CARDS, a_queue("red").with_quota(quota), *more)
+
+
+def asking(cards: Mapping[str, int] | str) -> GroupBody:
+    return GANG.requesting(cards)
+
+
+def test_what_fits_the_empty_queue_is_let_by_whatever_runs_there() -> None:
+    """Whether there is room now is E1's question."""
+    busy = a_pod("busy").in_queue("red").naming(H200).asking_for(3)
+    ledger = a_world({H200: 3}, busy.stamped("red", {H200: 3}).on_node("h200-a"))
+    verdict = judge_group(ledger, asking({H200: 3}).facts())
+    assert verdict.outcome is Outcome.FITS
+    assert verdict.warnings == ()
+
+
+def test_section_9_more_than_the_quota_is_told_with_what_is_charged_now() -> None:
+    busy = a_pod("busy").in_queue("red").naming(H200).asking_for(2)
+    ledger = a_world({H200: 3}, busy.stamped("red", {H200: 2}).on_node("h200-a"))
+    verdict = judge_group(ledger, asking({H200: 5}).facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INSUFFICIENT_CARD)
+    assert verdict.text == (
+        f"Queue <red> has insufficient <{H200}> quota: requested <5>, total would be <7>, but "
+        "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
+    )
+
+
+def test_t3_pods_with_a_choice_that_are_charged_are_in_the_total_once() -> None:
+    free = a_pod("free").in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
+    ledger = a_world({H200: 2, H800: 2}, free)
+    text = judge_group(ledger, asking({H800: 3}).facts()).text
+    assert f"<{H800}> quota: requested <3>, total would be <3>, but capability is <2>" in text
+
+
+@pytest.mark.parametrize(
+    ("quota", "cards", "fits"),
+    [
+        ({H200: 1, H800: 1}, {f"{H200}|{H800}": 2}, True),
+        ({H200: 2, H800: 1}, {f"{H200}|{H800}": 2, H200: 1}, True),
+        ({H200: 1, H800: 1}, {f"{H200}|{H800}": 2, H200: 1}, False),
+        ({H200: 1, H800: 9}, {f"{H200}|{H800}": 2, H200: 1}, True),
+        ({H200: 3}, {f"{H200}|{H800}": 3}, True),
+        ({H200: 3}, {f"{H200}|{H800}": 4}, False),
+        ({H200: 2**60}, {H200: 2**53}, True),
+        ({H200: 3, H800: 4}, {f"{H200}|{H800}": 2**53}, False),
+        ({H200: 0}, {H200: 1}, False),
+    ],
+)
+def test_t3_alternatives_are_judged_exactly(
+    quota: Mapping[str, int], cards: Mapping[str, int], *, fits: bool
+) -> None:
+    verdict = judge_group(a_world(quota), asking(cards).facts())
+    assert verdict.fits is fits
+    if not fits:
+        assert verdict.reason is Reason.INSUFFICIENT_CARD
+
+
+def test_t3_of_several_rows_all_that_compete_are_told() -> None:
+    verdict = judge_group(
+        a_world({H200: 1, H800: 1, R4090: 9}),
+        asking({R4090: 1, f"{H200}|{H800}": 2, H200: 1}).facts(),
+    )
+    assert verdict.text == (
+        f"Queue <red> has insufficient <{H200}> quota: requested <3>, total would be <3>, but "
+        f"capability is <1>; Queue <red> has insufficient <{H800}> quota: requested <2>, total "
+        "would be <2>, but capability is <1>; let fewer pods start together, or let them ask for "
+        "less, or ask the queue's owner for a higher quota"
+    )
+
+
+_SMALL = st.integers(0, 3)
+_ROWS = st.dictionaries(
+    st.lists(st.sampled_from([H200, H800, R4090]), min_size=1, max_size=3, unique=True).map(tuple),
+    st.integers(1, 3),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=200)
+@given(st.fixed_dictionaries({H200: _SMALL, H800: _SMALL, R4090: _SMALL}), _ROWS)
+def test_t3_as_by_trying_every_assignment(
+    quota: dict[str, int], rows: dict[tuple[str, ...], int]
+) -> None:
+    asked = {"|".join(cards): number for cards, number in rows.items()}
+    fits = judge_group(a_world(quota), asking(asked).facts()).fits
+    claims = [(Claim(cards, 1), "") for cards, number in rows.items() for _ in range(number)]
+    assert fits == BruteForceQueue(quota, claims).fits()
+
+
+def test_q1_a_card_outside_the_quota() -> None:
+    verdict = judge_group(a_world({H200: 3}), asking({H200: 1, f"{H800}|{R4090}": 2}).facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
+    assert verdict.text == (
+        f"Queue <red> has insufficient <{H800}> quota: requested <2>, total would be <2>, but "
+        f"capability is <0>; Queue <red> has insufficient <{R4090}> quota: requested <2>, total "
+        "would be <2>, but capability is <0>; the card is not in the queue's quota (its cards: "
+        f"{H200}); use one of those, or ask the queue's owner for a quota of this card"
+    )
+
+
+def test_p4_a_card_that_nobody_has() -> None:
+    verdict = judge_group(a_world({H200: 3}), asking({"NVIDIA-H2000": 1}).facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
+    assert verdict.text == (
+        "Queue <red>, requested <1> of <NVIDIA-H2000>: card <NVIDIA-H2000> is not known: no node "
+        "offers it; correct volcano.sh/card.request (`kubectl get queues` shows the cards with a "
+        "quota)"
+    )
+    part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
+    assert "no node offers it although nodes have its product; correct" in part.text
+
+
+def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
+    """A row for which some node has one of its cards needs no warning."""
+    ledger = a_world({H200: 3, "NVIDIA-B300": 2, "NVIDIA-B200": 1})
+    cards = {"NVIDIA-B300": 1, f"NVIDIA-B200|{H200}": 1}
+    verdict = judge_group(ledger, asking(cards).facts())
+    assert verdict.fits
+    told = "no node has card <NVIDIA-B300> at present: the group waits for one"
+    assert verdict.warnings == (told,)
+
+
+def test_p4_a_name_that_no_node_can_have() -> None:
+    verdict = judge_group(a_world({"NVIDIA H200": 3}), asking({"NVIDIA H200": 1}).facts())
+    assert "correct volcano.sh/card.request and the queue's quota" in verdict.text
+
+
+@pytest.mark.parametrize(
+    ("cards", "names"),
+    [
+        ({f"{H200}|{SLICE}": 1}, f"<{H200}> ({GPU}) and <{SLICE}> (nvidia.com/mig-1g.18gb)"),
+        ({H200: 1, SLICE: 1}, f"<{H200}> ({GPU}) and <{SLICE}> (nvidia.com/mig-1g.18gb)"),
+        ({H200: 1, "B300/mig-1g.34gb-mixed": 1}, f"<{H200}> ({GPU}) and <B300/mig-1g.34gb-mixed>"),
+        ({"B300/mps-80g*1/2": 1, H200: 1}, f"<B300/mps-80g*1/2> and <{H200}> ({GPU})"),
+        ({"B300": 1, "B300/mig-1g.34gb-mixed": 1}, "<B300> and <B300/mig-1g.34gb-mixed>"),
+        ({"B300/mps-80g*1/2": 1, "B300": 1}, "<B300/mps-80g*1/2> and <B300>"),
+        ({"B300": 1, H200: 1, SLICE: 1}, f"<{H200}> ({GPU}) and <{SLICE}>"),
+    ],
+)
+def test_p2_mixed_resource_types(cards: Mapping[str, int], names: str) -> None:
+    """In one row or in two; of a pool at zero, as far as its form tells."""
+    zero = dict.fromkeys(("B300", "B300/mig-1g.34gb-mixed", "B300/mps-80g*1/2"), 9)
+    ledger = a_world({H200: 9, SLICE: 9, **zero}, MIG_NODE)
+    verdict = judge_group(ledger, asking(cards).facts())
+    assert verdict.reason is Reason.INVALID_CARD
+    assert f"mixed resource types: {names}" in verdict.text
+    assert verdict.text.endswith("and make another group for the others")
+
+
+def test_p2_cards_of_pools_at_zero_may_have_one_resource_name() -> None:
+    ledger = a_world({H200: 9, "B300": 9, "B200": 9})
+    assert judge_group(ledger, asking({"B300|B200": 1, H200: 1}).facts()).fits
+
+
+def test_e5_what_cannot_be_read() -> None:
+    verdict = judge_group(a_world({H200: 3}), asking("[]").facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
+    assert verdict.text == (
+        "Queue <red>: the annotation volcano.sh/card.request cannot be read: it is a list, not a "
+        "JSON object; correct it, or leave it out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("resources", "dimension", "numbers"),
+    [
+        ({"cpu": "9"}, "cpu", "requested <9>, total would be <9>, but capability is <8>"),
+        ({"memory": "17Gi"}, "memory", "requested <17Gi>, total would be <17Gi>, but"),
+    ],
+)
+def test_q2_cpu_and_memory_above_the_capability(
+    resources: Mapping[str, str], dimension: str, numbers: str
+) -> None:
+    queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8", memory="16Gi")
+    verdict = judge_group(a_ledger(*CARDS, queue), GANG.needing(resources).facts())
+    assert verdict.outcome is Outcome.NEVER
+    assert f"Queue <red> has insufficient <{dimension}> quota: {numbers}" in verdict.text
+    all_of_it = GANG.needing({"cpu": 8, "memory": "16Gi"})
+    assert judge_group(a_ledger(*CARDS, queue), all_of_it.facts()).fits
+
+
+def test_p6_a_group_with_cards_may_be_free_of_cpu_and_memory() -> None:
+    queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8")
+    ledger = a_ledger(*CARDS, queue, free_cpu_memory=True)
+    assert judge_group(ledger, asking({H200: 1}).needing({"cpu": "9"}).facts()).fits
+    assert not judge_group(ledger, GANG.needing({"cpu": "9"}).facts()).fits
+
+
+def test_e5_a_queue_that_takes_no_group_of_this_namespace() -> None:
+    queue = a_queue("red").with_quota({H200: 3})
+    group = asking({H200: 2}).facts()
+    for shut, reason, text in (
+        (a_queue("blue"), Reason.QUEUE_NOT_FOUND, "Queue <red> does not exist (the group requests"),
+        (queue.closed(), Reason.QUEUE_NOT_OPEN, "Queue <red> is Closed and takes nothing new (the"),
+        (queue.open_to("vision"), Reason.QUEUE_NOT_OPEN, "is not open to namespace <team> (the gr"),
+    ):
+        ledger = a_ledger(*CARDS, shut)
+        verdict = judge_group(ledger, group)
+        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, reason)
+        assert text in verdict.text
+        # What is there already is not kept out by what has become of its queue.
+        if shut.name == "red":
+            assert judge_group(ledger, group, enters=False).fits
+
+
+def test_a_queue_that_is_not_seen_says_nothing_of_a_group_that_is_there() -> None:
+    ledger = a_ledger(*CARDS)
+    assert judge_group(ledger, asking({H200: 9}).facts(), enters=False).fits
+    assert not judge_group(ledger, asking({"H2000": 9}).facts(), enters=False).fits
+
+
+def test_without_a_queue_only_the_request_itself_is_judged() -> None:
+    """Which queue its pods are charged to, they say themselves."""
+    ledger, group = a_world({H200: 3}), GANG.in_queue(None)
+    assert judge_group(ledger, group.requesting({H200: 9}).facts()).fits
+    text = judge_group(ledger, group.requesting({"H2000": 9}).facts()).text
+    assert text.startswith("the group requests <9> of <H2000>: card <H2000> is not known")
+
+
+def test_p8_the_longest_request_is_told_in_a_few_sentences() -> None:
+    rows = {f"C{n}": 5 for n in range(64)}
+    one = a_world(dict.fromkeys(rows, 1))
+    verdict = judge_group(one, asking({"|".join(rows): 65}).facts())
+    assert "and 59 more cards" in verdict.text
+    assert len(verdict.text) < 1_000
+    assert len(judge_group(one, asking(dict.fromkeys(rows, 1)).facts()).warnings) == 5

@@ -1,0 +1,227 @@
+"""Which writes of a pod group are let by: of one that is there only what changes is judged (E5)."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a_queue
+from builders.body import Body
+from builders.group import GroupBody
+from cardquota.quota import messages
+from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import Reason
+
+GANG = a_group("gang").in_queue("red").of(2).requesting({H200: 2})
+RED = a_queue("red").with_quota({H200: 3})
+BLUE = a_queue("blue").with_quota({H200: 3})
+NOT_READ = GANG.requesting("[]")
+BAD = {
+    "a request that cannot be read": NOT_READ,
+    "more than the quota": GANG.requesting({H200: 9}),
+    "a card outside the quota": GANG.requesting({H800: 1}),
+    "an unknown card": GANG.requesting({"H2000": 1}),
+    "a missing queue": GANG.in_queue("gone"),
+    "a minimum of nothing": GANG.of(0),
+    "a bad minimum by task": GANG.of_tasks({"worker": 3}),
+}
+
+
+def a_world(*things: Body, **settings: bool) -> Ledger:
+    return a_ledger(*CARDS, *(things or (RED, BLUE)), **settings)
+
+
+def write(group: GroupBody, before: GroupBody | None = None, *things: Body) -> Verdict:
+    ledger = a_world(*things)
+    return judge_group_write(ledger, group.written(), before.written() if before else None)
+
+
+@pytest.mark.parametrize("group", BAD.values(), ids=BAD)
+def test_what_is_wrong_is_refused_at_create_and_when_it_is_changed(group: GroupBody) -> None:
+    assert write(GANG).fits
+    for before in (None, GANG):
+        assert write(group, before).outcome is Outcome.NEVER
+
+
+@pytest.mark.parametrize("group", BAD.values(), ids=BAD)
+def test_what_is_stored_wrong_stands_in_the_way_of_no_other_write(group: GroupBody) -> None:
+    for changed in (
+        group.in_phase("Inqueue"),
+        group.annotated("volcano.sh/card.reservation", "{}"),
+        group.put(["keep"], "metadata", "finalizers"),
+        group.put("high", "spec", "priorityClassName"),
+    ):
+        assert write(changed, group).fits
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (NOT_READ, NOT_READ.of(3)),
+        (NOT_READ, NOT_READ.needing({"cpu": "1"})),
+        (NOT_READ, NOT_READ.in_queue("blue")),
+        (GANG.requesting({H200: 9}), GANG.requesting({H200: 9}).of(3)),
+        (GANG.in_queue("gone"), GANG.in_queue("gone").of(3)),
+        (GANG.of(0), GANG.of(0).requesting({H200: 1})),
+        (GANG.in_queue("gone"), GANG.in_queue("gone").requesting({H200: 1})),
+    ],
+)
+def test_only_what_changes_is_judged(before: GroupBody, after: GroupBody) -> None:
+    assert write(after, before).fits
+
+
+def test_in_another_queue_all_that_it_asks_for_is_judged() -> None:
+    small = a_queue("small").with_quota({H200: 1}).limited_to(cpu="2")
+    verdict = write(GANG.in_queue("small"), GANG, RED, small)
+    assert verdict.reason is Reason.INSUFFICIENT_CARD
+    assert not write(GANG.in_queue("small").requesting("["), GANG, RED, small).fits
+    assert not write(NOT_READ.in_queue("gone"), NOT_READ, RED).fits
+    assert write(GANG.in_queue("closed"), GANG, a_queue("closed").closed()).reason is (
+        Reason.QUEUE_NOT_OPEN
+    )
+
+
+def test_q6_a_closed_queue_is_no_reason_to_refuse_a_change_of_what_is_in_it() -> None:
+    assert write(GANG.requesting({H200: 3}), GANG, RED.closed()).fits
+    assert not write(GANG.requesting({H200: 4}), GANG, RED.closed()).fits
+
+
+@pytest.mark.parametrize("what", ["a missing queue", "a card outside the quota"])
+def test_a_group_of_a_controller_is_let_by_and_told_what_can_become_right(what: str) -> None:
+    """It would give up (E5)."""
+    verdict = write(BAD[what].made_by_a_controller())
+    assert verdict.outcome is Outcome.WAITS
+    assert verdict.text == write(BAD[what]).text
+
+
+@pytest.mark.parametrize(
+    "what", ["a request that cannot be read", "more than the quota", "an unknown card"]
+)
+def test_a_group_of_a_controller_is_refused_what_its_request_says(what: str) -> None:
+    assert write(BAD[what].made_by_a_controller()).outcome is Outcome.NEVER
+
+
+def test_a_group_of_a_controller_that_asks_for_no_cards_is_never_refused() -> None:
+    """Its minimum, and its cpu and memory, are what the controller made of a workload."""
+    plain = GANG.requesting(None).of(0).of_tasks({"worker": 3}).needing({"cpu": "9"})
+    queue = RED.limited_to(cpu="8")
+    assert write(plain.made_by_a_controller(), None, queue).outcome is Outcome.WAITS
+    assert write(plain.made_by_a_controller(), None, RED).fits
+    # The same where nobody is named as the controller, but it is known to be one.
+    ledger = a_world(queue)
+    assert not judge_group_write(ledger, plain.written(), by_controller=False).fits
+    found = judge_group_write(ledger, plain.written(), by_controller=True)
+    assert found.outcome is Outcome.WAITS
+
+
+def test_a_group_without_a_queue_is_one_of_the_default_queue_where_there_is_one() -> None:
+    group, moved = GANG.in_queue(None), GANG.in_queue("default")
+    ledger = a_world(a_queue("default").with_quota({H200: 1}))
+    assert judge_group_write(ledger, group.written()).fits
+    found = judge_group_write(ledger, group.written(), default_queue="default")
+    assert (found.outcome, found.queue) == (Outcome.NEVER, "default")
+    same = judge_group_write(ledger, moved.written(), group.written(), default_queue="default")
+    assert same.fits
+
+
+@pytest.mark.parametrize(
+    ("resources", "told"),
+    [
+        ({GPU: 2}, ()),
+        ({GPU: "2", "cpu": "64"}, ()),
+        ({"cpu": "64", "pods": 2}, ()),
+        ({GPU: 4}, (messages.minimum_disagrees(GPU, 4, 2),)),
+        (
+            {GPU: 2, "nvidia.com/mig-1g.18gb": 1},
+            (messages.minimum_disagrees("nvidia.com/mig-1g.18gb", 1, 0),),
+        ),
+        ({GPU: "two"}, ()),
+    ],
+)
+def test_min_resources_that_contradict_the_request_are_warned_of(
+    resources: Mapping[str, str | int], told: tuple[str, ...]
+) -> None:
+    """A warning: Volcano changes minResources with its Job, and never the annotation."""
+    group = GANG.needing(resources)
+    things = (RED, a_node("mig-a").showing(H200).with_slices("1g.18gb", 7))
+    for before in (None, GANG):
+        verdict = write(group, before, *things)
+        assert (verdict.fits, verdict.warnings) == (True, told)
+    assert write(group.of(3), group, *things).warnings == ()
+
+
+def test_p6_where_cards_free_of_cpu_nobody_knows_what_the_minimum_counts() -> None:
+    queue = RED.limited_to(cpu="8")
+    asked = GANG.requesting(None).needing({"cpu": "9", GPU: 2})
+    many = {f"a.b/r{n}": 1 for n in range(65)}
+    free, plain = a_world(queue, free_cpu_memory=True), a_world(queue)
+    for group in (asked, GANG.requesting(None).needing({"cpu": "9", **many})):
+        assert judge_group_write(free, group.written()).fits
+        assert not judge_group_write(plain, group.written()).fits
+    alone = GANG.requesting(None).needing({"cpu": "9"})
+    assert not judge_group_write(free, alone.written()).fits
+    assert judge_group_write(free, GANG.written()).fits
+
+
+# --- a group that runs --------------------------------------------------------------------------
+
+
+def running(members: int, group: GroupBody = GANG, *things: Body) -> Ledger:
+    pods = [
+        a_pod(f"p{n}").in_group("gang").naming(H200).asking_for(1).stamped("red", {H200: 1})
+        for n in range(members)
+    ]
+    return a_world(RED, BLUE, group, *(pod.on_node("h200-a") for pod in pods), *things)
+
+
+def told(ledger: Ledger, after: GroupBody, before: GroupBody = GANG) -> tuple[str, ...]:
+    verdict = judge_group_write(ledger, after.written(), before.written())
+    assert verdict.fits
+    return verdict.warnings
+
+
+def test_e10_another_queue_moves_nothing_that_was_let_through() -> None:
+    assert told(running(2), GANG.in_queue("blue")) == (
+        messages.group_moved("blue"),
+        messages.group_goes_on(2, 0),
+    )
+
+
+def test_t2_another_queue_ends_the_reservation_and_those_missing_start_together() -> None:
+    reserved = GANG.of(4).reserving("red", {H200: 3})
+    ledger = running(2, reserved)
+    assert told(ledger, reserved.in_queue("blue"), reserved)[1:] == (
+        messages.group_reservation_ends("red"),
+        messages.group_goes_on(2, 2),
+    )
+    # Nothing of it was let through yet.
+    assert told(running(0, reserved), reserved.in_queue("blue"), reserved) == (
+        messages.group_reservation_ends("red"),
+    )
+
+
+def test_e2_a_larger_minimum_takes_back_nobody() -> None:
+    assert told(running(2), GANG.of(5)) == (messages.group_goes_on(2, 3),)
+    assert told(running(2), GANG.of(1)) == (messages.group_goes_on(2, 0),)
+    # What is reserved is for members that start one by one, however many are to start.
+    reserved = GANG.of(4).reserving("red", {H200: 3})
+    assert told(running(2, reserved), reserved.of(6), reserved) == (messages.group_goes_on(2, 0),)
+
+
+def test_a_group_that_does_not_run_is_changed_without_a_word() -> None:
+    assert told(running(0), GANG.in_queue("blue").of(5)) == ()
+    assert told(a_world(), GANG.in_queue("blue").of(5)) == ()
+    assert told(running(2), GANG.requesting({H200: 3})) == ()
+
+
+def test_what_the_warnings_say_happens() -> None:
+    """T2, E10, by the ledger itself."""
+    ledger = running(2)
+    ledger.group_seen(GANG.in_queue("blue").of(5).at_revision(2).facts())
+    red, blue = ledger.account("red"), ledger.account("blue")
+    assert red is not None
+    assert blue is not None
+    assert (red.row(H200).charged, blue.row(H200).charged) == (2, 0)
+    state = ledger.groups["team/gang"]
+    assert (state.started, state.missing, state.let_through) == (False, 3, 2)

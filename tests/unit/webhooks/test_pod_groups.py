@@ -1,0 +1,214 @@
+"""Reviews of pod groups: what could never start is refused, all else is let by."""
+
+import asyncio
+import json
+
+import pytest
+
+from builders import GPU, H200, H800, a_group, a_namespace, a_pod, a_queue
+from builders.group import GroupBody
+from cardquota.quota import messages
+from cardquota.quota.limits import BODY, MIN_MEMBER
+
+from .endpoint import Endpoint, request_of, review_of
+
+RED = a_queue("red").with_quota({H200: 3})
+GANG = a_group().in_queue("red").of(2).requesting({H200: 2})
+TOO_MUCH = GANG.requesting({H200: 5})
+SENTENCE = (
+    f"Queue <red> has insufficient <{H200}> quota: requested <5>, total would be <5>, but "
+    "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
+)
+
+
+async def test_section_9_more_than_the_quota_is_refused_with_the_sentence() -> None:
+    async with Endpoint(RED) as endpoint:
+        assert (await endpoint.validate(GANG)).allowed
+        said = await endpoint.validate(TOO_MUCH)
+        assert (said.allowed, said.code, said.text) == (False, 403, SENTENCE)
+        assert said.reason == "InsufficientCardQuota"
+        assert endpoint.counted("podgroups", "deny") == 1
+        assert endpoint.counted("podgroups", "allow") == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "reason", "words"),
+    [
+        (GANG.requesting("{"), "InvalidCardAnnotation", "cannot be read: it is not JSON"),
+        (GANG.requesting({f"{H200}|{H800}": 4}), "InsufficientCardQuota", "requested <4>"),
+        (GANG.requesting({H800: 1}), "CardNotInQuota", "is not in the queue's quota"),
+        (GANG.requesting({"H2000": 1}), "InvalidCardAnnotation", "<H2000> is not known"),
+        (GANG.in_queue("gone"), "QueueNotFound", "Queue <gone> does not exist (the group reque"),
+        (GANG.of(0), "Forbidden", "pod group <team/gang>: spec.minMember is <0>"),
+        (GANG.of(MIN_MEMBER.most + 1), "Forbidden", "pods that start together (spec.minMember)"),
+        (GANG.of_tasks({"a": 2, "b": 1}), "Forbidden", "are <3> together, more than"),
+    ],
+)
+async def test_what_is_refused_at_create_and_at_update(
+    group: GroupBody, reason: str, words: str
+) -> None:
+    """E5, P8; a dry run gets the same answer, and in audit the same words are a Warning."""
+    async with Endpoint(RED) as endpoint:
+        endpoint.there = False
+        for more in ({}, {"dryRun": True}, {"operation": "UPDATE", "oldObject": GANG.body}):
+            said = await endpoint.validate(group, **more)
+            assert (said.allowed, said.reason) == (False, reason)
+            assert words in said.text
+    audited = a_namespace("team").labelled("volcano.sh/card-quota", "audit")
+    for endpoint in (Endpoint(RED, mode="audit"), Endpoint(RED, audited)):
+        async with endpoint:
+            endpoint.there = False
+            said = await endpoint.validate(group)
+            assert said.allowed
+            assert said.warnings[0].startswith("audit: would not be let through: ")
+            assert words in said.warnings[0]
+
+
+async def test_a_namespace_that_is_off_is_left_alone() -> None:
+    async with Endpoint(RED, a_namespace("team").labelled("volcano.sh/card-quota", "off")) as there:
+        for group in (TOO_MUCH, GANG.of(0), GANG.requesting({"NVIDIA-B300": 1})):
+            said = await there.validate(group)
+            assert (said.allowed, said.warnings) == (True, [])
+
+
+async def test_what_changes_nothing_that_is_judged_is_never_refused() -> None:
+    """Status, finalizers and our own annotations are written whatever is wrong with the group."""
+    async with Endpoint(RED) as endpoint:
+        for bad in (TOO_MUCH, GANG.of(0), GANG.in_queue("gone")):
+            for new in (
+                bad.in_phase("Inqueue"),
+                bad.annotated("volcano.sh/card.reservation", "x"),
+                bad.put(["f"], "metadata", "finalizers"),
+            ):
+                said = await endpoint.validate(new, operation="UPDATE", oldObject=bad.body)
+                assert (said.allowed, said.warnings) == (True, [])
+        assert endpoint.asked == []
+
+
+async def test_a_group_that_is_being_deleted_is_let_by() -> None:
+    """Its controllers take their finalizers away, whatever else they write."""
+    going = TOO_MUCH.put("2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+    async with Endpoint(RED) as endpoint:
+        said = await endpoint.validate(going, operation="UPDATE", oldObject=GANG.body)
+        assert said.allowed
+
+
+async def test_what_was_stored_and_cannot_be_read_stands_in_no_ones_way() -> None:
+    async with Endpoint(RED) as endpoint:
+        old = GANG.put("two", "spec", "minMember").body
+        assert (await endpoint.validate(TOO_MUCH, operation="UPDATE", oldObject=old)).allowed
+        new = GANG.put("two", "spec", "minMember")
+        said = await endpoint.validate(new)
+        assert (said.allowed, said.code) == (False, 400)
+        assert "is not a pod group" in said.text
+
+
+async def test_before_the_cluster_is_known_nothing_is_refused() -> None:
+    """Its pods wait at their gates: the failure policy is to let by."""
+    async with Endpoint(RED) as endpoint:
+        endpoint.synced = False
+        assert (await endpoint.validate(TOO_MUCH)).allowed
+        endpoint.synced, endpoint.late = True, True
+        assert (await endpoint.validate(TOO_MUCH)).allowed
+
+
+async def test_a_queue_that_was_just_created_is_asked_for_and_waited_for() -> None:
+    """E5: only the API server knows that a queue is missing."""
+    group = GANG.in_queue("new")
+    async with Endpoint(RED, unseen_wait=30.0) as endpoint:
+        endpoint.there = True
+        review = asyncio.ensure_future(endpoint.validate(group.requesting({H200: 2})))
+        await endpoint.was_asked.wait()
+        endpoint.see(a_queue("new").with_quota({H200: 1}))
+        said = await review
+        assert (said.allowed, said.reason) == (False, "InsufficientCardQuota")
+        assert endpoint.asked == ["new"]
+
+
+@pytest.mark.parametrize("there", [True, None])
+async def test_a_queue_that_is_there_or_may_be_is_no_reason_to_refuse(
+    *, there: bool | None
+) -> None:
+    async with Endpoint(unseen_wait=0) as endpoint:
+        endpoint.there = there
+        assert (await endpoint.validate(GANG)).allowed
+        # What cannot be read in any queue is refused all the same.
+        assert not (await endpoint.validate(GANG.requesting("["))).allowed
+        endpoint.there = False
+        assert not (await endpoint.validate(GANG)).allowed
+
+
+async def test_a_namespace_that_was_not_seen_may_be_one_that_refuses_nothing() -> None:
+    other = TOO_MUCH.in_namespace("new")
+    async with Endpoint(RED, unseen_wait=0) as endpoint:
+        assert (await endpoint.validate(other)).allowed
+        endpoint.there = False
+        assert (await endpoint.validate(other.in_queue("gone"))).allowed
+        endpoint.see(a_namespace("new"))
+        assert not (await endpoint.validate(other)).allowed
+
+
+async def test_beside_volcano_a_group_without_a_queue_is_one_of_the_default_queue() -> None:
+    group = TOO_MUCH.in_queue(None)
+    default = a_queue("default").with_quota({H200: 3})
+    async with Endpoint(default, scheduler="volcano") as endpoint:
+        assert (await endpoint.validate(group)).text == SENTENCE.replace("<red>", "<default>")
+    async with Endpoint(default) as endpoint:
+        assert (await endpoint.validate(group)).allowed
+
+
+async def test_what_a_controller_made_is_let_by_and_told_what_can_become_right() -> None:
+    async with Endpoint(RED) as endpoint:
+        endpoint.there = False
+        said = await endpoint.validate(GANG.in_queue("gone").made_by_a_controller())
+        assert said.allowed
+        assert said.warnings[0].startswith("Queue <gone> does not exist")
+        plain = a_group().in_queue("red").of(0).needing({"cpu": "1"}).made_by_a_controller()
+        said = await endpoint.validate(plain)
+        assert (said.allowed, said.warnings) == (True, [])
+        assert not (await endpoint.validate(TOO_MUCH.made_by_a_controller())).allowed
+
+
+async def test_warnings_are_given_for_what_is_let_by() -> None:
+    pods = [
+        a_pod(n).in_group("gang").naming(H200).asking_for(1).stamped("red", {H200: 1})
+        for n in ("a", "b")
+    ]
+    running = [pod.on_node("h200-a") for pod in pods]
+    async with Endpoint(RED, a_queue("blue").with_quota({H200: 3}), GANG, *running) as endpoint:
+        moved = await endpoint.validate(
+            GANG.in_queue("blue"), operation="UPDATE", oldObject=GANG.body
+        )
+        assert moved.warnings == [messages.group_moved("blue"), messages.group_goes_on(2, 0)]
+        said = await endpoint.validate(GANG.needing({GPU: 3}))
+        assert said.warnings == [messages.minimum_disagrees(GPU, 3, 2)]
+
+
+async def test_a_body_that_is_too_large_is_answered_unread() -> None:
+    async with Endpoint(RED) as endpoint:
+        said = await endpoint.validate(GANG.annotated("note", "x" * BODY.most))
+        assert not said.allowed
+        assert "the object is <" in said.text
+
+
+async def test_a_server_side_apply_is_a_create_or_an_update_like_any_other() -> None:
+    """The review of one has the whole object, and the same answer however often it is asked."""
+    async with Endpoint(RED) as endpoint:
+        options = {"options": {"kind": "PatchOptions", "fieldManager": "me", "force": True}}
+        answers = {
+            (await endpoint.validate(TOO_MUCH, **more, **options)).text
+            for more in ({}, {"operation": "UPDATE", "oldObject": GANG.body})
+            for _ in range(3)
+        }
+        assert answers == {SENTENCE}
+
+
+async def test_thousands_at_once_leave_nothing_behind() -> None:
+    """A pure function of request and view: what was let by a moment ago counts for nothing."""
+    async with Endpoint(RED) as endpoint:
+        before = json.dumps(sorted(endpoint.ledger.groups))
+        for n in range(500):
+            group = a_group(f"g{n}").in_queue("red").of(2).requesting({H200: 3})
+            status, text = await endpoint.post("/validate", review_of(request_of(group)))
+            assert (status, json.loads(text)["response"]["allowed"]) == (200, True)
+        assert json.dumps(sorted(endpoint.ledger.groups)) == before

@@ -1,0 +1,114 @@
+"""Admission of pod groups: refused is what could never start, with numbers (E5, P8).
+
+A pure function of the request and the ledger's view: nothing is charged and nothing remembered. So
+a dry run, a server-side apply and thousands of groups at once get the answers of single creates.
+A refusal is advice, the gate is the law: where the cluster is not known well enough, a group is let
+by, and its pods wait at their gates.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.quota import messages
+from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.objects.pod_group import WrittenPodGroup
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, Policy, Reason
+from cardquota.settings import Settings
+
+from .large_bodies import answer_to_large
+from .review import AdmissionResponse, Request, ReviewError, deny
+from .visibility_wait import Exists
+
+_DECODER = msgspec.json.Decoder(WrittenPodGroup)
+_NOT_JUDGED = Verdict(Outcome.UNSEEN)
+
+
+class PodGroupReviews:
+    """Answers reviews of pod groups from the ledger's view, on any replica."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        notifier: ChangeNotifier,
+        exists: Exists,
+        known: Callable[[], bool],
+    ) -> None:
+        """`exists`: looks up a queue that was not seen. `known`: whether the cluster was read,
+        recently enough for a refusal.
+        """
+        self._ledger = ledger
+        self._wait = settings.webhook.unseen_wait
+        # A group without a queue is Volcano's business where Volcano runs, and then in that one.
+        self._default_queue = DEFAULT_QUEUE if settings.scheduler == "volcano" else ""
+        self._notifier = notifier
+        self._exists = exists
+        self._known = known
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """Refuse what could never start; of a group that is there, only by what is changed."""
+        if not self._known():
+            return AdmissionResponse()
+        if (too_large := answer_to_large(request, self._ledger)) is not None:
+            return too_large
+        group, before = _read(request), None
+        off = self._ledger.mode_in(group.metadata.namespace) is Mode.OFF
+        if off or group.metadata.deletion_timestamp is not None:
+            return AdmissionResponse()
+        if request.operation == "UPDATE":
+            try:
+                before = _DECODER.decode(request.old_object)
+            except (msgspec.DecodeError, ValueError, RecursionError):
+                return AdmissionResponse()  # what is changed cannot be told
+        verdict = self._judge(group, before)
+        if verdict.outcome in (Outcome.NEVER, Outcome.WAITS):
+            verdict = await self._judge_again(group, before)
+        mode = self._ledger.mode_in(group.metadata.namespace)
+        effect = effect_of(verdict.outcome, Policy.GATE, mode)
+        if effect is Effect.DENY:
+            return deny(verdict.text, reason=verdict.reason or "Forbidden")
+        warnings = verdict.warnings
+        if effect is Effect.WARN:
+            warnings = (messages.audited(verdict.text),)
+        elif effect is Effect.GATE and verdict.outcome is Outcome.WAITS:
+            warnings = (verdict.text,)
+        return AdmissionResponse(warnings=warnings)
+
+    def _judge(self, group: WrittenPodGroup, before: WrittenPodGroup | None) -> Verdict:
+        return judge_group_write(self._ledger, group, before, default_queue=self._default_queue)
+
+    async def _judge_again(self, group: WrittenPodGroup, before: WrittenPodGroup | None) -> Verdict:
+        """The verdict, once namespace and queue were seen. If one of them still is not seen, and
+        may be there, the group is not judged.
+        """
+        namespace = group.metadata.namespace
+        seen = await self._notifier.wait_for(
+            lambda: namespace in self._ledger.namespaces, self._wait
+        )
+        verdict = self._judge(group, before)
+        if verdict.reason is Reason.QUEUE_NOT_FOUND and await self._exists(verdict.queue) is False:
+            return verdict if seen else _NOT_JUDGED
+        if verdict.reason is Reason.QUEUE_NOT_FOUND:
+            await self._notifier.wait_for(lambda: self._has(verdict.queue), self._wait)
+            verdict = self._judge(group, before)
+        unseen = not seen or verdict.reason is Reason.QUEUE_NOT_FOUND
+        return _NOT_JUDGED if unseen else verdict
+
+    def _has(self, queue: str) -> bool:
+        account = self._ledger.account(queue)
+        return account is not None and account.facts is not None
+
+
+def _read(request: Request) -> WrittenPodGroup:
+    try:
+        group = _DECODER.decode(request.object)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ReviewError(f"the request's object is not a pod group: {error}") from None
+    group.metadata.namespace = request.namespace or group.metadata.namespace
+    group.metadata.name = group.metadata.name or request.name
+    return group
