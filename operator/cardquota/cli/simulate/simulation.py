@@ -1,7 +1,7 @@
 """The operator without a cluster: the same ledger, judgement and order for objects of files.
 
-Workloads are applied one after another. Each pod is judged as by the webhook; gates are opened at
-once, as by the leader; then the pod gets a node. No pod ever finishes. No I/O.
+Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
+a node. No I/O.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,12 @@ from ...quota.ledger.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import PodGroup
 from ...quota.objects.queue import Queue
 from ...quota.pods.card_alias import alias_warning
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
-from ...quota.release.release_order import queue_order
+from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, Refusal, openings
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
@@ -35,14 +36,18 @@ from ..files.inventory import Inventory, Workload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, gated, ungated
 from .priorities import Priorities
-from .simulated_nodes import SimulatedNodes
+from .simulated_nodes import PodShape, SimulatedNodes, shape_of
 from .workloads import expand
 
 _TERM: Final = "simulation"
 
 
 class Simulation:
-    """Runs once over an inventory. The results are in `answers`."""
+    """Over an inventory: `run` applies its workloads one after another, and no pod ever finishes.
+
+    Whoever has pods of his own, and a clock, calls the steps instead: `see_cluster` once, then
+    `create`, `release`, `try_to_bind` and `delete`. The results are in `answers`.
+    """
 
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
         self.answers = Answers(notes=list(inventory.notes))
@@ -61,7 +66,7 @@ class Simulation:
 
     def run(self) -> Answers:
         """Cluster objects first, then the workloads in the order of the files."""
-        self._see_cluster()
+        self.see_cluster()
         for workload in self._inventory.workloads:
             self._apply(workload)
         self._explain_waiting()
@@ -75,7 +80,8 @@ class Simulation:
 
     # --- creating -----------------------------------------------------------------------------
 
-    def _see_cluster(self) -> None:
+    def see_cluster(self) -> None:
+        """Have the ledger see all objects of the inventory but the workloads."""
         for limit_range in self._inventory.limit_ranges:
             self.ledger.defaults.limit_range_seen(limit_range)
         for runtime_class in self._inventory.runtime_classes:
@@ -83,6 +89,8 @@ class Simulation:
         for found in self._inventory.device_classes:
             resource = found.spec.extended_resource_name or ""
             self.ledger.device_class_seen(found.metadata.name, resource)
+        for priority_class in self._inventory.priority_classes:
+            self.ledger.priority_class_seen(priority_class.metadata.name, priority_class.value)
         for node in self._inventory.nodes:
             self.ledger.node_seen(node_facts(node, self.ledger.vendors))
         for namespace in self._inventory.namespaces:
@@ -115,12 +123,16 @@ class Simulation:
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
         if made.group is not None:
-            self._cluster.put_group(made.group)
+            self.put_group(made.group)
         for pod in made.pods:
             self._look_for_class(pod.spec.runtime_class_name or "")
-            spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
-            spec = self._priorities.applied(spec)
-            found.pods.append(self._create(Pod(metadata=pod.metadata, spec=spec)))
+            _, answer = self.create(pod)
+            found.pods.append(answer)
+            self.release()
+
+    def put_group(self, group: PodGroup) -> None:
+        """Create a pod group. Its pods come after it."""
+        self._cluster.put_group(group)
 
     def _look_for_class(self, name: str) -> None:
         there = {found.metadata.name for found in self._inventory.runtime_classes}
@@ -128,18 +140,30 @@ class Simulation:
         if name and name not in there and note not in self.answers.notes:
             self.answers.notes.append(note)
 
-    def _create(self, pod: Pod) -> PodAnswer:
-        pod = self._cluster.created(pod)
+    def create(self, pod: Pod) -> tuple[str, PodAnswer]:
+        """Create a pod. Returns its uid, and its answer, which `release` and `try_to_bind` keep up
+        to date. No gate is opened; a pod that is let by is bound if a node has room.
+        """
+        spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
+        spec = self._priorities.applied(spec)
+        pod = self._cluster.created(Pod(metadata=pod.metadata, spec=spec))
+        answer = self._by_uid[pod.metadata.uid] = PodAnswer(pod.metadata.name)
+        self._review(pod, answer)
+        return pod.metadata.uid, answer
+
+    def _review(self, pod: Pod, answer: PodAnswer) -> None:
+        """What admission makes of a pod that is created."""
         facts = pod_facts(pod)
-        answer = self._by_uid[facts.uid] = PodAnswer(facts.name)
         if facts.namespace in self._settings.unwatched_namespaces:
-            return self._let_by(pod, answer, sentences.exempt(facts.namespace))
+            self._let_by(pod, answer, sentences.exempt(facts.namespace))
+            return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         mode = self.ledger.mode_in(facts.namespace)
         ours = is_ours(pod, facts, self.ledger.vendors)
         if not ours and not self._asked_about_all(facts):
             answer.queue = verdict.queue
-            return self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+            self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+            return
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.GATE and not ours and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)
@@ -152,11 +176,9 @@ class Simulation:
             answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
             self._cluster.put(gated(pod))
-            self._release()
         else:
             why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
             self._let_by(pod, answer, why)
-        return answer
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
@@ -181,24 +203,30 @@ class Simulation:
             return sentences.without_queue(cards=self.ledger.uses_cards(facts))
         return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
 
-    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> PodAnswer:
+    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> None:
         answer.answer, answer.text = Answer.LET_BY, why
         self._cluster.put(ungated(pod))
-        self._bind(pod.metadata.uid)
-        return answer
+        self.try_to_bind(pod.metadata.uid)
 
     # --- releasing and binding ----------------------------------------------------------------
 
-    def _release(self) -> None:
-        """Open gates until none can be opened, as the leader does after every event."""
-        while stirred := self.ledger.dirty.take_pending():
-            opened = [
-                uid
-                for queue in queue_order(self.ledger, stirred)
-                for uid in self._release_in(queue)
-            ]
+    def release(self) -> list[str]:
+        """Open gates until none can be opened, as the leader does after every event, and bind these
+        pods as far as nodes have room. Returns their uids.
+        """
+        released: list[str] = []
+        order = QueueOrder(self.ledger)
+        while True:
+            order.add(self.ledger.dirty.take_pending())
+            while order.place_one():
+                pass
+            queue = order.take()
+            if queue is None:
+                return released
+            opened = list(self._release_in(queue))
             for uid in opened:
-                self._bind(uid)
+                self.try_to_bind(uid)
+            released += opened
 
     def _release_in(self, queue: str) -> Iterator[str]:
         for found in openings(self.ledger, queue):
@@ -235,8 +263,17 @@ class Simulation:
             answer.reason = answer.text = ""
         return list(stamps)
 
-    def _bind(self, uid: str) -> None:
-        """Give a pod a node, if one has room."""
+    def shape_of(self, uid: str) -> PodShape:
+        """What decides which node an ungated pod may get."""
+        pod, answer = self._cluster.pods[uid], self._by_uid[uid]
+        return shape_of(pod.spec, pod_facts(pod), tuple(answer.cards.items()))
+
+    def may_have_room(self, shape: PodShape) -> bool:
+        """Whether `try_to_bind` is worth a call for pods of this shape."""
+        return self._nodes.may_have_room(shape)
+
+    def try_to_bind(self, uid: str) -> None:
+        """Give an ungated pod a node, if one has room. Its answer says which, or why none."""
         pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
         charge = record.charge if record is not None else ()
         cards = tuple((n, amount) for n, amount in charge if is_card(n))
@@ -245,13 +282,25 @@ class Simulation:
         if facts.foreign_gates:
             answer.pending = sentences.other_gates(facts.foreign_gates)
             return
-        node = facts.node or self._nodes.bind(pod.spec, facts, cards)
+        node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
         if node is None:
             answer.pending = sentences.NO_ROOM
             return
-        answer.node = node
+        answer.node, answer.pending = node, ""
         if not facts.node:
             self._cluster.bind(uid, node)
+
+    def delete(self, uid: str) -> None:
+        """A pod that was created here and not denied is gone: its node has room again."""
+        facts = pod_facts(self._cluster.pods[uid])
+        self._cluster.delete(uid)
+        del self._by_uid[uid]
+        if facts.node:
+            self._nodes.free(facts)
+
+    def delete_group(self, key: str) -> None:
+        """A pod group, by `namespace/name`, is gone. Its pods go before it."""
+        self._cluster.delete_group(key)
 
     def _explain_waiting(self) -> None:
         """Drop warnings that repeat the text."""

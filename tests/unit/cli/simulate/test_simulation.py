@@ -1,11 +1,16 @@
 """What becomes of the sample workloads, and of edits of them."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.yaml_files import read_files
 from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
+from cardquota.cli.simulate.simulation import Simulation
 from cardquota.quota.reports.queue_report import columns
+from cardquota.settings import Settings
 
 Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
@@ -294,3 +299,17 @@ spec:
 def test_same_files_give_the_same_answers(simulate: Simulate) -> None:
     names = [f"{name}.yaml" for name in ALL]
     assert simulate(*names) == simulate(*names)
+
+
+def test_a_pod_group_has_the_priority_class_that_it_names(tmp_path: Path) -> None:
+    text = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+"""
+    (tmp_path / "class.yaml").write_text(text)
+    inventory = sort_documents(read_files([str(tmp_path)]))
+    simulation = Simulation(Settings.model_construct(), inventory)
+    simulation.run()
+    assert simulation.ledger.priorities == {"urgent": 1000}
