@@ -39,6 +39,14 @@ def other_gates(names: tuple[str, ...]) -> str:
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
+def never_placed(without: int, pods: int) -> str:
+    """A job of a timeline was let through and never started."""
+    return (
+        f"let through, but no node ever had room for {without} of its {counted(pods, 'pod')}: ask "
+        "for fewer cards of each pod, or keep the quotas within what the nodes have"
+    )
+
+
 def without_row(resource: str) -> str:
     """A card is known only by the plain rule, which the API server does not know."""
     return (

@@ -70,12 +70,16 @@ class Simulation:
         for workload in self._inventory.workloads:
             self._apply(workload)
         self._explain_waiting()
-        self.answers.notes += self._priorities.notes
         self.answers.queues += [
             found
             for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
             if (found := report(self.ledger, queue)) is not None
         ]
+        return self.finished()
+
+    def finished(self) -> Answers:
+        """The results, with what only all pods together tell. To be called once, at the end."""
+        self.answers.notes += self._priorities.notes
         return self.answers
 
     # --- creating -----------------------------------------------------------------------------
@@ -142,13 +146,16 @@ class Simulation:
 
     def create(self, pod: Pod) -> tuple[str, PodAnswer]:
         """Create a pod. Returns its uid, and its answer, which `release` and `try_to_bind` keep up
-        to date. No gate is opened; a pod that is let by is bound if a node has room.
+        to date. No gate is opened; a pod that is let by is bound if a node has room. A denied one
+        is not stored.
         """
         spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
         spec = self._priorities.applied(spec)
         pod = self._cluster.created(Pod(metadata=pod.metadata, spec=spec))
         answer = self._by_uid[pod.metadata.uid] = PodAnswer(pod.metadata.name)
         self._review(pod, answer)
+        if answer.answer is Answer.DENIED:
+            del self._by_uid[pod.metadata.uid]
         return pod.metadata.uid, answer
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
@@ -265,34 +272,43 @@ class Simulation:
 
     def shape_of(self, uid: str) -> PodShape:
         """What decides which node an ungated pod may get."""
-        pod, answer = self._cluster.pods[uid], self._by_uid[uid]
-        return shape_of(pod.spec, pod_facts(pod), tuple(answer.cards.items()))
+        spec, cards = self._cluster.pods[uid].spec, self._by_uid[uid].cards
+        return shape_of(spec, self._facts(uid), tuple(cards.items()))
 
     def may_have_room(self, shape: PodShape) -> bool:
         """Whether `try_to_bind` is worth a call for pods of this shape."""
         return self._nodes.may_have_room(shape)
 
-    def try_to_bind(self, uid: str) -> None:
-        """Give an ungated pod a node, if one has room. Its answer says which, or why none."""
+    def try_to_bind(self, uid: str) -> bool:
+        """Give an ungated pod a node, if one has room; returns whether it has one. Its answer says
+        which, or why none.
+        """
         pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
         charge = record.charge if record is not None else ()
         cards = tuple((n, amount) for n, amount in charge if is_card(n))
         answer.cards = dict(cards)
-        facts = pod_facts(pod)
+        facts = self._facts(uid)
         if facts.foreign_gates:
             answer.pending = sentences.other_gates(facts.foreign_gates)
-            return
+            return False
         node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
         if node is None:
             answer.pending = sentences.NO_ROOM
-            return
+            return False
         answer.node, answer.pending = node, ""
         if not facts.node:
             self._cluster.bind(uid, node)
+        return True
+
+    def pod(self, uid: str) -> Pod:
+        """A pod that was created and not denied, as it is stored."""
+        return self._cluster.pods[uid]
 
     def delete(self, uid: str) -> None:
-        """A pod that was created here and not denied is gone: its node has room again."""
-        facts = pod_facts(self._cluster.pods[uid])
+        """A pod that was created and not denied is gone: its node has room again. Not for pods that
+        named their node themselves.
+        """
+        facts = self._facts(uid)
         self._cluster.delete(uid)
         del self._by_uid[uid]
         if facts.node:
@@ -301,6 +317,11 @@ class Simulation:
     def delete_group(self, key: str) -> None:
         """A pod group, by `namespace/name`, is gone. Its pods go before it."""
         self._cluster.delete_group(key)
+
+    def _facts(self, uid: str) -> PodFacts:
+        """Of a stored pod: those of the ledger, if it keeps any."""
+        record = self.ledger.pods.get(uid)
+        return record.facts if record is not None else pod_facts(self._cluster.pods[uid])
 
     def _explain_waiting(self) -> None:
         """Drop warnings that repeat the text."""
