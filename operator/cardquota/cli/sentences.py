@@ -40,10 +40,17 @@ def other_gates(names: tuple[str, ...]) -> str:
 
 
 def never_placed(without: int, pods: int) -> str:
-    """A job of a timeline was let through and never started."""
+    """A job of a timeline was let through, and so many of its pods never got a node."""
+    advice = "keep the quotas within what the nodes have"
+    if without == pods:
+        its = "its pod" if pods == 1 else f"any of its {pods} pods"
+        return (
+            f"let through, but no node ever had room for {its}: none is large enough, or jobs hold "
+            f"them that wait for nodes themselves; {advice}"
+        )
     return (
-        f"let through, but no node ever had room for {without} of its {counted(pods, 'pod')}: ask "
-        "for fewer cards of each pod, or keep the quotas within what the nodes have"
+        f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
+        f"nobody else can use what the others hold; {advice}, or let a scheduler bind gangs whole"
     )
 
 

@@ -7,12 +7,12 @@ from ....quota.words import counted
 from ....settings import Settings
 from ...files.inventory import Inventory, sort_documents
 from ...files.yaml_files import STDIN, YamlFileError, read_files
-from ...printing import print_json, print_lines
+from ...printing import print_lines
 from ..simulation import Simulation
 from .timeline import Timeline
 from .timeline_options import TimelineOptions
 from .timeline_picture import write_picture
-from .timeline_report import timeline_lines, timeline_plain, timeline_report
+from .timeline_report import timeline_json, timeline_lines, timeline_report
 from .trace_file import TraceError, read_trace, write_trace
 from .trace_generator import generated_trace
 from .trace_job import TraceJob
@@ -38,7 +38,7 @@ def timeline(
             simulation.answers.notes.append(note)
         found = timeline_report(records, simulation.ledger, simulation.finished())
         if as_json:
-            print_json(timeline_plain(found))
+            sys.stdout.writelines(timeline_json(found))
         else:
             print_lines(timeline_lines(found))
         if options.svg is not None:

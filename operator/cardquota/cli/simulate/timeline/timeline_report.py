@@ -1,5 +1,6 @@
 """The results of a timeline, for people and for programs."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -137,21 +138,26 @@ def _reasons(title: str, records: Sequence[JobRecord]) -> Iterator[Text]:
         yield Text(f"  {counted(jobs, 'job')} more, for {counted(len(left), 'more reason')}")
 
 
-def timeline_plain(found: TimelineReport) -> dict[str, Any]:
-    """For programs: everything, also each job with all its times and placements. Times are seconds
-    after the first arrival, amounts are cards and card-seconds.
+def timeline_json(found: TimelineReport) -> Iterator[str]:
+    """For programs: everything as one JSON object, in pieces; each job is one line, with all its
+    times and placements. Times are seconds after the first arrival, amounts are cards and
+    card-seconds.
     """
-    return {
+    total = {
         "seconds": found.seconds,
         "waits": {
             "queues": [waits._asdict() for waits in found.by_queue],
             "sizes": [waits._asdict() for waits in found.by_size],
         },
         "cards": msgspec.to_builtins(found.cards),
-        "jobs": list(_plain_jobs(found.records)),
         "refused": msgspec.to_builtins(found.answers.refused),
         "notes": found.answers.notes,
     }
+    yield json.dumps(total, indent=2).removesuffix("\n}")
+    yield ',\n  "jobs": ['
+    for number, job in enumerate(_plain_jobs(found.records)):
+        yield f"{',' if number else ''}\n    {json.dumps(job)}"
+    yield "\n  ]\n}\n"
 
 
 def _plain_jobs(records: Iterable[JobRecord]) -> Iterator[dict[str, Any]]:

@@ -168,8 +168,29 @@ def test_a_pod_that_no_node_is_large_enough_for_never_starts_and_is_told_why(run
     cluster = node("n", 4) + node("m", 4) + queue("a", '{"NVIDIA-H200": 8}')
     ran = run(cluster, "wide,0,a,NVIDIA-H200,5,1,10,", "later,5,a,NVIDIA-H200,3,1,10,")
     assert ran.records["wide"].state is JobState.PENDING
-    assert "no node ever had room for 1 of its 1 pod" in ran.records["wide"].text
+    assert "no node ever had room for its pod: " in ran.records["wide"].text
     assert ran.waits() == {"wide": None, "later": 0}
+
+
+def test_gangs_that_each_hold_a_part_of_the_nodes_wait_for_ever(run: Run) -> None:
+    """As with kube-scheduler, which binds pod by pod: quotas beyond the nodes are not without
+    danger, and the timeline shows it.
+    """
+    quotas = (("a", 4), ("b", 3), ("c", 2))
+    queues = "".join(queue(name, f'{{"NVIDIA-H200": {quota}}}') for name, quota in quotas)
+    ran = run(
+        node("n", 2) + node("m", 2) + queues,
+        *("one,0,c,NVIDIA-H200,1,1,10,", "two,0,c,NVIDIA-H200,1,1,20,"),
+        *("wide,1,a,NVIDIA-H200,2,2,10,", "thin,2,b,NVIDIA-H200,1,3,10,"),
+        "last,300,c,NVIDIA-H200,1,1,10,",
+    )
+    assert ran.waits() == {"one": 0, "two": 0, "wide": None, "thin": None, "last": None}
+    wide, thin, last = (ran.records[name] for name in ("wide", "thin", "last"))
+    assert {wide.state, thin.state, last.state} == {JobState.PENDING}
+    assert wide.placements == [Placement(1, "m", H200, 2)]
+    assert thin.placements == [Placement(10, "n", H200, 1), Placement(20, "n", H200, 1)]
+    assert "no node ever had room for 1 of its 3 pods, and meanwhile nobody" in thin.text
+    assert "no node ever had room for its pod: none is large enough, or jobs hold" in last.text
 
 
 def test_e7_of_several_cards_a_job_gets_the_first_that_is_free(run: Run) -> None:
