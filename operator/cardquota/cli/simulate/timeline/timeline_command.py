@@ -15,7 +15,7 @@ from .timeline_picture import write_picture
 from .timeline_report import timeline_json, timeline_lines, timeline_report
 from .trace_file import TraceError, read_trace, write_trace
 from .trace_generator import generated_trace
-from .trace_job import TraceJob
+from .trace_job import MOST_PODS, TraceJob
 
 
 def timeline(
@@ -60,4 +60,8 @@ def _jobs(
     found = generated_trace(inventory, simulation.ledger, jobs=options.jobs, seed=options.seed)
     if not found:
         raise TraceError(["no Queue of the files has a quota: there is nothing to make jobs for"])
+    pods = sum(job.pods for job in found)
+    if pods > MOST_PODS:
+        text = f"the made-up jobs have {pods:,} pods together, and at most {MOST_PODS:,} are run"
+        raise TraceError([f"{text}: ask for fewer --jobs"])
     return found

@@ -5,8 +5,8 @@ from typing import Final
 
 MOST_JOBS: Final = 200_000
 """Jobs of one trace."""
-MOST_PODS: Final = 1_000_000
-"""Pods of all jobs of one trace together. Those that wait at one time are kept."""
+MOST_PODS: Final = 500_000
+"""Pods of all jobs of one trace together. Those that exist at one time are kept: some 2 KB each."""
 MOST_PODS_OF_ONE: Final = 10_000
 """Pods of one job."""
 MOST_CARDS: Final = 1_000

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cardquota.cli.app import app
+from cardquota.cli.simulate.timeline import timeline_command
 
 from .timelines import HEADER, node, parsed, queue
 
@@ -159,6 +160,14 @@ def test_other_files_that_cannot_be_used_exit_1_with_one_line(
         assert result.stderr.count("\n") == 1
 
 
+def test_made_up_jobs_with_too_many_pods(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeline_command, "MOST_PODS", 9)
+    result = called("--timeline", "-f", cluster, "--jobs", 20)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("cardquota: the made-up jobs have 2")
+    assert result.stderr.endswith(" pods together, and at most 9 are run: ask for fewer --jobs\n")
+
+
 def test_a_picture_that_cannot_be_written_loses_no_result(
     cluster: Path, trace: Path, tmp_path: Path
 ) -> None:
@@ -166,3 +175,14 @@ def test_a_picture_that_cannot_be_written_loses_no_result(
     assert result.exit_code == 1
     assert "5 jobs in 3h" in result.stdout
     assert result.stderr == f"cardquota: {tmp_path}: cannot be written: Is a directory\n"
+
+
+def test_very_many_reasons_and_a_card_without_nodes(tmp_path: Path) -> None:
+    cluster, trace = tmp_path / "cluster.yaml", tmp_path / "trace.csv"
+    cluster.write_text(node("n", 4) + queue("a", '{"GONE": 30}'))
+    denied = [f"d{i},0,a,GONE,{31 + i},1,1," for i in range(25)]
+    trace.write_text("\n".join((HEADER, *denied, "waits,0,a,GONE,1,1,1,")))
+    lines = called("--timeline", "-f", cluster, "--trace", trace).output.splitlines()
+    assert lines[-1] == "  5 jobs more, for 5 more reasons"
+    assert sum(line.startswith("  1 job of queue a (d") for line in lines) == 20
+    assert "GONE 0 30 0.0 card-hours - nobody waited" in [" ".join(line.split()) for line in lines]
