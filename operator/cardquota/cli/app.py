@@ -72,17 +72,55 @@ def simulate(
     output: Annotated[
         Output, typer.Option("--output", "-o", help="How to print the results.")
     ] = Output.TEXT,
+    timeline: Annotated[
+        bool,
+        typer.Option(
+            "--timeline",
+            help="Run jobs that come and end, in virtual time: those of --trace, or --jobs made-up "
+            "ones. Workloads of the files are left out.",
+        ),
+    ] = False,
+    trace: Annotated[
+        str, typer.Option("--trace", metavar="FILE", help="CSV of jobs, or - for standard input.")
+    ] = "",
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="NUMBER", help="Make up so many jobs.")
+    ] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="NUMBER", help="Another seed, other jobs.")
+    ] = 0,
+    write_trace: Annotated[
+        Path | None,
+        typer.Option("--write-trace", metavar="FILE", help="Keep the jobs of --jobs as CSV."),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw who held what when."),
+    ] = None,
 ) -> None:
     """Try YAML files without a cluster.
 
     Says of each pod whether it would be admitted, gated or denied, and why; then shows the queues
-    as `kubectl get queues -o wide` would. Exit code 0 if the files could be read: a denial is a
+    as `kubectl get queues -o wide` would. With --timeline it says how long jobs wait, which never
+    start, and how much of each card is held. Exit code 0 if the files could be read: a denial is a
     result, not a failure.
     """
     settings = _settings(config)
+    as_json = output is Output.JSON
+    from .simulate.timeline.timeline_options import TimelineOptions
+
+    options = TimelineOptions(trace, jobs, seed, write_trace, svg)
+    wrong = options.problem if timeline else options.not_without_timeline
+    if wrong:
+        typer.echo(f"cardquota: {wrong}", err=True)
+        raise typer.Exit(2)
+    if timeline:
+        from .simulate.timeline.timeline_command import timeline as run_timeline
+
+        raise typer.Exit(run_timeline(files, options, settings, as_json=as_json))
     from .simulate.simulate import simulate as simulate_files
 
-    raise typer.Exit(simulate_files(files, settings, as_json=output is Output.JSON))
+    raise typer.Exit(simulate_files(files, settings, as_json=as_json))
 
 
 @app.command()

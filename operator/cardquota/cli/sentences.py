@@ -40,6 +40,21 @@ def other_gates(names: tuple[str, ...]) -> str:
     return f"waits at {' and '.join(names)}: stays Pending"
 
 
+def never_placed(without: int, pods: int) -> str:
+    """A job of a timeline was let through, and so many of its pods never got a node."""
+    advice = "keep the quotas within what the nodes have"
+    if without == pods:
+        its = "its pod" if pods == 1 else f"any of its {pods} pods"
+        return (
+            f"let through, but no node ever had room for {its}: none is large enough, or jobs hold "
+            f"them that wait for nodes themselves; {advice}"
+        )
+    return (
+        f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
+        f"nobody else can use what the others hold; {advice}, or let a scheduler bind gangs whole"
+    )
+
+
 def without_row(resource: str) -> str:
     """A card is known only by the plain rule, which the API server does not know."""
     return (

@@ -52,8 +52,8 @@ class Inventory:
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
-    groups: list[WrittenPodGroup] = field(default_factory=list)
-    workloads: list[Workload] = field(default_factory=list)
+    workloads: list[Workload | WrittenPodGroup] = field(default_factory=list)
+    """In the order of the files. What a pod group asks for is reserved at its place among them."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -147,6 +147,6 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
             inventory.queues.append(body)
         case WrittenPodGroup():
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
-            inventory.groups.append(body)
+            inventory.workloads.append(body)
         case _:
             inventory.workloads.append(Workload(kind, cast("Body", body)))

@@ -72,6 +72,11 @@ class FakeCluster:
         spec = replace(pod.spec, node_name=node)
         self.put(replace(pod, spec=spec, status=PodStatus(conditions=(bound,))))
 
+    def delete(self, uid: str) -> None:
+        """A pod is gone."""
+        del self.pods[uid]
+        self._ledger.pod_gone(uid)
+
     def put_group(self, group: PodGroup) -> None:
         """Store a pod group, new or changed."""
         revision, moment = self._tick()
@@ -88,6 +93,11 @@ class FakeCluster:
         facts = group_facts(stored)
         self._groups[facts.key] = stored
         self._ledger.group_seen(facts)
+
+    def delete_group(self, key: str) -> None:
+        """A pod group is gone."""
+        del self._groups[key]
+        self._ledger.group_gone(key)
 
     def write_reservation(self, key: str, reservation: Reservation) -> None:
         """The write-ahead mark of a gang."""

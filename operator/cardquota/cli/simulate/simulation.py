@@ -1,7 +1,7 @@
 """The operator without a cluster: the same ledger, judgement and order for objects of files.
 
-Workloads are applied one after another. Each pod is judged as by the webhook; gates are opened at
-once, as by the leader; then the pod gets a node. No pod ever finishes. No I/O.
+Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
+a node. No I/O.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from ...quota.ledger.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
-from ...quota.objects.pod_group import WrittenPodGroup
+from ...quota.objects.pod_group import PodGroup, WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.pods.card_alias import alias_warning
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
-from ...quota.release.release_order import queue_order
+from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, Refusal, openings
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
@@ -37,14 +37,18 @@ from ..files.inventory import Inventory, Workload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, gated, ungated
 from .priorities import Priorities
-from .simulated_nodes import SimulatedNodes
+from .simulated_nodes import PodShape, SimulatedNodes, shape_of
 from .workloads import expand
 
 _TERM: Final = "simulation"
 
 
 class Simulation:
-    """Runs once over an inventory. The results are in `answers`."""
+    """Over an inventory: `run` applies its workloads one after another, and no pod ever finishes.
+
+    Whoever has pods of his own, and a clock, calls the steps instead: `see_cluster` once, then
+    `create`, `release`, `try_to_bind` and `delete`. The results are in `answers`.
+    """
 
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
         self.answers = Answers(notes=list(inventory.notes))
@@ -62,22 +66,31 @@ class Simulation:
         self._by_uid: dict[str, PodAnswer] = {}
 
     def run(self) -> Answers:
-        """Cluster objects first, then the workloads in the order of the files."""
-        self._see_cluster()
+        """Cluster objects first, then workloads and pod groups in the order of the files."""
+        self.see_cluster()
         for workload in self._inventory.workloads:
-            self._apply(workload)
+            if not isinstance(workload, WrittenPodGroup):
+                self._apply(workload)
+            elif self._accepts_group(workload):
+                self.put_group(workload)
+                self.release()
         self._explain_waiting()
-        self.answers.notes += self._priorities.notes
         self.answers.queues += [
             found
             for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
             if (found := report(self.ledger, queue)) is not None
         ]
+        return self.finished()
+
+    def finished(self) -> Answers:
+        """The results, with what only all pods together tell. To be called once, at the end."""
+        self.answers.notes += self._priorities.notes
         return self.answers
 
     # --- creating -----------------------------------------------------------------------------
 
-    def _see_cluster(self) -> None:
+    def see_cluster(self) -> None:
+        """Have the ledger see all objects of the inventory but the workloads."""
         for limit_range in self._inventory.limit_ranges:
             self.ledger.defaults.limit_range_seen(limit_range)
         for runtime_class in self._inventory.runtime_classes:
@@ -85,6 +98,8 @@ class Simulation:
         for found in self._inventory.device_classes:
             resource = found.spec.extended_resource_name or ""
             self.ledger.device_class_seen(found.metadata.name, resource)
+        for priority_class in self._inventory.priority_classes:
+            self.ledger.priority_class_seen(priority_class.metadata.name, priority_class.value)
         for node in self._inventory.nodes:
             self.ledger.node_seen(node_facts(node, self.ledger.vendors))
         for namespace in self._inventory.namespaces:
@@ -92,9 +107,6 @@ class Simulation:
         for queue in self._inventory.queues:
             if self._accepts(queue):
                 self.ledger.queue_seen(queue_facts(queue))
-        for group in self._inventory.groups:
-            if self._accepts_group(group):
-                self._cluster.put_group(group)
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
         ]
@@ -139,12 +151,16 @@ class Simulation:
             if not self._accepts_group(made.group, by_controller=True):
                 found.note = sentences.GROUP_REFUSED
                 return
-            self._cluster.put_group(made.group)
+            self.put_group(made.group)
         for pod in made.pods:
             self._look_for_class(pod.spec.runtime_class_name or "")
-            spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
-            spec = self._priorities.applied(spec)
-            found.pods.append(self._create(Pod(metadata=pod.metadata, spec=spec)))
+            _, answer = self.create(pod)
+            found.pods.append(answer)
+            self.release()
+
+    def put_group(self, group: PodGroup) -> None:
+        """Create a pod group. Its pods come after it."""
+        self._cluster.put_group(group)
 
     def _look_for_class(self, name: str) -> None:
         there = {found.metadata.name for found in self._inventory.runtime_classes}
@@ -152,18 +168,33 @@ class Simulation:
         if name and name not in there and note not in self.answers.notes:
             self.answers.notes.append(note)
 
-    def _create(self, pod: Pod) -> PodAnswer:
-        pod = self._cluster.created(pod)
+    def create(self, pod: Pod) -> tuple[str, PodAnswer]:
+        """Create a pod. Returns its uid, and its answer, which `release` and `try_to_bind` keep up
+        to date. No gate is opened; a pod that is let by is bound if a node has room. A denied one
+        is not stored.
+        """
+        spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
+        spec = self._priorities.applied(spec)
+        pod = self._cluster.created(Pod(metadata=pod.metadata, spec=spec))
+        answer = self._by_uid[pod.metadata.uid] = PodAnswer(pod.metadata.name)
+        self._review(pod, answer)
+        if answer.answer is Answer.DENIED:
+            del self._by_uid[pod.metadata.uid]
+        return pod.metadata.uid, answer
+
+    def _review(self, pod: Pod, answer: PodAnswer) -> None:
+        """What admission makes of a pod that is created."""
         facts = pod_facts(pod)
-        answer = self._by_uid[facts.uid] = PodAnswer(facts.name)
         if facts.namespace in self._settings.unwatched_namespaces:
-            return self._let_by(pod, answer, sentences.exempt(facts.namespace))
+            self._let_by(pod, answer, sentences.exempt(facts.namespace))
+            return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         mode = self.ledger.mode_in(facts.namespace)
         ours = is_ours(pod, facts, self.ledger.vendors)
         if not ours and not self._asked_about_all(facts):
             answer.queue = verdict.queue
-            return self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+            self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+            return
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
         if effect is Effect.GATE and not ours and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)
@@ -176,11 +207,9 @@ class Simulation:
             answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
             self._cluster.put(gated(pod))
-            self._release()
         else:
             why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
             self._let_by(pod, answer, why)
-        return answer
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
@@ -205,24 +234,30 @@ class Simulation:
             return sentences.without_queue(cards=self.ledger.uses_cards(facts))
         return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
 
-    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> PodAnswer:
+    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> None:
         answer.answer, answer.text = Answer.LET_BY, why
         self._cluster.put(ungated(pod))
-        self._bind(pod.metadata.uid)
-        return answer
+        self.try_to_bind(pod.metadata.uid)
 
     # --- releasing and binding ----------------------------------------------------------------
 
-    def _release(self) -> None:
-        """Open gates until none can be opened, as the leader does after every event."""
-        while stirred := self.ledger.dirty.take_pending():
-            opened = [
-                uid
-                for queue in queue_order(self.ledger, stirred)
-                for uid in self._release_in(queue)
-            ]
+    def release(self) -> list[str]:
+        """Open gates until none can be opened, as the leader does after every event, and bind these
+        pods as far as nodes have room. Returns their uids.
+        """
+        released: list[str] = []
+        order = QueueOrder(self.ledger)
+        while True:
+            order.add(self.ledger.dirty.take_pending())
+            while order.place_one():
+                pass
+            queue = order.take()
+            if queue is None:
+                return released
+            opened = list(self._release_in(queue))
             for uid in opened:
-                self._bind(uid)
+                self.try_to_bind(uid)
+            released += opened
 
     def _release_in(self, queue: str) -> Iterator[str]:
         for found in openings(self.ledger, queue):
@@ -263,23 +298,58 @@ class Simulation:
             answer.reason = answer.text = ""
         return list(stamps)
 
-    def _bind(self, uid: str) -> None:
-        """Give a pod a node, if one has room."""
+    def shape_of(self, uid: str) -> PodShape:
+        """What decides which node an ungated pod may get."""
+        spec, cards = self._cluster.pods[uid].spec, self._by_uid[uid].cards
+        return shape_of(spec, self._facts(uid), tuple(cards.items()))
+
+    def may_have_room(self, shape: PodShape) -> bool:
+        """Whether `try_to_bind` is worth a call for pods of this shape."""
+        return self._nodes.may_have_room(shape)
+
+    def try_to_bind(self, uid: str) -> bool:
+        """Give an ungated pod a node, if one has room; returns whether it has one. Its answer says
+        which, or why none.
+        """
         pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
         charge = record.charge if record is not None else ()
         cards = tuple((n, amount) for n, amount in charge if is_card(n))
         answer.cards = dict(cards)
-        facts = pod_facts(pod)
+        facts = self._facts(uid)
         if facts.foreign_gates:
             answer.pending = sentences.other_gates(facts.foreign_gates)
-            return
-        node = facts.node or self._nodes.bind(pod.spec, facts, cards)
+            return False
+        node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
         if node is None:
             answer.pending = sentences.NO_ROOM
-            return
-        answer.node = node
+            return False
+        answer.node, answer.pending = node, ""
         if not facts.node:
             self._cluster.bind(uid, node)
+        return True
+
+    def pod(self, uid: str) -> Pod:
+        """A pod that was created and not denied, as it is stored."""
+        return self._cluster.pods[uid]
+
+    def delete(self, uid: str) -> None:
+        """A pod that was created and not denied is gone: its node has room again. Not for pods that
+        named their node themselves.
+        """
+        facts = self._facts(uid)
+        self._cluster.delete(uid)
+        del self._by_uid[uid]
+        if facts.node:
+            self._nodes.free(facts)
+
+    def delete_group(self, key: str) -> None:
+        """A pod group, by `namespace/name`, is gone. Its pods go before it."""
+        self._cluster.delete_group(key)
+
+    def _facts(self, uid: str) -> PodFacts:
+        """Of a stored pod: those of the ledger, if it keeps any."""
+        record = self.ledger.pods.get(uid)
+        return record.facts if record is not None else pod_facts(self._cluster.pods[uid])
 
     def _explain_waiting(self) -> None:
         """Drop warnings that repeat the text."""

@@ -1,9 +1,12 @@
 """Which node a pod gets."""
 
+import dataclasses
+
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from cardquota.cli.simulate.simulated_nodes import SimulatedNodes
+from cardquota.cli.simulate.simulated_nodes import SimulatedNodes, shape_of
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Pod
@@ -11,6 +14,8 @@ from cardquota.quota.pods.pod_facts import pod_facts
 
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}
 CHARGE = (("NVIDIA-H200", 1),)
+CONTAINER = {"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "1"}}}
+ONE_CARD = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": [CONTAINER]}}, Pod)
 
 
 def node(name: str, **more: object) -> Node:
@@ -22,9 +27,7 @@ def node(name: str, **more: object) -> Node:
 
 
 def bound(nodes: SimulatedNodes) -> str | None:
-    containers = [{"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "1"}}}]
-    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": containers}}, Pod)
-    return nodes.bind(pod.spec, pod_facts(pod), CHARGE)
+    return nodes.bind(shape_of(ONE_CARD.spec, pod_facts(ONE_CARD), CHARGE))
 
 
 def test_first_with_room_then_the_next_then_none() -> None:
@@ -77,4 +80,26 @@ def test_a_pod_goes_where_the_ledger_says_that_it_may(
     pod = requiring(operator, *values)
     simulated = SimulatedNodes(nodes, DEFAULT_TABLE)
     assert simulated.matching(pod.spec) == expected
-    assert simulated.bind(pod.spec, pod_facts(pod), ()) == expected[0]
+    assert simulated.bind(shape_of(pod.spec, pod_facts(pod), ())) == expected[0]
+
+
+def test_what_is_free_again_goes_to_the_next() -> None:
+    nodes = SimulatedNodes([node("a"), node("b")], DEFAULT_TABLE)
+    shape = shape_of(ONE_CARD.spec, pod_facts(ONE_CARD), CHARGE)
+    assert [nodes.bind(shape) for _ in range(3)] == ["a", "b", None]
+    assert not nodes.may_have_room(shape)
+    nodes.free(pod_facts(replace(ONE_CARD, spec=replace(ONE_CARD.spec, node_name="b"))))
+    assert nodes.may_have_room(shape)
+    assert [nodes.bind(shape) for _ in range(2)] == ["b", None]
+
+
+def test_of_many_shapes_each_still_gets_the_first_node_with_room() -> None:
+    offer = {"allocatable": {"nvidia.com/gpu": 1000, "cpu": "1000"}}
+    nodes = SimulatedNodes(
+        [node("a", status={"allocatable": {}}), node("b", status=offer)], DEFAULT_TABLE
+    )
+    facts = pod_facts(ONE_CARD)
+    shapes = [
+        shape_of(ONE_CARD.spec, dataclasses.replace(facts, cpu=cpu), CHARGE) for cpu in range(300)
+    ]
+    assert {nodes.bind(shape) for shape in shapes} == {"b"}

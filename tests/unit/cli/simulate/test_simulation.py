@@ -1,10 +1,14 @@
 """What becomes of the sample workloads, and of edits of them."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.yaml_files import read_files
 from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
+from cardquota.cli.simulate.simulation import Simulation
 from cardquota.quota.reports.queue_report import columns
 from cardquota.settings import InstallationMode, Settings
 
@@ -353,3 +357,17 @@ def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) ->
     assert refused.name.startswith("default/train-")
     job = named(answers, "train", "Volcano Job")
     assert (job.pods, job.note) == ([], "its pod group is refused, so it has no pods")
+
+
+def test_a_pod_group_has_the_priority_class_that_it_names(tmp_path: Path) -> None:
+    text = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+"""
+    (tmp_path / "class.yaml").write_text(text)
+    inventory = sort_documents(read_files([str(tmp_path)]))
+    simulation = Simulation(Settings.model_construct(), inventory)
+    simulation.run()
+    assert simulation.ledger.priorities == {"urgent": 1000}
