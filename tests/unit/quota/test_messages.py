@@ -253,6 +253,13 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <2> of the <3> pods")
     assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
+    reserved = messages.enqueued("red", rest, 300.0)
+    assert reserved.startswith("Queue <red> reserves for the group: <NVIDIA-H200> <1>, <cpu> <4>.")
+    assert "if they do not come within <300> s" in reserved
+    refused = messages.group_not_enqueued("not today")
+    assert refused.startswith("the PodGroup cannot be written: not today; so nothing is reserved")
+    expired = messages.request_expired("red", 1, 3, 300.0, rest)
+    assert expired.startswith("Queue <red>: <1> of the <3> pods of the group were there <300> s")
     kept = messages.reservation_kept("red", rest, "not today")
     assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
     assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept

@@ -76,6 +76,8 @@ def test_a_reservation_is_read_back(
         {"cpu": "-1"},
         {"memory": -1},
         {"memory": [1]},
+        {"request": 3},
+        {"request": "x" * 65},
     ],
 )
 def test_a_reservation_that_was_tampered_with_reads_as_none(change: dict[str, object]) -> None:

@@ -3,7 +3,7 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import islice
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from .. import messages
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
-from ..amounts import NO_AMOUNTS, Amount, Amounts
+from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
@@ -253,30 +253,28 @@ def _barred(
     if facts.oversized:
         # Judged whatever queue it names: the oversized text may be that name.
         return _invalid(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
-    known = account.facts if account is not None else None
-    if known is not None and facts.own_queue and facts.own_queue != queue:
+    exists = account is not None and account.facts is not None
+    if exists and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)
         text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    if known is not None and known.state is _OPEN and known.admits(facts.namespace):
-        return None  # as almost always: what is asked for is worked out for refusals alone
-    return shut_to(account, queue, facts.namespace, _asked(ledger, facts))
+    return _shut_to(ledger, account, queue, facts)
 
 
-def shut_to(
-    account: AccountReader | None, queue: str, namespace: str, asked: Sequence[Amount]
+def _shut_to(
+    ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
 ) -> Verdict | None:
-    """Why a queue takes nothing more of a namespace, or None: the queue is missing or not open, or
-    does not admit the namespace (E5, Q6). `asked`: what is asked for, as the refusal names it.
+    """Why a queue takes nothing more of a pod, or None: the queue is missing or not open, or does
+    not admit the pod's namespace (E5, Q6).
     """
     if account is None or account.facts is None:
-        text = messages.queue_not_found(queue, asked)
+        text = messages.queue_not_found(queue, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
-        text = messages.queue_not_open(queue, account.facts.state, asked)
+        text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
-    if not account.facts.admits(namespace):
-        text = messages.namespace_not_admitted(queue, namespace, asked)
+    if not account.facts.admits(facts.namespace):
+        text = messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
 

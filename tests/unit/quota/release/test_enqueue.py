@@ -7,7 +7,9 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_judge import ReleaseJudge
+from cardquota.quota.pending.candidate import Candidate, PodClass
+from cardquota.quota.pods.pod_record import SortKey
+from cardquota.quota.release.release_judge import ReleaseJudge, Wait
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.verdict import Outcome
@@ -232,6 +234,17 @@ def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -
     assert judge_create(ledger, waiting("a", 3).in_group("train").facts()).fits
     assert judge_create(ledger, waiting("b", 3).facts()).outcome is Outcome.WAITS
     assert {d: row.charged for d, row in before.rows.items()} == rows
+
+
+def test_of_a_group_that_is_not_seen_nothing_is_said() -> None:
+    ledger = a_cluster(waiting("a").in_group("unseen"))
+    account, group = ledger.account("red"), ledger.groups["team/unseen"]
+    assert account is not None
+    pod_class = PodClass()
+    pod_class.join(SortKey(0, "", "unseen", group.key))
+    found = ReleaseJudge(ledger, account).judge(Candidate([pod_class], enqueues=group))
+    assert isinstance(found, Wait)
+    assert found.verdict.outcome is Outcome.UNSEEN
 
 
 @pytest.mark.parametrize("mode", ["audit", "off"])
