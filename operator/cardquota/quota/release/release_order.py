@@ -1,22 +1,26 @@
-"""The order in which queues are looked at (E6)."""
+"""The order in which queues are looked at (E6, W2)."""
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
+from ..shares.progressive_filling import Quotient
 
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond twice the number of valid ones."""
+_BEYOND: Final = 2**128
+"""The share of who holds something and deserves nothing: above all others."""
 
 
 class _Place(NamedTuple):
     """Where a queue stands (E6): the smallest comes first."""
 
+    overused: bool
+    """Whoever is goes after all others (W2), also of a lower priority."""
     negated_priority: int
     share: int
-    """Of what it deserves, in millionths."""
     queue: str
 
 
@@ -46,13 +50,17 @@ class QueueOrder:
         self._unplaced.update(queues)
 
     def place_one(self) -> bool:
-        """Compute the place of one added queue. Returns whether there was one.
+        """Compute the place of one added queue, or take one step towards it. Returns whether there
+        was anything to do.
 
         Costs by the cards of its quota, so many queues are placed in portions.
         """
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
+        if _settle(self._ledger, queue):
+            self._unplaced.add(queue)
+            return True
         place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
         if self._places.get(queue) != place:
             self._places[queue] = place
@@ -78,28 +86,59 @@ class QueueOrder:
 
 
 def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
-    """Queues by priority, then by the share they hold of what they deserve, then by name."""
-    return sorted(queues, key=lambda queue: _place(ledger, queue))
+    """Queues whose share is used up last, then by priority, by the share they hold of what they
+    deserve, and by name. Without a pause.
+    """
+    places = []
+    for queue in queues:
+        while _settle(ledger, queue):
+            pass
+        places.append(_place(ledger, queue))
+    return [place.queue for place in sorted(places)]
+
+
+def _settle(ledger: LedgerReader, queue: str) -> bool:
+    """One step of what has to be worked out before a queue gets its place; False: nothing is."""
+    account = ledger.account(queue)
+    return account is not None and ledger.shares.settle(_cards(account))
 
 
 def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:
-        return _Place(0, 0, queue)
-    return _Place(-account.facts.priority, share(ledger, account), queue)
+        return _Place(False, 0, 0, queue)
+    used = usage(ledger, account)
+    return _Place(used.overused, -account.facts.priority, used.share, queue)
 
 
-def share(ledger: LedgerReader, account: AccountReader) -> int:
-    """The largest part of what it deserves that a queue holds of any card, in millionths.
+class Usage(NamedTuple):
+    """How much a queue holds of what it deserves."""
 
-    If the cluster has less of a card than all quotas together, a queue deserves as much less. That
-    is not rounded to whole cards before comparing: a small quota might then deserve none.
+    overused: bool
+    """Of something that its waiting pods ask for it holds all that it deserves, or more (W2)."""
+    share: int
+    """The largest part that it holds, of any dimension, in millionths (E6)."""
+
+
+def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
+    """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
+    its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
+    quota might then deserve none. The shares of the cards have to be settled.
     """
-    return max((_share(ledger, account, card) for card in account.cards), default=0)
+    deserved = [(card, ledger.shares.by_request(account, card)) for card in _cards(account)]
+    if account.facts is not None:
+        deserved += [(name, Quotient(most, 1)) for name, most in account.facts.deserved.items()]
+    overused, share = False, 0
+    for dimension, (numerator, denominator) in deserved:
+        row = account.row(dimension)
+        held = row.allocated * denominator
+        overused = overused or (row.waiting > 0 and held >= numerator)
+        if held:
+            share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
+    return Usage(overused, share)
 
 
-def _share(ledger: LedgerReader, account: AccountReader, card: str) -> int:
-    allocated, quota = account.row(card).allocated, account.quota[card]
-    quotas = ledger.cluster_quota(card)
-    there = min(quotas, ledger.nodes.total(card) or quotas)
-    return 1_000_000 * allocated * quotas // (quota * there) if quota else 0
+def _cards(account: AccountReader) -> Iterator[str]:
+    """Those in its quota of which it has or asks for any."""
+    rows, quota = account.rows, account.quota
+    return (card for card in account.cards if card in rows and quota[card])
