@@ -1,12 +1,11 @@
 """The order in which queues are looked at (E6, W2)."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..shares.progressive_filling import Quotient
 
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond twice the number of valid ones."""
@@ -58,10 +57,11 @@ class QueueOrder:
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
-        if _settle(self._ledger, queue):
+        found = _place(self._ledger, queue)
+        if found is None:
             self._unplaced.add(queue)
             return True
-        place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
+        place = self._round + (queue in self._had_turn), found
         if self._places.get(queue) != place:
             self._places[queue] = place
             heapq.heappush(self._heap, place)
@@ -91,23 +91,20 @@ def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
     """
     places = []
     for queue in queues:
-        while _settle(ledger, queue):
+        while (place := _place(ledger, queue)) is None:
             pass
-        places.append(_place(ledger, queue))
+        places.append(place)
     return [place.queue for place in sorted(places)]
 
 
-def _settle(ledger: LedgerReader, queue: str) -> bool:
-    """One step of what has to be worked out before a queue gets its place; False: nothing is."""
-    account = ledger.account(queue)
-    return account is not None and ledger.shares.settle(_cards(account))
-
-
-def _place(ledger: LedgerReader, queue: str) -> _Place:
+def _place(ledger: LedgerReader, queue: str) -> _Place | None:
+    """None: a step was taken towards it, and it is to be asked for again."""
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return _Place(False, 0, 0, queue)
     used = usage(ledger, account)
+    if used is None:
+        return None
     return _Place(used.overused, -account.facts.priority, used.share, queue)
 
 
@@ -120,25 +117,25 @@ class Usage(NamedTuple):
     """The largest part that it holds, of any dimension, in millionths (E6)."""
 
 
-def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
+def usage(ledger: LedgerReader, account: AccountReader) -> Usage | None:
     """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
     its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
-    quota might then deserve none. The shares of the cards have to be settled.
+    quota might then deserve none.
+
+    None: what others ask for is not taken in yet; this was one step of it.
     """
-    deserved = [(card, ledger.shares.by_request(account, card)) for card in _cards(account)]
-    if account.facts is not None:
-        deserved += [(name, Quotient(most, 1)) for name, most in account.facts.deserved.items()]
+    rows, quota, shares = account.rows, account.quota, ledger.shares
+    cards = [card for card in account.cards if card in rows and quota[card]]
+    if shares.settle(cards):
+        return None
+    deserved = [(card, shares.by_request(account, card)) for card in cards]
+    if account.facts is not None and account.facts.deserved:
+        deserved += [(name, (most, 1)) for name, most in account.facts.deserved.items()]
     overused, share = False, 0
     for dimension, (numerator, denominator) in deserved:
         row = account.row(dimension)
         held = row.allocated * denominator
-        overused = overused or (row.waiting > 0 and held >= numerator)
+        overused = overused or (held >= numerator and row.waiting > 0)
         if held:
             share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
     return Usage(overused, share)
-
-
-def _cards(account: AccountReader) -> Iterator[str]:
-    """Those in its quota of which it has or asks for any."""
-    rows, quota = account.rows, account.quota
-    return (card for card in account.cards if card in rows and quota[card])

@@ -31,13 +31,8 @@ class WeightedDemand(NamedTuple):
     """The least it gets; no more than the cap counts."""
 
 
-class Quotient(NamedTuple):
-    """An exact amount: `numerator` / `denominator`, the latter above zero."""
-
-    numerator: int
-    denominator: int
-
-
+Quotient = tuple[int, int]
+"""An exact amount: numerator and denominator, the latter above zero."""
 _Point = tuple[int, str, bool]
 """A level at which somebody's amount begins or ends to rise: the level, shifted, whose, and whether
 it ends. Sorted by level. Plain tuples: they are compared and made by the thousand.
@@ -55,10 +50,12 @@ class ProgressiveFilling:
     To set one costs by the logarithm of their number, and by those whom the level then passes.
     """
 
-    __slots__ = ("_demands", "_fixed", "_passed", "_points", "_weights", "total")
+    __slots__ = ("_demands", "_fixed", "_level_found", "_passed", "_points", "_total", "_weights")
 
     def __init__(self, total: int, demands: Mapping[str, WeightedDemand] | None = None) -> None:
-        self.total = total
+        self._total = total
+        self._level_found = False
+        """Whether all below is as of the level now."""
         self._demands: dict[str, WeightedDemand] = {}
         self._points: list[_Point] = []
         self._passed = 0
@@ -73,12 +70,17 @@ class ProgressiveFilling:
             self._count_below(within, 1)
         self._points.sort()
 
+    def set_total(self, total: int) -> None:
+        """Share another amount."""
+        self._total, self._level_found = total, False
+
     def set(self, name: str, demand: WeightedDemand | None) -> None:
         """Put another demand in the place of the former one. None: it shares no more."""
         before = self._demands.get(name)
         demand = _within_cap(demand) if demand is not None else None
         if before == demand:
             return
+        self._level_found = False
         if before is not None:
             del self._demands[name]
             for point in _points(name, before):
@@ -98,7 +100,8 @@ class ProgressiveFilling:
 
     def of(self, name: str) -> Quotient:
         """What this one gets."""
-        self._find_level()
+        if not self._level_found:
+            self._find_level()
         return self._of(self._demands[name])
 
     def whole(self) -> dict[str, int]:
@@ -106,11 +109,11 @@ class ProgressiveFilling:
         self._find_level()
         found: dict[str, int] = {}
         remainders: list[tuple[int, str]] = []
-        weights, remaining = self._weights, self.total - self._fixed
+        weights, remaining = self._weights, self._total - self._fixed
         for name, demand in self._demands.items():
             weight, cap, guarantee = demand
             if not weights:
-                found[name] = self._of(demand).numerator
+                found[name] = self._of(demand)[0]
                 continue
             amount, rest = divmod(weight * remaining, weights)
             if amount >= cap or amount < guarantee:
@@ -120,7 +123,7 @@ class ProgressiveFilling:
             if rest:
                 remainders.append((-rest, name))
         # The exact amounts that have a remainder make up the total with all others.
-        left = self.total - sum(found.values()) if remainders else 0
+        left = self._total - sum(found.values()) if remainders else 0
         remainders.sort()
         for _, name in remainders[:left]:
             found[name] += 1
@@ -130,11 +133,11 @@ class ProgressiveFilling:
         if not self._weights:
             # Nobody rises: all have their cap, or the guarantees alone are above the total.
             everything = self._passed == len(self._points)
-            return Quotient(demand.cap if everything else demand.guarantee, 1)
+            return (demand.cap if everything else demand.guarantee), 1
         weights = self._weights
-        rising = demand.weight * (self.total - self._fixed)
+        rising = demand.weight * (self._total - self._fixed)
         least, most = demand.guarantee * weights, demand.cap * weights
-        return Quotient(min(max(rising, least), most), weights)
+        return min(max(rising, least), most), weights
 
     # --- the level ----------------------------------------------------------------------------
 
@@ -147,13 +150,14 @@ class ProgressiveFilling:
         while self._passed and not self._reaches(points[self._passed - 1]):
             point = points[self._passed - 1]
             self._pass(point, self._demands[point[1]], -1)
+        self._level_found = True
 
     def _reaches(self, point: _Point) -> bool:
         """Whether the total is enough for the level of this point."""
         _, name, stops = point
         demand = self._demands[name]
         amount = demand.cap if stops else demand.guarantee
-        return (self.total - self._fixed) * demand.weight >= self._weights * amount
+        return (self._total - self._fixed) * demand.weight >= self._weights * amount
 
     def _pass(self, point: _Point, demand: WeightedDemand, sign: int) -> None:
         """Count a point as below the level (1), or as above it (-1)."""

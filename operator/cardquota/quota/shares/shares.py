@@ -47,10 +47,13 @@ class Shares:
         are then to be marked: else all who have the card were marked when it changed.
         """
         self._fillings: dict[str, ProgressiveFilling] = {}
-        """By oversold card: shared by what is asked. Made when it is first asked for."""
+        """By oversold card of which there is any: shared by what is asked."""
+        self._unfilled: set[str] = set()
+        """Those of them for which it is made when it is first asked for."""
         self.asked: dict[str, dict[str, None]] = {}
-        """By the same cards: the queues whose request, quota or weight may have changed since. Who
-        charges a queue for such a card adds it. That is no call, as there are many such events.
+        """By the cards for which it is made: the queues whose request, quota or weight may have
+        changed since. Who charges a queue for such a card adds it: no call, for there are many such
+        events.
         """
 
     # --- what changes -------------------------------------------------------------------------
@@ -59,14 +62,25 @@ class Shares:
         """The cluster has more or less of a card, or all quotas of it together are others. All who
         have the card were marked, if it is oversold or was.
         """
-        if not self.oversold(card):
+        total = self._nodes.total(card)
+        if self._quotas.of(card) <= total:
             # Whoever shows it shows the quota.
             self._shown.pop(card, None)
             self._outdated.pop(card, None)
-            self._fillings.pop(card, None)
-            self.asked.pop(card, None)
+            self._share_no_more(card)
             return
         self._outdated[card] = False
+        if not total:
+            self._share_no_more(card)
+        elif card in self._fillings:
+            self._fillings[card].set_total(total)
+        else:
+            self._unfilled.add(card)
+
+    def _share_no_more(self, card: str) -> None:
+        self._unfilled.discard(card)
+        self._fillings.pop(card, None)
+        self.asked.pop(card, None)
 
     def quota_changed(self, queue: str, card: str) -> None:
         """A queue has another quota of a card."""
@@ -120,12 +134,12 @@ class Shares:
         `by_request` needs that there is none, for the same cards.
         """
         for card in cards:
-            if card in self._fillings:
-                changed = self.asked[card]
-                if changed:
-                    self._take_in(card, changed)
+            if card in self.asked:
+                if self.asked[card]:
+                    self._take_in(card, self.asked[card])
                     return True
-            elif self._is_shared(card):
+            elif card in self._unfilled:
+                self._unfilled.discard(card)
                 self._fillings[card] = ProgressiveFilling(
                     self._nodes.total(card), self._demands(card, by_quota=False)
                 )
@@ -137,11 +151,9 @@ class Shares:
         """What a queue deserves of a card in its quota, exactly. Its quota where all quotas fit, or
         where the cluster has none of the card: what is bound then keeps its charge (D8).
         """
-        filling = self._fillings.get(card)
-        if filling is None or not self._is_shared(card):
-            return Quotient(account.quota[card], 1)
-        filling.total = self._nodes.total(card)
-        return filling.of(account.name)
+        if card in self._fillings:
+            return self._fillings[card].of(account.name)
+        return account.quota[card], 1
 
     def _take_in(self, card: str, changed: dict[str, None]) -> None:
         filling = self._fillings[card]
@@ -154,9 +166,6 @@ class Shares:
     def oversold(self, card: str) -> bool:
         """Whether all quotas of a card together exceed the cluster (Q3)."""
         return self._quotas.of(card) > self._nodes.total(card)
-
-    def _is_shared(self, card: str) -> bool:
-        return self._quotas.of(card) > self._nodes.total(card) > 0
 
     def _demands(self, card: str, *, by_quota: bool) -> dict[str, WeightedDemand]:
         found = (

@@ -20,7 +20,9 @@ def usage_of(ledger: Ledger, queue: str) -> Usage:
     queue_order(ledger, [queue])
     account = ledger.account(queue)
     assert account is not None
-    return usage(ledger, account)
+    found = usage(ledger, account)
+    assert found is not None
+    return found
 
 
 def running(queue: str, cards: int, card: str = H200) -> PodBody:

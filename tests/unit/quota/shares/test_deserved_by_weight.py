@@ -5,11 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardquota.quota.shares.deserved_by_weight import deserved_by_weight
-from cardquota.quota.shares.progressive_filling import (
-    ProgressiveFilling,
-    Quotient,
-    WeightedDemand,
-)
+from cardquota.quota.shares.progressive_filling import ProgressiveFilling, WeightedDemand
 
 from ..plain_rounds import PlainSharer, rounds, whole
 
@@ -144,18 +140,19 @@ def test_what_is_kept_is_what_would_be_worked_out_anew(
     """However demands and totals came and went, and whenever somebody asked."""
     filling, kept = ProgressiveFilling(total, demands), dict(demands)
     for name, demand, asked, total_then in history:
-        filling.total = total_then
+        filling.set_total(total_then)
+        total = total_then
         filling.set(name, demand)
         kept.pop(name, None)
         if demand is not None:
             kept[name] = demand
             if asked:
                 filling.of(name)
-    anew = ProgressiveFilling(filling.total, kept)
+    anew = ProgressiveFilling(total, kept)
     assert filling.whole() == anew.whole()
     assert [filling.of(name) for name in kept] == [anew.of(name) for name in kept]
 
 
 def test_exact_amounts_are_not_rounded() -> None:
     filling = ProgressiveFilling(10, {name: W(1, 10) for name in "abc"})
-    assert filling.of("a") == Quotient(10, 3)
+    assert filling.of("a") == (10, 3)
