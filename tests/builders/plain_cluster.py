@@ -65,6 +65,9 @@ class PlainQueue:
     """Of cpu, milli-cores."""
     reported: dict[str, str] = field(default_factory=dict)
     """The cards of its status with their resource names, empty where there is none."""
+    weight: int = 1
+    guarantee: dict[str, int] = field(default_factory=dict)
+    """Of cards."""
 
 
 @dataclass(kw_only=True)

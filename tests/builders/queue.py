@@ -25,8 +25,15 @@ class QueueBody(Body):
         return self.put(found, "spec", "capability")
 
     def guaranteeing(self, **amounts: str) -> Self:
-        """Of cpu and memory; of cards it is the quota."""
+        """Of cpu and memory."""
         return self.put(amounts, "spec", "guarantee", "resource")
+
+    def guaranteeing_cards(self, rows: Mapping[str, int | str]) -> Self:
+        """Whatever the others ask for (W1)."""
+        return self.put(dict(rows), "spec", "guarantee", "resource")
+
+    def weighing(self, weight: int | None) -> Self:
+        return self.put(weight, "spec", "weight")
 
     def deserving(self, **amounts: str) -> Self:
         return self.put(amounts, "spec", "deserved")

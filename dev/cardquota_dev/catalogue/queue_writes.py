@@ -55,16 +55,26 @@ QUEUE_WRITES: Final = (
         "Give each queue its own quota.",
     ),
     _refused(
-        "The weight is 0 or less.",
-        say(m.weight_refused, 0),
-        "section 2",
-        "Leave it out, or write 1 or more.",
+        "The weight is 0 or less, or above 65,535.",
+        say(m.weight_refused, 0, 65_535),
+        "W1",
+        "Leave it out, which counts as 1, or write a whole number in these bounds.",
     ),
     _refused(
         "A limit, guarantee or share of cpu or memory cannot be counted.",
         say(m.amount_refused, "spec.capability.memory", "<lots> is not a quantity"),
         "Q2",
         "Write a quantity.",
+    ),
+    _refused(
+        "What is guaranteed of a card is no whole number of cards.",
+        say(
+            m.card_amount_refused,
+            "spec.guarantee.resource.NVIDIA-H200",
+            "<1500m> is not a whole number",
+        ),
+        "W1",
+        "Write a whole number, or leave the card out.",
     ),
     _refused(
         "A limit, guarantee or share is below nothing.",

@@ -16,6 +16,7 @@ from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
+from ..loop.time_slice import LEADER_SLICE, TimeSlice
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.reports.queue_report import QueueReport
@@ -248,6 +249,11 @@ class Leadership:
         told = not unadmitted_left and report_nodes(self._ledger, self._events)
         if not (told and self._namespaces.look()):
             self._flush_later()
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
+        for _ in self._ledger.shares.refresh():
+            if slice_.over:
+                self._flush_later()
+                break
         changed = self._ledger.dirty.take_changed()
         self._unadmitted.look(changed)
         self._reports.changed(changed)

@@ -761,14 +761,21 @@ def parent_refused(parent: str) -> str:
     )
 
 
-def weight_refused(weight: int) -> str:
-    """A queue without weight would never get its turn."""
+def weight_refused(weight: int, most: int) -> str:
+    """A queue without weight would deserve nothing (W1)."""
+    if weight > most:
+        return f"spec.weight is {weight}, at most {most} is allowed"
     return f"spec.weight is {weight}, at least 1 is needed"
 
 
 def amount_refused(field: str, problem: str) -> str:
     """An amount of cpu or memory in a queue cannot be counted."""
     return f"{field}: {problem}; write a quantity such as 4, 500m or 16Gi"
+
+
+def card_amount_refused(field: str, problem: str) -> str:
+    """What a queue is guaranteed of a card is no number of cards."""
+    return f"{field}: {problem}; write a whole number of cards"
 
 
 def amount_negative(field: str, amount: str) -> str:

@@ -248,10 +248,10 @@ def test_the_metrics_say_the_same(team: Team) -> None:
 
 @pytest.mark.slow
 def test_what_is_deserved_follows_all_quotas(team: Team) -> None:
-    """Section 6: lowered in proportion where the cluster has less than all quotas together."""
+    """Section 6, W1: a part by weight where the cluster has less than all quotas together."""
     team.has_queue({T2000: 1000})
     team.until(lambda: team.row(T2000).get("deserved", 0) >= 900, "deserved of its own")
-    team.has_queue({T2000: 3000}, name="greedy")
+    team.has_queue(team.a_queue({T2000: 3000}, "greedy").weighing(9), name="greedy")
     team.until(lambda: team.row(T2000)["deserved"] <= 500, "lowered", 5.0)
     assert condition(team, v.Condition.OVERSOLD)["status"] == "True"
     assert team.delete(a_queue(team.queue_name("greedy"))).ok

@@ -11,7 +11,6 @@ from ...quota.accounts.row import Row, sum_of
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
-from ...quota.reports.queue_report import deserved
 from ...quota.vocabulary import CPU, MEMORY
 
 _ROUNDS: Final = 3
@@ -34,6 +33,7 @@ async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
     metrics.unknown_modes.set(len(ledger.unknown_modes))
     for account in list(ledger.accounts()):
         await slice_.give_way()
+        await in_slices(ledger.shares.refresh())
         exists = account.facts is not None
         queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
         _cards(ledger, account, queue, rows)
@@ -54,7 +54,7 @@ def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows
     named, made_up = cards_of(ledger, account)
     for card in named:
         quota = account.quota.get(card, 0)
-        share = deserved(ledger, card, quota)
+        share = ledger.shares.shown(account.name, card)
         _card(rows, (queue, card), account.row(card), quota, share)
     if made_up:
         _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)

@@ -97,6 +97,10 @@ class QueueReports:
     def _flush(self) -> None:
         self._timer = None
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
+        for _ in self._ledger.shares.refresh():
+            if slice_.over:
+                self._call_at(self._clock())
+                return
         now = self._clock()
         while self._rested_at and self._rested_at[0][0] <= now:
             _, queue = self._rested_at.popleft()

@@ -1,7 +1,7 @@
 """What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,11 +13,13 @@ from ..cards.quota_text import QuotaTextError, read_quota
 from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
 from ..objects.queue import Queue, QueueAnnotations
 from ..objects.wire import ResourceList
-from ..quantity import QuantityError, milli, whole
+from ..quantity import Quantity, QuantityError, count, milli, whole
 from ..wildcards import fits, is_pattern
-from ..words import MOST_LISTED
+from ..words import MOST_LISTED, show
 
 _NONE = QueueAnnotations()
+LARGEST_WEIGHT: Final = 65_535
+"""As the definition of Queues has it."""
 FIFO: Final = "fifo"
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 _MOST_KNOWN: Final = 1_000
@@ -44,8 +46,13 @@ class QueueFacts:
     spec_problem: str
     """What of the limits cannot be read, which counts as 0; empty if all can."""
     guarantee: Amounts
-    """Of cpu and memory, like what it deserves; shown, no more."""
+    """Of cpu and memory; shown, no more."""
     deserved: Amounts
+    """Of cpu and memory: by it queues are ordered (E6, W2)."""
+    weight: int
+    """Its part of a card that is oversold, against the weights of the others (W1)."""
+    card_guarantee: Amounts
+    """What it deserves at least of a card that is oversold (W1); of the cards in its quota."""
     policy: v.Policy | None
     namespaces: tuple[str, ...] | None
     state: v.QueueState
@@ -84,6 +91,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
     except QuotaTextError as error:
         problem = str(error)
     spec = queue.spec
+    recorded = {row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()}
     return QueueFacts(
         name=queue.metadata.name,
         uid=queue.metadata.uid,
@@ -95,13 +103,15 @@ def queue_facts(queue: Queue) -> QueueFacts:
         spec_problem=_problem_of(queue),
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
+        weight=_weight(spec.weight),
+        card_guarantee=_card_guarantee(queue, recorded if quota is None else quota),
         policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
         state=_state(queue, notes.state, "" if ours else queue.status.state),
         state_is_ours=ours or queue.status.state in (None, "", v.QueueState.OPEN),
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
-        recorded={row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()},
+        recorded=recorded,
     )
 
 
@@ -119,12 +129,13 @@ def check_queue(queue: Queue) -> None:
         read_namespaces(notes.namespaces)
     if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
         raise QueueError(messages.parent_refused(queue.spec.parent))
-    if queue.spec.weight is not None and queue.spec.weight < 1:
-        raise QueueError(messages.weight_refused(queue.spec.weight))
+    if queue.spec.weight is not None and not 1 <= queue.spec.weight <= LARGEST_WEIGHT:
+        raise QueueError(messages.weight_refused(queue.spec.weight, LARGEST_WEIGHT))
     spec = queue.spec
     _check_amounts("capability", spec.capability)
     _check_amounts("deserved", spec.deserved)
     _check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
+    _check_card_guarantee(queue)
 
 
 def doubts_about(queue: Queue) -> tuple[str, ...]:
@@ -172,6 +183,43 @@ def _check_amounts(name: str, amounts: ResourceList | None) -> None:
             raise QueueError(messages.amount_refused(where, str(error))) from None
         if amount < 0:
             raise QueueError(messages.amount_negative(where, str(value)))
+
+
+def _check_card_guarantee(queue: Queue) -> None:
+    """Raise QueueError for a guarantee of a card in the quota that is no whole number of cards."""
+    text = queue.metadata.annotations.quota if queue.metadata.annotations else None
+    for card, value in _guaranteed(queue, read_quota(text) if text is not None else ()):
+        where = f"spec.guarantee.resource.{show(card)}"
+        try:
+            amount = count(value)
+        except QuantityError as error:
+            raise QueueError(messages.card_amount_refused(where, str(error))) from None
+        if amount < 0:
+            raise QueueError(messages.amount_negative(where, str(value)))
+
+
+def _card_guarantee(queue: Queue, cards: Collection[str]) -> Amounts:
+    """One that cannot be counted is none."""
+    found: MutableAmounts = {}
+    for card, value in _guaranteed(queue, cards):
+        try:
+            found[card] = max(0, count(value))
+        except QuantityError:
+            continue
+    return found
+
+
+def _guaranteed(queue: Queue, cards: Collection[str]) -> Iterator[tuple[str, Quantity]]:
+    """The entries of the guarantee by the name of one of these cards. What stands there under a
+    resource name says nothing of a card: several models may be counted by it.
+    """
+    amounts = queue.spec.guarantee.resource if queue.spec.guarantee else None
+    return ((card, amounts[card]) for card in cards if card in amounts) if amounts else iter(())
+
+
+def _weight(weight: int | None) -> int:
+    """As Volcano has it, 1 where there is none. One that would be refused counts as 1, too."""
+    return weight if weight is not None and 1 <= weight <= LARGEST_WEIGHT else 1
 
 
 def _amounts(amounts: ResourceList | None) -> Amounts:

@@ -8,6 +8,8 @@ from ..pods.charge_state import ChargeState
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
 _ALLOCATED: Final = ChargeState.ALLOCATED
 _RELEASED: Final = ChargeState.RELEASED
+_GATED_DENY: Final = ChargeState.GATED_DENY
+_GATED_GATE: Final = ChargeState.GATED_GATE
 
 
 class Row:
@@ -49,6 +51,12 @@ class Row:
     def requested(self) -> int:
         """All that are not finished, gated ones included."""
         return sum(self.by_charge_state)
+
+    @property
+    def waiting(self) -> int:
+        """Of those at the gate."""
+        states = self.by_charge_state
+        return states[_GATED_DENY] + states[_GATED_GATE]
 
     @property
     def empty(self) -> bool:

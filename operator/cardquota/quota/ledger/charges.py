@@ -52,8 +52,11 @@ class Charges:
         group = state.groups.get(record.facts.group) if record.facts.group else None
         if sign < 0 and group is not None and charge_state is ChargeState.ALLOCATED:
             group.unbind(record, state.account_for)
+        asked = state.shares.asked
         for dimension, amount in record.charge:
             account.add(dimension, charge_state, sign * amount)
+            if dimension in asked:
+                asked[dimension][queue] = None
         if record.offline:
             for dimension, amount in record.charge:
                 account.add_offline(dimension, sign * amount)

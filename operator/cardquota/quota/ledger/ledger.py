@@ -167,6 +167,7 @@ class Ledger(LedgerState):
         if before == facts:
             return
         self._set_quota(account, _quota_in_force(account, before, facts))
+        self._reweigh(account, before, facts)
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
@@ -311,7 +312,17 @@ class Ledger(LedgerState):
         account.quota = quota
         self._forget(changed)
         for card, quotas in before.items():
+            self.shares.quota_changed(account.name, card)
             self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
+
+    def _reweigh(self, account: Account, before: QueueFacts | None, facts: QueueFacts) -> None:
+        """Costs in proportion to the cards of which the queue now deserves another part (W1)."""
+        if before is None:
+            return
+        changed = before.card_guarantee.items() ^ facts.card_guarantee.items()
+        cards = {card for card, _ in changed} & account.quota.keys()
+        for card in account.quota if before.weight != facts.weight else cards:
+            self.shares.reweighted(account.name, card)
 
     def _forget(self, cards: Iterable[str]) -> None:
         """Forget the resource names of cards that no quota and no node has any more."""
@@ -352,11 +363,12 @@ class Ledger(LedgerState):
                 if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
             )
         for card, before in self.nodes.take_totals().items():
+            self.shares.total_changed(card)
             self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
 
     def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
-        """Mark the queues with this card as visible, if their shown share may have changed: that is
-        so only if the quotas together exceed the cluster, or did before.
+        """Mark the queues with this card as visible, if the quotas together exceed the cluster, or
+        did before: that is shown, with both numbers, and so is what each deserves of it.
         """
         if most_quotas > least_total:
             self.dirty.mark_visible(self.quotas.queues(card))

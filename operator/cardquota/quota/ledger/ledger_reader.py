@@ -17,6 +17,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
+from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
 from .group_facts import NamespaceFacts
 from .pod_group_state import PodGroupState
@@ -72,6 +73,10 @@ class LedgerReader(Protocol):
     @property
     def vendors(self) -> VendorTable:
         """The vendor table."""
+
+    @property
+    def shares(self) -> Shares:
+        """What each queue deserves of each card (W1)."""
 
     @property
     def free_cpu_memory(self) -> bool:

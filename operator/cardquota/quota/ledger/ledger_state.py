@@ -21,6 +21,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
+from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .dirty_set import DirtySet
@@ -80,6 +81,10 @@ class LedgerState:
         self.epoch = 0
         """Changes whenever the set of known cards, or of cards with a row in some quota, does."""
         self.dirty = DirtySet()
+        self.shares = Shares(
+            self.accounts_by_queue, self.quotas, self.nodes, self.dirty.mark_visible
+        )
+        """What each queue deserves of each card (W1)."""
         self.vendors = vendors
         self._default_queue = default_queue
         self.free_cpu_memory = free_cpu_memory

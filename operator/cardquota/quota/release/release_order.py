@@ -1,4 +1,4 @@
-"""The order in which queues are looked at (E6)."""
+"""The order in which queues are looked at (E6, W2)."""
 
 import heapq
 from collections.abc import Iterable
@@ -9,14 +9,17 @@ from ..ledger.ledger_reader import LedgerReader
 
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond twice the number of valid ones."""
+_BEYOND: Final = 2**128
+"""The share of who holds something and deserves nothing: above all others."""
 
 
 class _Place(NamedTuple):
     """Where a queue stands (E6): the smallest comes first."""
 
+    overused: bool
+    """Whoever is goes after all others (W2), also of a lower priority."""
     negated_priority: int
     share: int
-    """Of what it deserves, in millionths."""
     queue: str
 
 
@@ -46,14 +49,19 @@ class QueueOrder:
         self._unplaced.update(queues)
 
     def place_one(self) -> bool:
-        """Compute the place of one added queue. Returns whether there was one.
+        """Compute the place of one added queue, or take one step towards it. Returns whether there
+        was anything to do.
 
         Costs by the cards of its quota, so many queues are placed in portions.
         """
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
-        place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
+        found = _place(self._ledger, queue)
+        if found is None:
+            self._unplaced.add(queue)
+            return True
+        place = self._round + (queue in self._had_turn), found
         if self._places.get(queue) != place:
             self._places[queue] = place
             heapq.heappush(self._heap, place)
@@ -78,28 +86,56 @@ class QueueOrder:
 
 
 def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
-    """Queues by priority, then by the share they hold of what they deserve, then by name."""
-    return sorted(queues, key=lambda queue: _place(ledger, queue))
+    """Queues whose share is used up last, then by priority, by the share they hold of what they
+    deserve, and by name. Without a pause.
+    """
+    places = []
+    for queue in queues:
+        while (place := _place(ledger, queue)) is None:
+            pass
+        places.append(place)
+    return [place.queue for place in sorted(places)]
 
 
-def _place(ledger: LedgerReader, queue: str) -> _Place:
+def _place(ledger: LedgerReader, queue: str) -> _Place | None:
+    """None: a step was taken towards it, and it is to be asked for again."""
     account = ledger.account(queue)
     if account is None or account.facts is None:
-        return _Place(0, 0, queue)
-    return _Place(-account.facts.priority, share(ledger, account), queue)
+        return _Place(False, 0, 0, queue)
+    used = usage(ledger, account)
+    if used is None:
+        return None
+    return _Place(used.overused, -account.facts.priority, used.share, queue)
 
 
-def share(ledger: LedgerReader, account: AccountReader) -> int:
-    """The largest part of what it deserves that a queue holds of any card, in millionths.
+class Usage(NamedTuple):
+    """How much a queue holds of what it deserves."""
 
-    If the cluster has less of a card than all quotas together, a queue deserves as much less. That
-    is not rounded to whole cards before comparing: a small quota might then deserve none.
+    overused: bool
+    """Of something that its waiting pods ask for it holds all that it deserves, or more (W2)."""
+    share: int
+    """The largest part that it holds, of any dimension, in millionths (E6)."""
+
+
+def usage(ledger: LedgerReader, account: AccountReader) -> Usage | None:
+    """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
+    its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
+    quota might then deserve none.
+
+    None: what others ask for is not taken in yet; this was one step of it.
     """
-    return max((_share(ledger, account, card) for card in account.cards), default=0)
-
-
-def _share(ledger: LedgerReader, account: AccountReader, card: str) -> int:
-    allocated, quota = account.row(card).allocated, account.quota[card]
-    quotas = ledger.cluster_quota(card)
-    there = min(quotas, ledger.nodes.total(card) or quotas)
-    return 1_000_000 * allocated * quotas // (quota * there) if quota else 0
+    rows, quota, shares = account.rows, account.quota, ledger.shares
+    cards = [card for card in account.cards if card in rows and quota[card]]
+    if shares.settle(cards):
+        return None
+    deserved = [(card, shares.by_request(account, card)) for card in cards]
+    if account.facts is not None and account.facts.deserved:
+        deserved += [(name, (most, 1)) for name, most in account.facts.deserved.items()]
+    overused, share = False, 0
+    for dimension, (numerator, denominator) in deserved:
+        row = account.row(dimension)
+        held = row.allocated * denominator
+        overused = overused or (held >= numerator and row.waiting > 0)
+        if held:
+            share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
+    return Usage(overused, share)

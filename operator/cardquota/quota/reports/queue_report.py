@@ -83,7 +83,10 @@ class QueueReport:
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
-    """The numbers of a queue now, or None if it does not exist."""
+    """The numbers of a queue now, or None if it does not exist.
+
+    Many sharers of many cards take long, unless `Shares.refresh` came before.
+    """
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return None
@@ -120,12 +123,6 @@ def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
     return sorted([*named, *held]) if held else named
 
 
-def deserved(ledger: LedgerReader, card: str, quota: int) -> int:
-    """The quota, lowered in proportion if the cluster has less than all quotas together."""
-    quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
-    return quota if quotas <= total else quota * total // quotas
-
-
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRow:
     row, quota = account.row(name), account.quota.get(name, 0)
     recorded = account.facts.recorded.get(name) if account.facts else None
@@ -138,7 +135,7 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRo
         requested=row.requested,
         elastic=row.elastic,
         guarantee=quota,
-        deserved=deserved(ledger, name, quota),
+        deserved=ledger.shares.shown(account.name, name),
     )
 
 

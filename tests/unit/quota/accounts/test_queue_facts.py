@@ -26,6 +26,34 @@ def test_guarantee_and_deserved_are_read() -> None:
     assert (facts.guarantee, facts.deserved) == ({"cpu": 2_000}, {"memory": 2**30})
 
 
+@pytest.mark.parametrize(
+    ("weight", "counts"), [(None, 1), (1, 1), (65_535, 65_535), (0, 1), (-3, 1), (65_536, 1)]
+)
+def test_w1_a_weight_that_is_missing_or_would_be_refused_counts_as_1(
+    weight: int | None, counts: int
+) -> None:
+    assert a_queue().weighing(weight).facts().weight == counts
+
+
+def test_w1_a_card_is_guaranteed_by_its_name_and_never_by_its_resource_name() -> None:
+    """Several models may be counted by that; and what the queue may not hold is not guaranteed."""
+    rows = {H200: "4", GPU: "9", H800: "2", "cpu": "2"}
+    queue = a_queue().with_quota({H200: 8}).guaranteeing_cards(rows)
+    facts = queue.facts()
+    assert (facts.card_guarantee, facts.guarantee) == ({H200: 4}, {"cpu": 2_000})
+    check_queue(queue.wire())
+    broken = queue.with_quota_text("{").having_reported(H800, 2, GPU).facts()
+    assert broken.card_guarantee == {H800: 2}
+
+
+@pytest.mark.parametrize("amount", ["1500m", "-1", "many"])
+def test_w1_a_guarantee_of_a_card_is_a_whole_number(amount: str) -> None:
+    queue = a_queue().with_quota({H200: 8}).guaranteeing_cards({H200: amount})
+    with pytest.raises(QueueError, match=rf"^spec\.guarantee\.resource\.{H200}.* write "):
+        check_queue(queue.wire())
+    assert queue.facts().card_guarantee.get(H200, 0) == 0
+
+
 def test_q1_no_annotation_is_a_quota_of_nothing() -> None:
     facts = a_queue().facts()
     assert (facts.quota, facts.quota_problem) == ({}, "")
@@ -53,6 +81,7 @@ def test_q4_what_can_be_read_is_accepted() -> None:
         (a_queue().annotated(v.QUEUE_STATE, "Shut"), r"<Shut>; write Open or Closed"),
         (a_queue().put(-1, "spec", "weight"), r"spec\.weight is -1"),
         (a_queue().put(0, "spec", "weight"), r"spec\.weight is 0, at least 1"),
+        (a_queue().weighing(65_536), r"spec\.weight is 65536, at most 65535 is allowed"),
         (a_queue().limited_to(cpu="much"), r"spec\.capability\.cpu: <much>"),
         (
             a_queue().limited_to(memory="-1Gi"),

@@ -5,6 +5,7 @@
 
 import json
 from collections import Counter
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -26,8 +27,10 @@ from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
+from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
+from cardquota.quota.reports.queue_report import report
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import REQUEST
 
@@ -54,6 +57,7 @@ from ..any_cluster import (
     shapes,
 )
 from ..brute_force import a_gang_is_on_the_way, fits, plainly
+from ..plain_rounds import PlainSharer, rounds, whole
 from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
 
@@ -79,6 +83,8 @@ class Histories(RuleBasedStateMachine):
         self.finished: list[str] = []
         self.succeeded: dict[str, str | None] = {}
         """Of those that finished: the group, by uid."""
+        self.shown: dict[str, Any] = {}
+        """By queue: what is shown of its cards, as of the last step."""
 
     @initialize(default=st.sampled_from(("", "blue")), free=st.booleans())
     def settings_of_the_installation(self, default: str, free: bool) -> None:
@@ -304,6 +310,22 @@ class Histories(RuleBasedStateMachine):
         self.plain.queue_is_seen(name, PlainQueue(quota=rows, policy=policy, reported=reported))
         self.queue_bodies[name] = body
         see(self.ledger, body)
+
+    @rule(
+        name=st.sampled_from(QUEUES),
+        weight=st.integers(1, 3),
+        guarantee=st.dictionaries(st.sampled_from((H200, H800, XPU)), st.integers(0, 3)),
+    )
+    def a_queue_gets_another_weight(
+        self, name: str, weight: int, guarantee: dict[str, int]
+    ) -> None:
+        if name in self.queue_bodies:
+            body = self.queue_bodies[name].weighing(weight).guaranteeing_cards(guarantee)
+            self.queue_bodies[name] = body
+            queue = self.plain.queues[name]
+            queue.weight, queue.guarantee = weight, guarantee
+            self.plain.queue_is_seen(name, queue)
+            see(self.ledger, body)
 
     @rule(name=st.sampled_from(QUEUES), cpu=st.sampled_from((None, "4", "0")))
     def a_queues_capability_changes(self, name: str, cpu: str | None) -> None:
@@ -657,6 +679,57 @@ class Histories(RuleBasedStateMachine):
         for card, quotas in self.plain.cluster_quotas().items():
             assert self.ledger.cluster_quota(card) == quotas
             assert self.ledger.in_any_quota(card)
+
+    @invariant()
+    def what_is_deserved_is_what_the_rounds_give(self) -> None:
+        """W1. Whoever was shown something else is told, unless it is told of the event itself."""
+        for _ in self.ledger.shares.refresh():
+            pass
+        told = self.ledger.dirty.take_changed()
+        shown = {}
+        for name, queue in self.plain.queues.items():
+            found = report(self.ledger, name)
+            assert found is not None
+            rows = {row.name: row.deserved for row in found.cards}
+            assert rows == {card: self.deserved(name, card) for card in rows}
+            assert rows.keys() >= queue.quota.keys()
+            shown[name] = rows, found.oversold
+            assert name in told or shown[name] == self.shown.get(name)
+        self.shown = shown
+        assert not self.ledger.dirty.take_changed()
+
+    def deserved(self, queue: str, card: str) -> int:
+        total = self.plain.cluster_totals().get(card, 0)
+        return whole(rounds(total, self.sharers(card)), total).get(queue, 0)
+
+    def sharers(self, card: str, asked: dict[str, int] | None = None) -> dict[str, PlainSharer]:
+        """All that have a quota of a card; asking for what is `asked`, or for all of it."""
+        return {
+            name: PlainSharer(
+                queue.weight,
+                min(queue.quota[card], asked.get(name, 0)) if asked else queue.quota[card],
+                queue.guarantee.get(card, 0),
+            )
+            for name, queue in self.plain.queues.items()
+            if card in queue.quota
+        }
+
+    @rule(card=st.sampled_from((H200, H800, XPU)))
+    def queues_are_ordered_by_what_the_rounds_give_for_what_is_asked(self, card: str) -> None:
+        queue_order(self.ledger, QUEUES)
+        total = self.plain.cluster_totals().get(card, 0)
+        asked = {
+            queue: sums.requested
+            for (queue, dimension), sums in self.plain.totals().items()
+            if dimension == card
+        }
+        if not 0 < total < self.plain.cluster_quotas().get(card, 0):
+            return
+        exact = rounds(total, self.sharers(card, asked))
+        for name in asked.keys() & exact.keys():
+            account = self.ledger.account(name)
+            if account is not None and account.quota.get(card):
+                assert Fraction(*self.ledger.shares.by_request(account, card)) == exact[name]
 
     @invariant()
     def accounts_exist_for_a_reason(self) -> None:

@@ -1,11 +1,37 @@
-"""E6: which queue is looked at first."""
+"""E6, W2: which queue is looked at first."""
 
 from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue, see
-from cardquota.quota.release.release_order import QueueOrder, queue_order, share
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.release_order import QueueOrder, Usage, queue_order, usage
+from cardquota.quota.release.release_pass import Opening, openings
 
 from ...containers import containers
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
+
+
+def share(ledger: Ledger, queue: str) -> int:
+    return usage_of(ledger, queue).share
+
+
+def usage_of(ledger: Ledger, queue: str) -> Usage:
+    """As the order has it."""
+    queue_order(ledger, [queue])
+    account = ledger.account(queue)
+    assert account is not None
+    found = usage(ledger, account)
+    assert found is not None
+    return found
+
+
+def running(queue: str, cards: int, card: str = H200) -> PodBody:
+    pod = a_pod(f"{queue}-runs").in_queue(queue).naming(card).asking_for(cards)
+    return pod.on_node("h200-a" if card == H200 else "h800-a")
+
+
+def waiting(queue: str, cards: int, card: str = H200) -> PodBody:
+    return a_pod(f"{queue}-waits").in_queue(queue).naming(card).asking_for(cards).gated()
 
 
 def test_e6_queues_by_priority_then_share_then_name() -> None:
@@ -28,24 +54,139 @@ def test_the_share_of_a_queue_is_its_largest_of_any_card() -> None:
         a_pod("a").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"),
         a_pod("b").in_queue("red").naming(H800).asking_for(2).on_node("h800-a"),
     )
-    account = ledger.account("red")
-    assert account is not None
-    assert share(ledger, account) == 666_666
+    assert share(ledger, "red") == 666_666
 
 
 def test_e6_the_share_is_of_what_is_deserved_not_of_the_quota() -> None:
-    """80 promised of 8: a queue that holds a tenth of its quota holds all that it deserves."""
+    """80 promised of 8: two that ask for all there is deserve 4 each, the third asks for 1."""
     ledger = a_ledger(
         *CARDS,
-        a_queue("promised").with_quota({H200: 10}),
-        a_queue("others").with_quota({H200: 70}),
-        a_queue("half").with_quota({H800: 8}),
-        a_pod("a").in_queue("promised").naming(H200).asking_for(1).on_node("h200-a"),
-        a_pod("b").in_queue("half").naming(H800).asking_for(4).on_node("h800-a"),
+        a_queue("large").with_quota({H200: 60}),
+        a_queue("small").with_quota({H200: 10}),
+        a_queue("modest").with_quota({H200: 10}),
+        *(running("large", 2), waiting("large", 8), running("small", 1), waiting("small", 9)),
+        running("modest", 1),
     )
-    shares = {a.name: share(ledger, a) for a in ledger.accounts()}
-    assert shares == {"promised": 1_000_000, "others": 0, "half": 500_000}
-    assert queue_order(ledger, ["promised", "half"]) == ["half", "promised"]
+    shares = {name: share(ledger, name) for name in ("large", "small", "modest")}
+    assert shares == {"large": 571_428, "small": 285_714, "modest": 1_000_000}
+    assert queue_order(ledger, shares) == ["small", "large", "modest"]
+
+
+def test_w1_the_share_is_by_weight() -> None:
+    """8 by 3 and 1: 6 and 2."""
+    ledger = a_ledger(
+        *CARDS,
+        a_queue("heavy").with_quota({H200: 8}).weighing(3),
+        a_queue("light").with_quota({H200: 8}),
+        *(running("heavy", 2), waiting("heavy", 6), running("light", 1), waiting("light", 7)),
+    )
+    assert (share(ledger, "heavy"), share(ledger, "light")) == (333_333, 500_000)
+    assert queue_order(ledger, ["light", "heavy"]) == ["heavy", "light"]
+    see(ledger, a_queue("light").with_quota({H200: 8}).weighing(3))
+    assert (share(ledger, "heavy"), share(ledger, "light")) == (500_000, 250_000)
+    assert queue_order(ledger, ["light", "heavy"]) == ["light", "heavy"]
+
+
+def test_w1_the_share_follows_what_the_others_ask_for() -> None:
+    ledger = a_ledger(
+        *CARDS,
+        *(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue")),
+        *(running("red", 2), waiting("red", 6)),
+    )
+    assert share(ledger, "red") == 250_000
+    see(ledger, waiting("blue", 2))
+    assert share(ledger, "red") == 333_333
+    see(ledger, a_pod("more").in_queue("blue").naming(H200).asking_for(6).gated())
+    assert share(ledger, "red") == 500_000
+    see(ledger, a_queue("blue").with_quota({H200: 1}))
+    assert share(ledger, "red") == 285_714
+    ledger.node_gone("h200-a")
+    assert share(ledger, "red") == 250_000
+    ledger.queue_gone("blue")
+    see(ledger, CARDS[0])
+    assert share(ledger, "red") == 250_000
+
+
+def test_who_deserves_nothing_and_holds_something_goes_after_those_who_deserve_any() -> None:
+    """All there is, is guaranteed to somebody else."""
+    kept = a_queue("kept").with_quota({H200: 8}).guaranteeing_cards({H200: 8})
+    ledger = a_ledger(
+        *CARDS,
+        kept,
+        a_queue("rest").with_quota({H200: 8}),
+        a_queue("full").with_quota({H800: 1}),
+        *(waiting("kept", 8), running("rest", 1), running("full", 1, H800)),
+    )
+    assert queue_order(ledger, ["rest", "full", "kept"]) == ["kept", "full", "rest"]
+
+
+def test_w2_who_holds_all_that_it_deserves_goes_after_all_others() -> None:
+    """Whatever its priority is; and it is not refused: it goes."""
+    ledger = a_ledger(
+        *CARDS,
+        a_queue("greedy").with_quota({H200: 8}).with_priority(9),
+        a_queue("poor").with_quota({H200: 8}),
+        a_queue("content").with_quota({H200: 8}),
+        *(running("greedy", 4), waiting("greedy", 1)),
+        *(running("poor", 2), waiting("poor", 6)),
+    )
+    overused = {name: usage_of(ledger, name).overused for name in ("greedy", "poor", "content")}
+    assert overused == {"greedy": True, "poor": False, "content": False}
+    order = QueueOrder(ledger)
+    order.add(overused)
+    assert taken(order) == queue_order(ledger, overused) == ["content", "poor", "greedy"]
+    found = [x for x in openings(ledger, "greedy") if isinstance(x, Opening)]
+    assert [record.facts.name for x in found for record, _ in x.pods] == ["greedy-waits"]
+
+
+def test_w2_only_what_is_asked_for_counts() -> None:
+    """It holds all it deserves of one card, and waits for another one."""
+    ledger = a_ledger(
+        *CARDS,
+        a_queue("red").with_quota({H200: 1, H800: 2}),
+        *(running("red", 1), waiting("red", 1, H800)),
+    )
+    assert not usage_of(ledger, "red").overused
+    see(ledger, a_pod("too").in_queue("red").naming(H200).asking_for(1).gated())
+    assert usage_of(ledger, "red").overused
+
+
+def test_w2_less_than_a_card_below_what_it_deserves_is_below_it() -> None:
+    """8 for three: each deserves two cards and two thirds."""
+    names = ("a", "b", "c")
+    ledger = a_ledger(
+        *CARDS,
+        *(a_queue(name).with_quota({H200: 8}) for name in names),
+        *(running(name, 2) for name in names),
+        *(waiting(name, 6) for name in names),
+    )
+    assert not any(usage_of(ledger, name).overused for name in names)
+
+
+def test_w2_cpu_and_memory_count_by_what_the_queue_says_that_it_deserves() -> None:
+    busy = a_pod("busy").in_queue("red").with_cpu("2").on_node("h200-a")
+    ledger = a_ledger(*CARDS, QUEUE.deserving(cpu="2", memory="1Gi"), busy)
+    assert usage_of(ledger, "red") == (False, 1_000_000)
+    see(ledger, a_pod("next").in_queue("red").with_memory("1Gi").gated())
+    assert not usage_of(ledger, "red").overused
+    see(ledger, a_pod("then").in_queue("red").with_cpu("1").gated())
+    assert usage_of(ledger, "red").overused
+
+
+def test_a_place_is_worked_out_in_steps_of_some_queues() -> None:
+    """Of a card that very many share, what they ask for is taken in by and by."""
+    names = [f"q{number:03}" for number in range(450)]
+    ledger = a_ledger(*CARDS, *(a_queue(name).with_quota({H200: 8}) for name in names))
+    see(ledger, waiting("q000", 1))
+    order = QueueOrder(ledger)
+    order.add(["q000"])
+    assert taken(order) == ["q000"]
+    see(ledger, *(waiting(name, 1) for name in names))
+    order.add(["q007"])
+    for _ in range(3):
+        assert order.place_one()
+        assert order.take() is None
+    assert taken(order) == ["q007"]
 
 
 def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
@@ -53,9 +194,7 @@ def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
     pod = a_pod().in_queue("red").naming(H200).asking_for(1).on_node("h200-a")
     ledger = a_ledger(*CARDS, QUEUE, pod)
     ledger.node_gone("h200-a")
-    account = ledger.account("red")
-    assert account is not None
-    assert share(ledger, account) == 333_333
+    assert share(ledger, "red") == 333_333
 
 
 def taken(order: QueueOrder) -> list[str]:

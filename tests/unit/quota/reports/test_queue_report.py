@@ -98,7 +98,7 @@ def test_q3_what_is_oversold_is_told_and_lowers_what_is_deserved() -> None:
         a_queue("blue").with_quota({H200: 8}),
     )
     assert found.oversold == ((H200, 12, 6),)
-    assert [row.deserved for row in found.cards] == [2, 0]
+    assert [row.deserved for row in found.cards] == [3, 0]
 
 
 def test_q7_what_is_over_its_quota_is_told() -> None:
