@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
+from builders.pod import PodBody
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
@@ -36,6 +37,32 @@ async def test_queues_go_by_priority() -> None:
     async with leading(*queues, *pods) as leader:
         await until(lambda: len(leader.opened) == 3)
         assert leader.opened == ["p2", "p1", "p0"]
+
+
+async def test_when_cards_are_freed_who_is_below_its_share_goes_before_who_has_all_of_it() -> None:
+    """W1, W2: of eight cards poor asks for three and deserves them, greedy the other five. Greedy
+    has a higher priority.
+    """
+
+    def runs(name: str, queue: str, cards: int) -> PodBody:
+        pod = a_pod(name).in_queue(queue).naming(H200).asking_for(cards)
+        return pod.stamped(queue, {H200: cards}).on_node("h200-a")
+
+    leaving = runs("greedy-leaves", "greedy", 1), runs("poor-leaves", "poor", 4)
+    world = (
+        a_queue("greedy").with_quota({H200: 6}).weighing(1).with_priority(9),
+        a_queue("poor").with_quota({H200: 6}).weighing(3),
+        *(*leaving, runs("greedy-stays", "greedy", 5), runs("poor-stays", "poor", 2)),
+        *(waiting(f"{queue}-waits").in_queue(queue) for queue in ("greedy", "poor")),
+    )
+    async with leading(*world) as leader:
+        await until(lambda: leader.tells("greedy-waits") and leader.tells("poor-waits"))
+        assert leader.opened == []
+        for pod in leaving:
+            leader.ledger.pod_gone(pod.uid)
+        leader.releaser.wake()
+        await until(lambda: len(leader.opened) == 2)
+        assert leader.opened == ["poor-waits", "greedy-waits"]
 
 
 async def test_a_job_of_one_model_never_holds_up_another_model() -> None:
