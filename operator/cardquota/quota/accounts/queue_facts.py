@@ -1,15 +1,16 @@
 """What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from .. import messages
 from .. import vocabulary as v
-from ..amounts import Amounts, MutableAmounts
+from ..amounts import Amounts, MutableAmounts, is_card
 from ..cards.card import can_exist
-from ..cards.quota_text import QuotaTextError, read_quota
+from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota
 from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
 from ..objects.queue import Queue, QueueAnnotations
 from ..objects.wire import ResourceList
@@ -52,7 +53,8 @@ class QueueFacts:
     weight: int
     """Its part of a card that is oversold, against the weights of the others (W1)."""
     card_guarantee: Amounts
-    """What it deserves at least of a card that is oversold (W1); of the cards in its quota."""
+    """What it deserves at least of a card that is oversold (W1), by name; of a
+    card outside its quota it means nothing."""
     policy: v.Policy | None
     namespaces: tuple[str, ...] | None
     state: v.QueueState
@@ -104,7 +106,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
         weight=_weight(spec.weight),
-        card_guarantee=_card_guarantee(queue, recorded if quota is None else quota),
+        card_guarantee=_card_guarantee(queue),
         policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
         state=_state(queue, notes.state, "" if ours else queue.status.state),
@@ -188,7 +190,10 @@ def _check_amounts(name: str, amounts: ResourceList | None) -> None:
 def _check_card_guarantee(queue: Queue) -> None:
     """Raise QueueError for a guarantee of a card in the quota that is no whole number of cards."""
     text = queue.metadata.annotations.quota if queue.metadata.annotations else None
-    for card, value in _guaranteed(queue, read_quota(text) if text is not None else ()):
+    quota = read_quota(text) if text is not None else {}
+    for card, value in _guaranteed(queue):
+        if card not in quota:
+            continue
         where = f"spec.guarantee.resource.{show(card)}"
         try:
             amount = count(value)
@@ -198,10 +203,12 @@ def _check_card_guarantee(queue: Queue) -> None:
             raise QueueError(messages.amount_negative(where, str(value)))
 
 
-def _card_guarantee(queue: Queue, cards: Collection[str]) -> Amounts:
-    """One that cannot be counted is none."""
+def _card_guarantee(queue: Queue) -> Amounts:
+    """By card, if it is one: which are in the quota is asked later, since that in force may be
+    another than what is written (Q4). One that cannot be counted is none.
+    """
     found: MutableAmounts = {}
-    for card, value in _guaranteed(queue, cards):
+    for card, value in islice(_guaranteed(queue), MOST_ROWS):
         try:
             found[card] = max(0, count(value))
         except QuantityError:
@@ -209,12 +216,12 @@ def _card_guarantee(queue: Queue, cards: Collection[str]) -> Amounts:
     return found
 
 
-def _guaranteed(queue: Queue, cards: Collection[str]) -> Iterator[tuple[str, Quantity]]:
-    """The entries of the guarantee by the name of one of these cards. What stands there under a
-    resource name says nothing of a card: several models may be counted by it.
+def _guaranteed(queue: Queue) -> Iterator[tuple[str, Quantity]]:
+    """The entries of the guarantee but for cpu and memory. One by a card's name means that card;
+    what stands there under a resource name says nothing: several models may be counted by it.
     """
     amounts = queue.spec.guarantee.resource if queue.spec.guarantee else None
-    return ((card, amounts[card]) for card in cards if card in amounts) if amounts else iter(())
+    return ((name, value) for name, value in (amounts or {}).items() if is_card(name))
 
 
 def _weight(weight: int | None) -> int:

@@ -309,6 +309,12 @@ class Ledger(LedgerState):
         before = {card: self.quotas.of(card) for card in changed}
         if self.quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
+            # A name that pods hold is shown from now on, or no longer (P8).
+            self.dirty.mark_visible(
+                other.name
+                for other in self.accounts_by_queue.values()
+                if not changed.isdisjoint(other.rows)
+            )
         account.quota = quota
         self._forget(changed)
         for card, quotas in before.items():

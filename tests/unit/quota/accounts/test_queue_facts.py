@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import GPU, H200, H800, a_queue
+from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
@@ -38,12 +38,21 @@ def test_w1_a_weight_that_is_missing_or_would_be_refused_counts_as_1(
 def test_w1_a_card_is_guaranteed_by_its_name_and_never_by_its_resource_name() -> None:
     """Several models may be counted by that; and what the queue may not hold is not guaranteed."""
     rows = {H200: "4", GPU: "9", H800: "2", "cpu": "2"}
-    queue = a_queue().with_quota({H200: 8}).guaranteeing_cards(rows)
-    facts = queue.facts()
-    assert (facts.card_guarantee, facts.guarantee) == ({H200: 4}, {"cpu": 2_000})
+    queue = a_queue("red").with_quota({H200: 8}).guaranteeing_cards(rows)
     check_queue(queue.wire())
-    broken = queue.with_quota_text("{").having_reported(H800, 2, GPU).facts()
-    assert broken.card_guarantee == {H800: 2}
+    other = a_queue("blue").with_quota({H200: 8, H800: 8})
+    ledger = a_ledger(a_node("n").with_cards(H200, 6), queue, other)
+    assert ledger.shares.shown("red", H200) == 4
+    assert ledger.shares.shown("red", H800) == 0
+    assert queue.facts().guarantee == {"cpu": 2_000}
+
+
+def test_q4_what_is_guaranteed_is_so_of_the_last_good_quota_too() -> None:
+    queue = a_queue("red").with_quota({H200: 8}).guaranteeing_cards({H200: "4"})
+    other = a_queue("blue").with_quota({H200: 8})
+    ledger = a_ledger(a_node("n").with_cards(H200, 6), queue, other)
+    see(ledger, queue.with_quota_text("{").at_revision(9))
+    assert ledger.shares.shown("red", H200) == 4
 
 
 @pytest.mark.parametrize("amount", ["1500m", "-1", "many"])
