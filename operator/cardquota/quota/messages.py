@@ -310,12 +310,17 @@ def reservation_expired(
 def request_expired(
     queue: str, there: int, minimum: int, seconds: float, rest: Sequence[Amount]
 ) -> str:
-    """E8: the pods of a group that was enqueued did not come in time."""
+    """E8: the pods of a group that was enqueued did not come, or did not start, in time."""
+    advice = "Its pods wait on, behind those who fit: see why they do not start"
+    if there < minimum:
+        advice = (
+            "It is reserved again, behind those who fit, when a pod of the group is there or the "
+            "group asks for something else: create its pods, or delete the group"
+        )
     return (
         f"Queue <{show(queue)}>: <{there}> of the <{minimum}> pods of the group were there "
         f"<{seconds:g}> s after it was enqueued; what is reserved is to be given back: "
-        f"{_held(rest)}. It is reserved again, behind those who fit, when a pod of the group is "
-        "there or the group asks for something else: create its pods, or delete the group"
+        f"{_held(rest)}. {advice}"
     )
 
 

@@ -258,6 +258,7 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert "if they do not come within <300> s" in reserved
     refused = messages.group_not_enqueued("not today")
     assert refused.startswith("the PodGroup cannot be written: not today; so nothing is reserved")
+    assert messages.request_expired("red", 3, 3, 300.0, rest).endswith("they do not start")
     expired = messages.request_expired("red", 1, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <1> of the <3> pods of the group were there <300> s")
     kept = messages.reservation_kept("red", rest, "not today")

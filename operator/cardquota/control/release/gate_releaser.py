@@ -22,7 +22,7 @@ from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
-from ...quota.stamp import Reservation, Stamp
+from ...quota.stamp import Reservation, Stamp, choice_of
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
@@ -454,9 +454,19 @@ class GateReleaser:
         self._background.look_again(key)
 
     def _waits_for_room(self, key: str) -> bool:
-        """Whether a group was enqueued and its pods have come: they wait for what is elastic."""
+        """Whether a group was enqueued and its pods have come, and they wait for what is elastic.
+
+        Where there is enough, something else is wrong with them: it must not hold that for ever.
+        """
         group = self._ledger.groups.get(key)
-        return group is not None and group.enqueued and group.there >= max(1, group.minimum)
+        if group is None or not group.enqueued or group.there < max(1, group.minimum):
+            return False
+        reservation = group.reservation
+        account = self._ledger.account(reservation.queue) if reservation is not None else None
+        if reservation is None or account is None:
+            return False
+        named = (choice_of(dimension) for dimension, _ in reservation.amounts)
+        return account.overcommitted(chain.from_iterable(named))
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None

@@ -1,6 +1,6 @@
 """The totals of one queue, per dimension (section 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Final
 
@@ -178,6 +178,11 @@ class Account:
                 if limit is not None and amount > limit and not self._assignable(dimension, limit):
                     found.append(OverQuota(dimension, amount, limit))
         return iter(found)
+
+    def overcommitted(self, dimensions: Iterable[str]) -> bool:
+        """Whether more is charged of one of these than is allowed, what is reserved included."""
+        limits = ((d, self.limit(d)) for d in dimensions)
+        return any(limit is not None and self.row(d).charged > limit for d, limit in limits)
 
     @property
     def unused(self) -> bool:

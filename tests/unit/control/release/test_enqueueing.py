@@ -115,6 +115,20 @@ async def test_e8_whose_pods_have_come_and_wait_for_room_keeps_it() -> None:
         await until(lambda: sorted(leader.opened) == ["a", "b"])
 
 
+async def test_e8_whose_pods_have_come_and_wait_for_something_else_loses_it() -> None:
+    """The pods name another queue than their group: they never start, whatever room there is."""
+    timers = Timers()
+    async with leading(THREE, ASKS, later=timers.later) as leader:
+        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
+        leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
+        wrong = (waiting(name).in_queue("other").in_group("gang") for name in ("a", "b"))
+        leader.see(*wrong)
+        await until(lambda: bool(timers.calls))
+        timers.calls[-1]()
+        await until(lambda: v.RESERVATION_EXPIRED in leader.tells("gang"))
+        assert leader.opened == []
+
+
 async def test_who_asks_for_something_else_is_enqueued_anew() -> None:
     async with leading(THREE, ASKS) as leader:
         await until(lambda: leader.tells("gang") == [v.ENQUEUED])

@@ -105,9 +105,13 @@ def test_e1_elastic_makes_room_for_a_reservation_and_never_for_a_gate() -> None:
     opened, refusals = release(ledger)
     assert opened == []
     assert names(refusals) == [["m0", "m1"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.overcommitted([H200])
     ledger.pod_gone("uid-e4")
     assert release(ledger)[0] == []
     ledger.pod_gone("uid-e3")
+    assert not account.overcommitted([H200, "cpu"])
     assert release(ledger)[0] == [["m0", "m1"]]
     assert inqueue(ledger, H200) == 2
     assert drift(ledger) == {}
