@@ -111,22 +111,6 @@ EVENTS: Final = (
         do="See whose the refusal is; or change a label of the PodGroup.",
     ),
     Entry(
-        under=v.RESERVATION_EXPIRED,
-        when="A gang did not run within `reservationTimeout` of its start.",
-        says=say(m.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]),
-        where=(Where.GROUP_EVENT,),
-        rule="E8",
-        do="Find out why the missing members are not there, or find no node.",
-    ),
-    Entry(
-        under=v.ENQUEUED,
-        when="What a PodGroup says in `card.request` and `minResources` fits, beside elastic pods.",
-        says=say(m.enqueued, _QUEUE, [(_H200, 3), (v.CPU, 4_000)], 300.0),
-        where=(Where.GROUP_EVENT,),
-        rule="E1, T2",
-        do="Create the group's pods: they start together in what is reserved.",
-    ),
-    Entry(
         under=v.GATE_REFUSED,
         when="Somebody does not let be reserved on a PodGroup what it asks for.",
         says=say(
@@ -136,6 +120,14 @@ EVENTS: Final = (
         where=(Where.GROUP_EVENT,),
         rule="T2",
         do="See whose the refusal is; it is tried again by itself.",
+    ),
+    Entry(
+        under=v.RESERVATION_EXPIRED,
+        when="A gang did not run within `reservationTimeout` of its start.",
+        says=say(m.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]),
+        where=(Where.GROUP_EVENT,),
+        rule="E8",
+        do="Find out why the missing members are not there, or find no node.",
     ),
     Entry(
         under=v.RESERVATION_EXPIRED,
@@ -157,6 +149,14 @@ EVENTS: Final = (
         where=(Where.GROUP_EVENT,),
         rule="T2, E8",
         do="See whose the refusal is: until the PodGroup can be written, the room is taken.",
+    ),
+    Entry(
+        under=v.ENQUEUED,
+        when="What a PodGroup says in `card.request` and `minResources` fits, beside elastic pods.",
+        says=say(m.enqueued, _QUEUE, [(_H200, 3), (v.CPU, 4_000)], 300.0),
+        where=(Where.GROUP_EVENT,),
+        rule="E1, T2",
+        do="Create the group's pods: they start together in what is reserved.",
     ),
     Entry(
         under=v.NOT_COUNTED,
