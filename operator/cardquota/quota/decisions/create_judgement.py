@@ -142,9 +142,10 @@ def _that_could_go(
                 yield first, min(going, number - left_out.get(key, 0))
         elif pod_class.gang.key not in gangs:
             gangs.add(pod_class.gang.key)
-            missing = ledger.groups[pod_class.gang.key].missing
-            if missing > members:
-                continue
+            group = ledger.groups[pod_class.gang.key]
+            missing = group.missing
+            if missing > members or group.enqueued:
+                continue  # what was reserved before its pods came is charged already
             members -= missing
             starting = _members(ledger, account, pod_class.gang, missing)
             if len(starting) > kinds:

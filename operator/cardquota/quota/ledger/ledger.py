@@ -202,8 +202,9 @@ class Ledger(LedgerState):
         if facts.revision >= group.settled_revision > 0 or (
             group.assumed is not None and facts.reservation == group.assumed
         ):
-            if group.assumed is not None and group.decided(group.assumed):
-                self.written(group, group.assumed)
+            seen = group.assumed
+            if seen is not None and (group.decided(seen) or seen.request):
+                self.written(group, seen)
             group.assumed, group.settled_revision = None, 0
         self._see_group(group, facts)
 

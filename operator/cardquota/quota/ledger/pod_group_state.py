@@ -128,9 +128,10 @@ class PodGroupState:
     @property
     def being_reserved(self) -> bool:
         """Whether members are charged that start once their reservation is written. Until then no
-        gate of the group may open as if these members had started already.
+        gate of the group may open as if these members had started already. And what was reserved
+        before they came must have been seen: it is replaced under the version that has it.
         """
-        return bool(self._unwritten)
+        return bool(self._unwritten) or (self.assumed is not None and bool(self.assumed.request))
 
     @property
     def unwritten(self) -> Sequence[Reservation]:

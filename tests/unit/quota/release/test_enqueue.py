@@ -101,7 +101,7 @@ def test_e1_elastic_makes_room_for_a_reservation_and_never_for_a_gate() -> None:
     ledger = a_cluster(FIVE, SERVICE, *elastic_pods(5), GROUP.asking({H200: 2}))
     assert release(ledger)[0] == [[KEY]]
     assert inqueue(ledger, H200) == 2
-    see(ledger, *members)
+    see(ledger, GROUP.asking({H200: 2}).enqueued("red", {H200: 2}, "t").at_revision(200), *members)
     opened, refusals = release(ledger)
     assert opened == []
     assert names(refusals) == [["m0", "m1"]]
@@ -192,9 +192,32 @@ def test_e1_a_group_of_which_a_pod_holds_something_is_not_enqueued() -> None:
     assert release(ledger)[0] == [[KEY]]
 
 
-def test_t2_its_pods_replace_what_was_reserved() -> None:
-    ledger = a_cluster(GROUP.asking({H200: 3}))
+def test_t2_its_pods_start_once_the_reservation_that_they_replace_is_seen() -> None:
+    """They are written on the group under the version that has it."""
+    members = [waiting(name).in_group("train") for name in "ab"]
+    ledger = a_cluster(GROUP.asking({H200: 2}))
     assert release(ledger)[0] == [[KEY]]
+    see(ledger, *members)
+    assert release(ledger)[0] == []
+    see(ledger, GROUP.asking({H200: 2}).enqueued("red", {H200: 2}, "t").at_revision(200))
+    assert release(ledger)[0] == [["a", "b"]]
+
+
+def test_e2_what_is_reserved_for_a_gang_counts_once_though_its_pods_are_on_their_way() -> None:
+    members = [waiting(name).in_group("train") for name in "ab"]
+    asked = GROUP.asking({f"{H200}|{H800}": 2})
+    ledger = a_cluster(QUEUE.with_policy("Deny"), asked, *members[:1])
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, *members[1:])
+    assert judge_create(ledger, waiting("new", 3).facts()).fits
+    assert judge_create(ledger, waiting("new", 4).facts()).outcome is Outcome.NEVER
+
+
+def test_t2_its_pods_replace_what_was_reserved() -> None:
+    group = GROUP.asking({H200: 3})
+    ledger = a_cluster(group)
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, group.enqueued("red", {H200: 3}, "t").at_revision(200))
     see(ledger, waiting("a").in_group("train"))
     # The reservation is for both: one of them alone does not go.
     assert release(ledger)[0] == []
@@ -209,6 +232,8 @@ def test_t2_of_a_group_of_one_members_use_up_what_is_reserved_one_by_one() -> No
     ledger = a_cluster(group)
     assert release(ledger)[0] == [[KEY]]
     assert inqueue(ledger, H200) == 3
+    reserved = {f"{H200}|{H800}": 2, H200: 1}
+    see(ledger, group.enqueued("red", reserved, "t").at_revision(200))
     see(ledger, waiting("a", 2).in_group("train"))
     assert release(ledger)[0] == [["a"]]
     assert ledger.groups[KEY].outstanding(f"{H200}|{H800}") == 1
