@@ -13,6 +13,7 @@ with a surge can begin.
 
 import asyncio
 import logging
+from contextlib import nullcontext
 from typing import Final
 
 import msgspec
@@ -129,26 +130,29 @@ class WorkloadReviews:
         account = self._ledger.account(queue)
         if account is None or not counted:
             return verdict.warnings
-        pods = self._ledger.request_of(facts, queue)
-        asked = self._asked(request, workload, stored, facts, pods)
-        way = on_the_way(self._ledger, account, but=own.waiting)
-        if changed and effect is not Effect.WARN:
-            least = _needed_to_begin(request, account, pods, asked, own, way)
-            if least:
-                cannot = messages.update_cannot_begin(name, least)
-                return _told(effect, cannot, self._why(facts, queue, {}, way))
-        kept, freed = own.alike, own.given_back
-        missing = self._missing_of_gang(facts)
-        room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
-        # If the minimum of a gang has no room, none of its pods starts.
-        fits = min(asked, kept if room < missing else kept + room)
-        if fits >= asked:
-            return verdict.warnings
-        why = self._why(facts, queue, charged, way)
-        if effect is Effect.WARN:
-            return _told(effect, messages.partly_audited(name, asked, fits), why)
-        waits = effect is Effect.GATE
-        return _told(effect, messages.partly_fits(name, asked, fits, waits=waits), why)
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        # Its pods replace what was reserved before they came (E2).
+        with nullcontext() if group is None else group.set_aside(account):
+            pods = self._ledger.request_of(facts, queue)
+            asked = self._asked(request, workload, stored, facts, pods)
+            way = on_the_way(self._ledger, account, but=own.waiting)
+            if changed and effect is not Effect.WARN:
+                least = _needed_to_begin(request, account, pods, asked, own, way)
+                if least:
+                    cannot = messages.update_cannot_begin(name, least)
+                    return _told(effect, cannot, self._why(facts, queue, {}, way))
+            kept, freed = own.alike, own.given_back
+            missing = self._missing_of_gang(facts)
+            room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
+            # If the minimum of a gang has no room, none of its pods starts.
+            fits = min(asked, kept if room < missing else kept + room)
+            if fits >= asked:
+                return verdict.warnings
+            why = self._why(facts, queue, charged, way)
+            if effect is Effect.WARN:
+                return _told(effect, messages.partly_audited(name, asked, fits), why)
+            waits = effect is Effect.GATE
+            return _told(effect, messages.partly_fits(name, asked, fits, waits=waits), why)
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)

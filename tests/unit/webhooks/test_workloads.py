@@ -132,6 +132,17 @@ async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
         assert "2 of 3 pods fit" in how_many
 
 
+async def test_e2_what_its_group_has_reserved_is_for_its_pods() -> None:
+    gang = a_group("gang").in_queue("queue").of(2).asking({H200: 3})
+    gang = gang.enqueued("queue", {H200: 3})
+    async with Endpoint(THREE, gang) as endpoint:
+        assert await warned(endpoint, "jobs", pod().in_group("gang"), parallelism=3) == []
+        how_many, _ = await warned(endpoint, "jobs", pod().in_group("gang"), parallelism=4)
+        assert "3 of 4 pods fit" in how_many
+        how_many, _ = await warned(endpoint, "jobs", pod(), parallelism=2)
+        assert "0 of 2 pods fit" in how_many
+
+
 async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> ReviewAnswer:
     group = GROUPS[resource]
     return await endpoint.review(
