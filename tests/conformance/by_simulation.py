@@ -18,8 +18,12 @@ _NOT_COUNTED = "not counted: "
 
 
 def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> ObservedCase:
-    """What the simulation of the case's first stage finds; without pods, of what is given."""
-    things = (*case.given, *(case.stages[0].things if pods else ()))
+    """What the simulation of the case's first stage finds; without pods, of what is given before
+    any pod group: what a group asks for is reserved as soon as it is there.
+    """
+    groups = case.objects("group") if not pods else ()
+    given = [thing for thing in case.given if thing not in groups]
+    things = (*given, *(case.stages[0].things if pods else ()))
     file = folder / f"{case.id}.yaml"
     file.write_text("---\n".join(json.dumps(thing.body) + "\n" for thing in things))
     told = StringIO()

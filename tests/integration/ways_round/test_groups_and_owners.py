@@ -1,7 +1,5 @@
 """Made-up owners and groups: they change how a pod waits, never how much a queue lets through."""
 
-import json
-
 import pytest
 
 from cardquota.quota import vocabulary as v
@@ -53,9 +51,9 @@ def test_the_group_of_another_namespace_is_not_ones_own(people: Team) -> None:
 
 
 def test_a_group_without_pods_holds_nothing(people: Team) -> None:
-    """However many members it asks for, and whatever it says that they will need."""
+    """However many members it asks for, if it does not say what they will need (E1)."""
     people.has_queue({T1000: 3})
-    gang = people.a_gang("gang", HUGE).annotated(v.REQUEST, json.dumps({T1000: 3}))
+    gang = people.a_gang("gang", HUGE)
     assert people.create(gang, as_user=TENANT).ok
     pods = [people.a_pod("m", 1, T1000).in_group("gang"), people.a_pod("a", 3, T1000)]
     for pod in pods:

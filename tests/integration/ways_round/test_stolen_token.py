@@ -73,6 +73,7 @@ def test_a_gate_opens_in_the_current_term_alone(team: Team) -> None:
 
 
 def test_of_a_group_nothing_but_reservation_and_phase(team: Team) -> None:
+    team.has_queue({T1000: 3})
     gang = team.a_gang("gang", 2)
     assert team.create(gang).ok
     for change in (
