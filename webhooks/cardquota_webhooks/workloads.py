@@ -13,7 +13,6 @@ with a surge can begin.
 
 import asyncio
 import logging
-from contextlib import nullcontext
 from typing import Final
 
 import msgspec
@@ -30,6 +29,7 @@ from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.ledger.pod_group_state import set_aside
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
@@ -132,7 +132,7 @@ class WorkloadReviews:
             return verdict.warnings
         group = self._ledger.groups.get(facts.group) if facts.group else None
         # Its pods replace what was reserved before they came (E2).
-        with nullcontext() if group is None else group.set_aside(account):
+        with set_aside(group, account):
             pods = self._ledger.request_of(facts, queue)
             asked = self._asked(request, workload, stored, facts, pods)
             way = on_the_way(self._ledger, account, but=own.waiting)

@@ -12,7 +12,7 @@ from .amounts import Amount, is_card
 from .limits import Limit
 from .stamp import allocated_text
 from .verdict import Growth, Shortfall
-from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
+from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, logged, show
 
 CardResource = tuple[str, str]
 """A card, and the resource name behind it."""
@@ -21,8 +21,6 @@ Asked = Sequence[tuple[str, int]]
 
 _POD: Final = "the pod"
 _GROUP: Final = "the group"
-_LONGEST_KEY: Final = 2 * 253 + 1
-"""Characters of a namespace and a name."""
 _MOST_OF_SELECTOR: Final = 400
 """Characters that are shown of a pod's selector: room for five terms of usual length."""
 
@@ -254,10 +252,14 @@ def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
     )
 
 
+def _not_written(answer: str) -> str:
+    return f"the PodGroup cannot be written: {show(answer, most=300)}"
+
+
 def gang_not_reserved(answer: str) -> str:
     """A gang: writing its reservation on the PodGroup is refused."""
     return (
-        f"the PodGroup cannot be written: {show(answer, most=300)}; so no pod of the group is "
+        f"{_not_written(answer)}; so no pod of the group is "
         "started and nothing is held for it; it is tried again, ever less often: correct what is "
         "named there"
     )
@@ -266,7 +268,7 @@ def gang_not_reserved(answer: str) -> str:
 def group_not_enqueued(answer: str) -> str:
     """A group that is to be enqueued: writing its reservation on the PodGroup is refused."""
     return (
-        f"the PodGroup cannot be written: {show(answer, most=300)}; so nothing is reserved for it; "
+        f"{_not_written(answer)}; so nothing is reserved for it; "
         "it is tried again, ever less often: correct what is named there"
     )
 
@@ -283,7 +285,7 @@ def enqueued(queue: str, held: Sequence[Amount], seconds: float) -> str:
 def gang_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
     """A gang: it is not known whether its reservation was written, and writing it again fails."""
     return (
-        f"the PodGroup cannot be written: {show(answer, most=300)}; an earlier try was not "
+        f"{_not_written(answer)}; an earlier try was not "
         f"answered and may come yet, so Queue <{show(queue)}> holds for the group: {_held(held)}, "
         "and no pod of it is started; it is tried again: correct what is named there, or change "
         "anything of the PodGroup, which ends this try"
@@ -327,7 +329,7 @@ def request_expired(
 def reservation_kept(queue: str, rest: Sequence[Amount], answer: str) -> str:
     """A reservation is over, and removing it from the PodGroup is refused."""
     return (
-        f"the PodGroup cannot be written: {show(answer, most=300)}; so what is still reserved is "
+        f"{_not_written(answer)}; so what is still reserved is "
         f"not given back, though the reservation is over: Queue <{show(queue)}> holds for the "
         f"group: {_held(rest)}; it is tried again, ever less often: correct what is named there"
     )
@@ -664,7 +666,7 @@ def _counted_as(resource: str) -> str:
 
 def group_refused(group: str, problem: str) -> str:
     """A pod group that is written has a minimum that means nothing. `problem`: one of the next."""
-    return f"pod group <{show(group, most=_LONGEST_KEY)}>: {problem}"
+    return f"pod group <{logged(group)}>: {problem}"
 
 
 def minimum_too_small(minimum: int) -> str:

@@ -121,15 +121,17 @@ class Account:
         """Add to what groups reserve beyond their charged members (T2). A choice of cards counts
         with the first of them, and may end up on any.
         """
-        cards = choice_of(dimension)
-        if len(cards) > 1 and amount:
-            self.claim(claim_of(cards, 1), cards[0], amount)
-        self._add_reserved(cards[0], amount)
+        if len(choice_of(dimension)) > 1:
+            self.pending.invalidate_needs()
+        self._add_reserved(dimension, amount)
 
     def _add_reserved(self, dimension: str, amount: int) -> None:
-        row = self._writable(dimension)
+        cards = choice_of(dimension)
+        if len(cards) > 1 and amount:
+            self._claim(claim_of(cards, 1), cards[0], amount)
+        row = self._writable(cards[0])
         row.reserved += amount
-        self._drop_if_empty(dimension, row)
+        self._drop_if_empty(cards[0], row)
 
     @contextmanager
     def without_reserved(self, amounts: Charge) -> Iterator[None]:
@@ -137,18 +139,13 @@ class Account:
 
         Nothing else may happen meanwhile. Afterwards all is as before.
         """
-        self._reserve(amounts, -1)
+        for dimension, amount in amounts:
+            self._add_reserved(dimension, -amount)
         try:
             yield
         finally:
-            self._reserve(amounts, 1)
-
-    def _reserve(self, amounts: Charge, sign: int) -> None:
-        for dimension, amount in amounts:
-            cards = choice_of(dimension)
-            if len(cards) > 1:
-                self._claim(claim_of(cards, 1), cards[0], sign * amount)
-            self._add_reserved(cards[0], sign * amount)
+            for dimension, amount in amounts:
+                self._add_reserved(dimension, amount)
 
     def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""

@@ -5,7 +5,6 @@ Pure questions to the ledger: nothing is charged here.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from itertools import islice
 from math import gcd
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
 from ..ledger.ledger_reader import LedgerReader
+from ..ledger.pod_group_state import set_aside
 from ..limits import GANG_KINDS
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
@@ -193,7 +193,7 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account = ledger.account(queue) or Account(queue)
     group = ledger.groups.get(members[0].facts.group)
-    with nullcontext() if group is None else group.set_aside(account):
+    with set_aside(group, account):
         flexible_claims = account.flexible_claims or account.no_flexible_claims()
         with flexible_claims.one_question() as steps_left:
             verdict, served = _judge_kinds(ledger, kinds, flexible_claims)

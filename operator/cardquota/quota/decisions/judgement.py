@@ -4,7 +4,6 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import islice
 from typing import Final
 
@@ -16,6 +15,7 @@ from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.ledger_reader import LedgerReader
+from ..ledger.pod_group_state import set_aside
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
@@ -231,7 +231,7 @@ def judge(
     if wrong is not None:
         return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
     group = ledger.groups.get(facts.group) if facts.group else None
-    with nullcontext() if group is None else group.set_aside(account):
+    with set_aside(group, account):
         check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
         cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
         other_shorts = check.cpu_memory(request)

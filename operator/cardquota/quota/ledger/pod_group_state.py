@@ -2,8 +2,8 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple, cast
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Final, NamedTuple, cast
 
 from ..accounts.account import Account
 from ..accounts.account_reader import AccountReader
@@ -20,6 +20,9 @@ from .group_request import GroupRequest
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
+
+
+_NOTHING: Final = nullcontext()
 
 
 class BoundKey(NamedTuple):
@@ -167,12 +170,10 @@ class PodGroupState:
         return bool(self.members) or not self.lost_place
 
     @contextmanager
-    def set_aside(self, account: AccountReader) -> Iterator[None]:
-        """While members are judged: what was reserved before they were there does not count. They
-        replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
-        """
+    def without_reserved(self, account: AccountReader) -> Iterator[None]:
+        """While something is judged: as if nothing were reserved for it in this queue."""
         queue, amounts = self._posted
-        if not amounts or queue != account.name or not self.enqueued:
+        if queue != account.name:
             yield
             return
         self._posted = ("", ())
@@ -380,6 +381,13 @@ class PodGroupState:
             queue, charge = self._bound_charges[key]
             for dimension, amount in charge:
                 account_of(queue).add_elastic(dimension, sign * amount)
+
+
+def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractContextManager[None]:
+    """While members of a group are judged: what was reserved before they were there does not count.
+    They replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
+    """
+    return _NOTHING if group is None or not group.enqueued else group.without_reserved(account)
 
 
 def _asked(facts: GroupFacts) -> Hashable:

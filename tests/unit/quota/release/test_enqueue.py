@@ -9,7 +9,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, PodClass
 from cardquota.quota.pods.pod_record import SortKey
-from cardquota.quota.release.release_judge import ReleaseJudge, Wait
+from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.verdict import Outcome
@@ -367,9 +367,9 @@ def test_groups_that_ask_for_the_same_are_judged_once(monkeypatch: pytest.Monkey
     judged: list[str] = []
     plain = ReleaseJudge.judge
 
-    def counted(self: ReleaseJudge, candidate: object) -> object:
-        judged.append(candidate.sort_key.uid)  # type: ignore[attr-defined]
-        return plain(self, candidate)  # type: ignore[arg-type]
+    def counted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
+        judged.append(candidate.sort_key.uid)
+        return plain(self, candidate)
 
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(held, *(asking(f"g{n:03}", 2) for n in range(300)))
