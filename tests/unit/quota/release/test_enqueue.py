@@ -76,6 +76,16 @@ def test_e1_cpu_and_memory_of_min_resources_count_too() -> None:
     assert inqueue(ledger, "cpu") == 3_000
 
 
+def test_e1_elastic_cpu_makes_room_too() -> None:
+    pods = [pod.with_cpu("1") for pod in elastic_pods(4)]
+    asked = a_group("a").in_queue("red").of(2).asking({}, cpu="3")
+    ledger = a_cluster(FIVE.limited_to(cpu="4"), SERVICE, *pods, asked)
+    assert release(ledger)[0] == [["team/a"]]
+    more = a_group("b").in_queue("red").of(2).asking({}, cpu="1")
+    see(ledger, more)
+    assert release(ledger)[1][0].verdict.shortfalls[0].would_be == 5_000
+
+
 def test_e1_a_choice_of_cards_is_exact() -> None:
     either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3})
     ledger = a_cluster(either, asking("x", 3), asking("y", 1, H800))
