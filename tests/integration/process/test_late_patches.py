@@ -27,6 +27,11 @@ FIRST = {
 """It may be slow to decide, and to be stopped, within its term."""
 SECOND = {**QUICK, "leaderElection": {**PATIENT, "identity": "second", "settle": 15}}
 """It takes the Lease as soon as it may, and decides nothing for a while."""
+LATE = "late-" + "x" * 200
+LARGE = 1_000
+"""Bytes. Two writes are longer: the queue's status, and the patch of a pod with such a name."""
+TOGETHER = tuple(f"next-{number}" for number in range(6))
+"""Let through at once, so that connections are open: on a new one no patch is on its way yet."""
 
 
 def refused_out_of_term(cluster: Cluster) -> float:
@@ -67,28 +72,32 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
             team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
             team.create(team.a_pod("runs", 1, T1000))
             team.until_bound("runs")
-            team.create(team.a_pod("late", 1, T1000))
-            team.until_row(T1000, allocated=1, requested=2)
+            for name in TOGETHER:
+                team.create(team.a_pod(name, 1, T1000))
+            team.until_row(T1000, allocated=1, requested=7)
+            team.set_quota({T1000: 7})
+            team.until_bound(*TOGETHER)
+            team.create(team.a_pod(LATE, 1, T1000))
+            team.until_row(T1000, allocated=7, requested=8)
             second.start()
             eventually(lambda: second.get("/readyz")[0] == 200, "the second is ready")
             before = refused_out_of_term(bare)
 
             line.hold()
-            team.set_quota({T1000: 2})
+            team.set_quota({T1000: 8})
             labels = f'card="{T1000}",queue="{team.queue_name()}"'
             charged = f"cardquota_queue_card_inqueue{{{labels}}}"
             eventually(lambda: first.metric(charged) == 1, "the pod is charged")
-            # A renewal on the one connection, the patch on another.
-            eventually(lambda: sum(size > 300 for size in line.held) >= 2, "the patch is held")
+            eventually(lambda: sum(size > LARGE for size in line.held) >= 2, "the patch is held")
             first.signal(signal.SIGSTOP)
             eventually(lambda: holder(bare).startswith("second_"), "the second leads")
             line.flow()
             eventually(lambda: refused_out_of_term(bare) > before, "the patch is refused")
-            assert not let_through(team.pod("late"))
+            assert not let_through(team.pod(LATE))
             first.signal(signal.SIGCONT)
 
-            team.until_bound("late")
-            team.until_row(T1000, allocated=2)
+            team.until_bound(LATE)
+            team.until_row(T1000, allocated=8)
             assert holder(bare).startswith("second_")
             eventually(lambda: "leading" not in first.get("/readyz")[1], "the first follows")
             assert first.metric("cardquota_leader") == 0
