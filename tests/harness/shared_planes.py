@@ -6,6 +6,7 @@ _SHARED = {
     "tests/integration/admission/": "product_plane",
     "tests/integration/cli/": "product_plane",
     "tests/integration/release/": "product_plane",
+    "tests/integration/samples/": "product_plane",
     "tests/integration/status/": "product_plane",
     "tests/integration/ways_round/": "product_plane",
     "tests/conformance/test_on_plane.py": "product_plane",
