@@ -1,4 +1,4 @@
-"""Whether pods, queue status and events agree. All numbers are whole, so they must be equal."""
+"""Whether pods, groups, status and events agree. All numbers are whole, so they must be equal."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ def until_all_agree(reader: User) -> list[str]:
         if not differences:
             return lines
         if time.monotonic() > deadline:
-            raise StepError("a recount from the pods", "\n".join(lines), "\n".join(differences))
+            raise StepError(
+                "a recount from pods and groups", "\n".join(lines), "\n".join(differences)
+            )
         time.sleep(_POLL)
 
 
@@ -33,13 +35,13 @@ def _compare(reader: User) -> tuple[list[str], list[str]]:
     counted, status = recount(pods, groups, queues), written(queues)
     lines, differences = [], []
     for (queue, card), found in counted.items():
-        if found.requested:
+        if found.requested or found.inqueue:
             lines.append(
                 f"{queue}, {card}: requested {found.requested}, allocated {found.allocated}, "
-                f"let through {found.inqueue}: counted from the pods, and in the status"
+                f"let through or reserved {found.inqueue}: counted, and in the status"
             )
         if found != status[queue, card]:
-            differences.append(f"{queue}, {card}: pods {found}, status {status[queue, card]}")
+            differences.append(f"{queue}, {card}: counted {found}, status {status[queue, card]}")
     told = {(one["involvedObject"]["name"], one["reason"]) for one in events}
     unexplained = [name for name in map(_name, filter(waits, pods)) if not _explained(name, told)]
     lines.append(f"pods at the gate: {sum(map(waits, pods))}; each has an event that says why")

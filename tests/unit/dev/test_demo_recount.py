@@ -1,4 +1,4 @@
-"""The demo counts by itself: from the pods, whatever the status says."""
+"""The demo counts by itself: from pods and groups, whatever the status says."""
 
 from typing import Any
 
@@ -52,6 +52,22 @@ def test_each_pod_is_counted_where_it_stands() -> None:
     assert recount(pods, [GROUP], [queue("A", "B")]) == {
         ("q", "A"): Counted(requested=6, allocated=2, inqueue=2),
         ("q", "B"): Counted(requested=2, allocated=0, inqueue=0),
+    }
+
+
+def test_what_a_group_reserves_is_counted_beside_its_members() -> None:
+    """T2: less what its members are charged in the same queue."""
+    text = '{"queue": "q", "cards": {"A": 6, "B": 1}, "term": "t"}'
+    meta = {**GROUP["metadata"], "annotations": {"volcano.sh/card.reservation": text}}
+    pods = [
+        pod(BOUND, group="g", allocated='{"A": 2}', charged="q"),
+        pod({}, "Pending", group="g", allocated='{"A": 2}', charged="q"),
+        pod(GATED, "Pending", group="g", card="A"),
+        pod(BOUND, group="another", allocated='{"A": 2}', charged="q"),
+    ]
+    assert recount(pods, [{**GROUP, "metadata": meta}], [queue("A", "B")]) == {
+        ("q", "A"): Counted(requested=8, allocated=4, inqueue=4),
+        ("q", "B"): Counted(requested=0, allocated=0, inqueue=1),
     }
 
 

@@ -4,6 +4,7 @@ from ..context import Step
 from .gang import a_gang_waits_and_starts
 from .quotas import a_broken_quota_is_refused, queues_get_quotas
 from .refusals import each_refusal_says_why
+from .reservations import groups_are_refused_reserved_or_wait
 from .safeguards import nobody_opens_a_gate_and_the_numbers_are_exact
 from .service import a_deployment_asks_for_more, a_deployment_runs
 
@@ -13,6 +14,10 @@ STEPS = (
     Step("The Deployment is edited to 4 replicas: 3 fit", a_deployment_asks_for_more),
     Step("What can never fit is refused at create, with the reason", each_refusal_says_why),
     Step("A gang waits at the gate, then starts whole", a_gang_waits_and_starts),
+    Step(
+        "A group that says what it will ask for is refused, reserves it, or waits",
+        groups_are_refused_reserved_or_wait,
+    ),
     Step("A quota that cannot be read is refused", a_broken_quota_is_refused),
     Step(
         "Nobody opens a gate by hand, and the numbers are exact",
