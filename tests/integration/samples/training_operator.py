@@ -20,7 +20,13 @@ def write_groups_and_pods(cluster: Cluster, namespace: str) -> None:
         found = ask(cluster, "GET", f"{groups}/{name}")
         if found.code == 404:
             assert (reply := ask(cluster, "POST", groups, _group(job))).ok, reply
-        elif found.body.get("status", {}).get("phase", "Pending") != "Pending":
+            continue
+        # It writes the group anew at each turn, its status and our annotations as it has read them.
+        written = ask(
+            cluster, "PUT", f"{groups}/{name}", {**found.body, "spec": _group(job)["spec"]}
+        )
+        assert written.ok or written.code == 409, written
+        if found.body.get("status", {}).get("phase", "Pending") != "Pending":
             _write_pods(cluster, namespace, job)
 
 
