@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from cardquota_dev.testing import Cluster
 from integration.asking import Object, ask
 
+from .ownership import controlled_by
+
 _KEYS = "jobset.sigs.k8s.io"
 
 
@@ -48,21 +50,13 @@ def _jobs_of(job_set: Object) -> Iterator[Object]:
 def _job(job_set: Object, template: Object, name: str, marks: dict[str, str]) -> Object:
     spec = template["spec"]
     pod = spec["template"]
-    owner = {
-        "apiVersion": job_set["apiVersion"],
-        "kind": job_set["kind"],
-        "name": job_set["metadata"]["name"],
-        "uid": job_set["metadata"]["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
             **_marked(template.get("metadata", {}), marks),
             "name": name,
-            "ownerReferences": [owner],
+            "ownerReferences": controlled_by(job_set),
         },
         "spec": {
             "completionMode": "Indexed",  # the default of its webhook

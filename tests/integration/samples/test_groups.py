@@ -40,7 +40,6 @@ def test_one_starts_whole_and_the_next_waits_until_there_is_room(
     research.cluster.apply(sample.renamed(first))
     cards = research.until_charged(sample, first)
     assert [one for one in cards if one] == ONE_EACH
-    research.until_told(first, v.ENQUEUED)
     research.until_row(H200, allocated=2, inqueue=0, requested=2)
     research.until(lambda: research.phase(first) == "Running", "phase Running")
 
@@ -51,7 +50,7 @@ def test_one_starts_whole_and_the_next_waits_until_there_is_room(
         f"Queue <research> has insufficient <{H200}> quota: "
         "requested <2>, total would be <4>, but capability is <3>"
     )
-    assert research.phase(sample.name) == "Pending"
+    research.until(lambda: research.phase(sample.name) == "Pending", "phase Pending")
     research.until(lambda: len(research.members(sample.name)) == sample.waiting, "those that wait")
     assert not any(let_through(pod) for pod in research.members(sample.name))
     research.until_row(H200, allocated=2, inqueue=0)
@@ -69,6 +68,7 @@ def test_the_pods_of_a_pytorch_job_come_once_its_group_is_enqueued(research: Res
     research.controllers_write()
     assert research.pods() == []
     research.until(lambda: research.phase("first") == "Inqueue", "phase Inqueue")
+    research.until_told("first", v.ENQUEUED)
     research.until_row(H200, inqueue=2, allocated=0, requested=0)
     research.until_charged(sample, "first")
     research.until(lambda: research.phase("first") == "Running", "phase Running")

@@ -10,6 +10,8 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
 from integration.asking import Object, ask
 
+from .ownership import controlled_by
+
 
 def write_groups_and_pods(cluster: Cluster, namespace: str) -> None:
     """Create what is missing now."""
@@ -47,7 +49,7 @@ def _group(job: Object) -> Object:
         "metadata": {
             "name": job["metadata"]["name"],
             "annotations": job["metadata"]["annotations"],
-            "ownerReferences": [_owner(job)],
+            "ownerReferences": controlled_by(job),
         },
         "spec": {
             "minMember": policy["minAvailable"],
@@ -92,22 +94,11 @@ def _pod(job: Object, kind: str, index: int) -> Object:
             "name": f"{name}-{kind.lower()}-{index}",
             "labels": {**metadata.get("labels", {}), **labels},
             "annotations": {**metadata["annotations"], **decorated},
-            "ownerReferences": [_owner(job)],
+            "ownerReferences": controlled_by(job),
         },
         "spec": {
             "schedulerName": "volcano",  # where the job says nothing
             **template["spec"],
             "restartPolicy": replicas["restartPolicy"],
         },
-    }
-
-
-def _owner(job: Object) -> Object:
-    return {
-        "apiVersion": job["apiVersion"],
-        "kind": job["kind"],
-        "name": job["metadata"]["name"],
-        "uid": job["metadata"]["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
     }
