@@ -70,6 +70,19 @@ class GroupBody(Body):
     def in_phase(self, phase: str) -> Self:
         return self.put(phase, "status", "phase")
 
+    def under_condition(
+        self, name: str, reason: str, message: str, since: str = "2026-05-01T11:00:00Z"
+    ) -> Self:
+        """Its only condition, which is True."""
+        found = {
+            "type": name,
+            "status": "True",
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": since,
+        }
+        return self.put([found], "status", "conditions")
+
     def wire(self) -> PodGroup:
         return msgspec.convert(self.body, PodGroup)
 

@@ -117,7 +117,18 @@ RESERVATION_TEXT: Final = Limit(f"annotation {v.RESERVATION}", 256 * KIB, sized=
 TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
 """The name of a host and some characters."""
 
-OF_OURS: Final = (ALLOCATED_TEXT, RESERVATION_TEXT, TERM_TEXT)
+GROUP_CARDS_TEXT: Final = Limit("status.columns.cards of a pod group", KIB, sized=True)
+"""Three choices of two cards, each name cut after 80 characters."""
+GROUP_MESSAGE_TEXT: Final = Limit("a condition's message on a pod group", KIB, sized=True)
+"""The same as for an event, whose sentence it repeats."""
+
+OF_OURS: Final = (
+    ALLOCATED_TEXT,
+    RESERVATION_TEXT,
+    TERM_TEXT,
+    GROUP_CARDS_TEXT,
+    GROUP_MESSAGE_TEXT,
+)
 
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)

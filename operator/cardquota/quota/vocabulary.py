@@ -140,4 +140,12 @@ class GroupPhase(StrEnum):
     PENDING = "Pending"
     INQUEUE = "Inqueue"
     RUNNING = "Running"
+    UNKNOWN = "Unknown"
     COMPLETED = "Completed"
+
+
+class GroupCondition(StrEnum):
+    """Condition types of a pod group that we write where Volcano does not run. One at a time."""
+
+    UNSCHEDULABLE = "Unschedulable"
+    SCHEDULED = "Scheduled"

@@ -15,6 +15,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import Limit
 from cardquota.quota.messages import beyond_limit
@@ -462,6 +463,11 @@ def stamp_with(**notes: str) -> object:
     return pod.facts().stamp
 
 
+def group_with(cards: str, message: str) -> GroupFacts:
+    group = a_group().put(cards, "status", "columns", "cards")
+    return group.under_condition("Unschedulable", "CardNotInQuota", message).facts()
+
+
 def allocated(size: int) -> str:
     return f'{{"{"A" * (size - 6)}":1}}'
 
@@ -475,6 +481,8 @@ OF_OURS: Final[dict[Limit, Callable[[int], object]]] = {
     limits.ALLOCATED_TEXT: lambda n: stamp_with(allocated=allocated(n)),
     limits.TERM_TEXT: lambda n: stamp_with(term="t" * n),
     limits.RESERVATION_TEXT: lambda n: read_reservation(reservation(n)),
+    limits.GROUP_CARDS_TEXT: lambda n: group_with("c" * n, "").cards or None,
+    limits.GROUP_MESSAGE_TEXT: lambda n: group_with("", "m" * n).condition.digest or None,
 }
 
 

@@ -1,12 +1,14 @@
 """What is kept of a pod group and of a namespace."""
 
 from dataclasses import dataclass, field
+from sys import intern
 
 from .. import vocabulary as v
-from ..limits import MOST_MEMBERS, kept_name
+from ..limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
 from ..objects.namespace import Namespace
-from ..objects.pod_group import GroupAnnotations, PodGroup
+from ..objects.pod_group import GroupAnnotations, GroupColumns, PodGroup
 from ..stamp import Reservation, read_reservation
+from .group_condition import StoredCondition, stored_condition
 from .group_request import GroupRequest, group_request
 
 _NONE = GroupAnnotations()
@@ -31,7 +33,12 @@ class GroupFacts:
     reservation: Reservation | None
     phase: str
     running: int
-    """`status.running` as stored."""
+    """`status.running` as stored, and so are the next two."""
+    succeeded: int
+    failed: int
+    cards: str
+    """What `kubectl get podgroups` shows of its cards, as stored."""
+    condition: StoredCondition
 
 
 def group_facts(group: PodGroup) -> GroupFacts:
@@ -52,7 +59,17 @@ def group_facts(group: PodGroup) -> GroupFacts:
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
         phase=kept_name(group.status.phase or ""),
         running=group.status.running or 0,
+        succeeded=group.status.succeeded or 0,
+        failed=group.status.failed or 0,
+        cards=_kept_cards(group.status.columns),
+        condition=stored_condition(group.status.conditions),
     )
+
+
+def _kept_cards(columns: GroupColumns | None) -> str:
+    """A text that is too long is none of ours, and is written anew."""
+    text = (columns.cards if columns is not None else None) or ""
+    return intern(text) if len(text) <= GROUP_CARDS_TEXT.most else ""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

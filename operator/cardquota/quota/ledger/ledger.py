@@ -67,6 +67,8 @@ class Ledger(LedgerState):
         self.kept_text = KeptText()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
+        self._failed: dict[str, str] = {}
+        """The same of failed pods."""
 
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
@@ -78,12 +80,15 @@ class Ledger(LedgerState):
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
                 self._succeed(facts.uid, facts.group)
+            if facts.state is State.FAILED and facts.group:
+                self._fail(facts.uid, facts.group)
             return
         if record is not None and facts.revision < record.settled_revision:
             return
         facts = self.kept_text.admit(facts)
         if record is None:
             self._succeed(facts.uid, "")  # if somebody has set its phase back
+            self._fail(facts.uid, "")
             record = self.pods[facts.uid] = PodRecord(facts)
             if facts.state is not State.GATED and facts.stamp is None:
                 self.dirty.mark_unadmitted(facts.uid)
@@ -108,6 +113,7 @@ class Ledger(LedgerState):
             self._charges.uncharge(record)
             self._charges.hold(record, ())
         self._succeed(uid, "")
+        self._fail(uid, "")
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
@@ -271,6 +277,22 @@ class Ledger(LedgerState):
         if key:
             self.group_for(key).succeed(uid)
             self.mark_group(self.group_for(key))
+
+    def _fail(self, uid: str, key: str) -> None:
+        """The pod counts as failed for the group with this key; for none if the key is empty. That
+        is only shown: whatever the group lacks without it, it lacked when the pod had ended.
+        """
+        before = self._failed.pop(uid, "")
+        if key:
+            self._failed[uid] = key
+        if key == before:
+            return
+        if before:
+            self.leave_group(self.groups[before], uid)
+            self.dirty.mark_group(before)
+        if key:
+            self.group_for(key).failed.add(uid)
+            self.dirty.mark_group(key)
 
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only if a field changed that they are read by. Phases

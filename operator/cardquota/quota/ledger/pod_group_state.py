@@ -1,7 +1,7 @@
 """What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, NamedTuple, cast
 
@@ -55,6 +55,7 @@ class PodGroupState:
         "asks",
         "assumed",
         "facts",
+        "failed",
         "held_back",
         "key",
         "lost_place",
@@ -72,6 +73,8 @@ class PodGroupState:
         """Unfinished pods that name the group, by uid."""
         self.succeeded: set[str] = set()
         """Uids of members that succeeded and still exist. They count as started."""
+        self.failed: set[str] = set()
+        """Uids of members that failed and still exist. They are only counted."""
         self.waiting: dict[Claim, int] = {}
         """What members at the gate ask for, and how many members ask for it."""
         self.queues: dict[GangQueue, None] = {}
@@ -223,6 +226,17 @@ class PodGroupState:
         """How many members are bound."""
         return len(self._bound)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it waits to be enqueued, was told that it has to, or a member of it waits."""
+        told = self.held_back or self.lost_place
+        return told or self.asks is not None or len(self.members) > self._held_members
+
+    @property
+    def holds(self) -> Mapping[tuple[str, str], int]:
+        """What its let-through and bound members are charged, by queue and dimension."""
+        return self._held
+
     def held(self, queue: str, dimension: str) -> int:
         """The charge of its let-through and bound members in a queue."""
         return self._held.get((queue, dimension), 0)
@@ -279,6 +293,7 @@ class PodGroupState:
         """A member left the group, or is gone."""
         self.members.pop(uid, None)
         self.succeeded.discard(uid)
+        self.failed.discard(uid)
 
     def wait(self, claim: Claim, sign: int) -> None:
         """Count in (`sign` 1) or out (-1) a member at the gate that asks for `claim`."""
@@ -371,7 +386,7 @@ class PodGroupState:
     @property
     def unused(self) -> bool:
         """Whether neither group nor member is left."""
-        used = self.facts or self.members or self.succeeded or self.assumed
+        used = self.facts or self.members or self.succeeded or self.failed or self.assumed
         return not used
 
     def _add_elastic(

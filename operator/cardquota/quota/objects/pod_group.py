@@ -1,8 +1,13 @@
 """Pod groups: queue, minimum and reservation."""
 
-from msgspec import field
+from typing import Final
+
+from msgspec import Raw, field
+from msgspec.json import Decoder
+from msgspec.structs import asdict
 
 from .. import vocabulary as v
+from ..limits import ELEMENTS, elements_of
 from .meta import Meta, Owner
 from .wire import ResourceList, Wire
 
@@ -29,11 +34,36 @@ class GroupSpec(Wire):
     priority_class_name: str | None = None
 
 
-class GroupStatus(Wire):
-    """Status of a pod group."""
+class GroupStatusCondition(Wire):
+    """A condition of a pod group."""
+
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    last_transition_time: str | None = None
+
+
+class GroupColumns(Wire):
+    """What `kubectl get podgroups` prints of the status, as text."""
+
+    cards: str | None = None
+
+
+class GroupProgress(Wire):
+    """The part of a pod group's status that has no list."""
 
     phase: str | None = None
     running: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+    columns: GroupColumns | None = None
+
+
+class GroupStatus(GroupProgress):
+    """Status of a pod group."""
+
+    conditions: tuple[GroupStatusCondition, ...] | None = None
 
 
 class PodGroup(Wire):
@@ -42,6 +72,27 @@ class PodGroup(Wire):
     metadata: GroupMeta
     spec: GroupSpec = field(default_factory=GroupSpec)
     status: GroupStatus = field(default_factory=GroupStatus)
+
+    @staticmethod
+    def decode(encoded: bytes | Raw) -> "PodGroup":
+        """Decode a stored pod group of any size. Of one with too many elements no condition is
+        read: anybody may write some, and of ours there is one.
+        """
+        if elements_of(encoded) <= ELEMENTS.most:
+            return _WHOLE.decode(encoded)
+        found = _WITHOUT_CONDITIONS.decode(encoded)
+        status = GroupStatus(**asdict(found.status))
+        return PodGroup(metadata=found.metadata, spec=found.spec, status=status)
+
+
+class _LargePodGroup(Wire):
+    metadata: GroupMeta
+    spec: GroupSpec = field(default_factory=GroupSpec)
+    status: GroupProgress = field(default_factory=GroupProgress)
+
+
+_WHOLE: Final = Decoder(PodGroup)
+_WITHOUT_CONDITIONS: Final = Decoder(_LargePodGroup)
 
 
 class WrittenGroupMeta(GroupMeta):

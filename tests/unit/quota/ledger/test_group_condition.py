@@ -1,0 +1,62 @@
+"""The stored condition of a group: ours, if it is as we write it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from builders import a_group
+from cardquota.quota.ledger.group_condition import FOREIGN, NO_CONDITION, digest_of
+from cardquota.quota.ledger.group_facts import group_facts
+from cardquota.quota.limits import ELEMENTS, GROUP_MESSAGE_TEXT
+from cardquota.quota.objects.pod_group import PodGroup
+
+OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "message": "closed"}
+
+
+def decoded(*conditions: dict[str, Any], **status: Any) -> PodGroup:
+    group = a_group().put({"conditions": list(conditions), **status}, "status")
+    return PodGroup.decode(json.dumps(group.body, separators=(",", ":")).encode())
+
+
+def test_ours_is_found_among_others() -> None:
+    when = "2026-05-01T12:00:00Z"
+    other = {"type": "Ready", "status": "True"}
+    found = group_facts(decoded(other, {**OURS, "lastTransitionTime": when})).condition
+    assert (found.type, found.reason, found.since) == ("Unschedulable", "QueueNotOpen", when)
+    assert found.digest == digest_of("closed")
+
+
+def test_without_one_of_ours_there_is_none() -> None:
+    assert group_facts(decoded({"type": "Ready"})).condition == NO_CONDITION
+    assert a_group().facts().condition == NO_CONDITION
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ({**OURS, "status": "False"},),
+        ({**OURS, "status": None},),
+        (OURS, {**OURS, "type": "Scheduled"}),
+        (OURS, OURS),
+    ],
+)
+def test_what_we_never_write_is_somebody_elses(conditions: tuple[dict[str, Any], ...]) -> None:
+    assert group_facts(decoded(*conditions)).condition.type == FOREIGN
+
+
+def test_nothing_that_is_long_is_kept() -> None:
+    """P8: anybody may write a status."""
+    long = {**OURS, "reason": "r" * 4_000, "lastTransitionTime": "2" * 41}
+    found = group_facts(decoded({**long, "message": "m" * (GROUP_MESSAGE_TEXT.most + 1)})).condition
+    assert (found.digest, found.since) == (b"", "")
+    assert len(found.reason) < 100
+    assert group_facts(decoded(columns={"cards": "c" * 2_000})).cards == ""
+
+
+def test_of_very_many_conditions_none_is_read() -> None:
+    """I5: the rest of the group is."""
+    found = decoded(*[{}] * (ELEMENTS.most + 2), phase="Running", running=2)
+    assert found.status.conditions is None
+    facts = group_facts(found)
+    assert (facts.phase, facts.running, facts.condition) == ("Running", 2, NO_CONDITION)
