@@ -155,6 +155,13 @@ class InadmissibleClass:
     def __bool__(self) -> bool:
         return bool(self._candidates)
 
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def before(self, sort_key: SortKey) -> int:
+        """How many candidates come before a sort key."""
+        return bisect_left(self._candidates, (sort_key,))
+
     @property
     def first(self) -> Candidate:
         """The first in the order of release."""

@@ -34,6 +34,9 @@ class InadmissibleClasses:
     def __iter__(self) -> Iterator[InadmissibleClass]:
         return iter(list(self._by_signature.values()))
 
+    def __len__(self) -> int:
+        return len(self._by_signature)
+
     def put(
         self,
         candidate: Candidate,

@@ -7,7 +7,7 @@ is *blocked* until that changes, which makes it active.
 """
 
 import heapq
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -18,6 +18,7 @@ from .candidate import Candidate, InadmissibleClass, Needs, PodClass
 from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
+from .place import MOST_COUNTED, Place
 from .untold import Untold
 
 _DENY: Final = ChargeState.GATED_DENY
@@ -213,6 +214,36 @@ class PendingQueue:
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
         self._changed_gangs[gang] = None
+
+    def candidate_of(self, gang: Gang) -> Candidate | None:
+        """The group that waits to be enqueued, or the gang that starts whole. None: it is neither,
+        or it is being built again.
+        """
+        asks = self.groups.get(gang)
+        members = self._by_gang.get(gang)
+        if asks is not None or members is None:
+            return asks
+        candidate = next(iter(members.classes.values())).candidate
+        return candidate if candidate is not None and candidate.whole is gang else None
+
+    def place_of(self, candidate: Candidate) -> Place:
+        """Its place in the order of all candidates. Costs a step for each candidate that does not
+        wait for room and each inadmissible class, up to a limit.
+        """
+        others: tuple[Collection[Candidate], ...]
+        others = self._active, self._blocked, self._blocked_on_cards, self._to_activate
+        if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
+            return Place(0, MOST_COUNTED)
+        sort_key, before, together = candidate.indexed_key, 0, 0
+        for inadmissible in self.inadmissible:
+            before += inadmissible.before(sort_key)
+            together += len(inadmissible)
+        for some in others:
+            for other in some:
+                if other.inadmissible is None:  # else it may also wait for another card
+                    before += other.indexed_key < sort_key
+                    together += 1
+        return Place(before + 1, max(together, before + 1))
 
     # --- candidates to be tried ---------------------------------------------------------------
 
