@@ -122,6 +122,9 @@ class Release(Section):
     """Gates opened at the same time."""
     patch_timeout: Seconds = 2.0
     """Seconds after which a patch that opens a gate counts as lost and is settled."""
+    group_refreshes_per_second: Annotated[float, Field(ge=0, le=100)] = 2.0
+    """PodGroups that are written again, at most, because only numbers in their status have changed,
+    such as their place in the order. 0: none."""
 
 
 class Settings(BaseSettings):

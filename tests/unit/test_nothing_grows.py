@@ -20,6 +20,7 @@ from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
+from cardquota.control.release.group_conditions import GroupConditions
 from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
@@ -146,10 +147,11 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
+    conditions = GroupConditions(ledger, term="term", per_second=100.0)
     releaser = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
-        PodGroupWriter(ledger, writer, writer, phases=True),
+        PodGroupWriter(ledger, writer, writer, conditions=conditions),
         StampWriter(ledger, writer, term="term"),
         recorder,
         Metrics(),

@@ -28,6 +28,7 @@ class Where(StrEnum):
     NAMESPACE_EVENT = "event on the Namespace, and the leader's log"
     INSTALLATION = "event on the operator's Namespace, log and `/readyz` of every replica"
     CONDITION = "condition of the Queue"
+    GROUP_CONDITION = "condition of the PodGroup"
     WARNING = "`Warning:` on a pod"
     QUEUE_WARNING = "`Warning:` on a Queue"
     GROUP_WARNING = "`Warning:` on a PodGroup"

@@ -155,6 +155,14 @@ OTHER: Final = (
         "queues: a gang starts in one queue.",
     ),
     Entry(
+        under=Reason.GANG_INCOMPLETE,
+        when="A group ran, or a part of it did, and now fewer of its pods run; phase `Unknown`.",
+        says=say(m.group_runs_in_part, 3, 4),
+        where=(Where.GROUP_CONDITION,),
+        rule="section 2",
+        do="See why the others have ended, in their status and events; or create them again.",
+    ),
+    Entry(
         under=Reason.BEHIND,
         when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
         "first, where it is of the pod's own namespace.",

@@ -38,6 +38,14 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
+        when="Behind each sentence that says why a PodGroup waits: its place in the order.",
+        says=say(m.waits_in_order, _QUEUE, 2, 14),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
+        rule="E6; a group counts once, and so do equal pods that wait without one",
+        do="Nothing. Who fits may go before those that do not, unless the queue is `fifo`.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
         when="None of several cards has room. Five are listed, the rest is counted.",
         says=say(
             m.shortfalls,

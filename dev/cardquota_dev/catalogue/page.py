@@ -47,6 +47,8 @@ between them are what to look for.
 - Amounts are whole cards, cores and Gi. "total would be" is what the queue is charged with by now,
   plus the request.
 - Of many cards five are listed and the rest is counted. A name is cut after 80 characters.
+- What a PodGroup that waits gets as an event also stands in its condition `Unschedulable`, with its
+  place in the order of its queue.
 - An event is written once per change of its reason, not once per try.
 - A workload whose pods can never fit gets their refusal as a Warning.
 

@@ -35,6 +35,14 @@ EVENTS: Final = (
         do="Nothing, if it is meant: the queue may be over its quota now.",
     ),
     Entry(
+        under=v.RELEASED,
+        when="The pods of a group's minimum are let through; condition `Scheduled`.",
+        says=say(m.group_let_through, _QUEUE),
+        where=(Where.GROUP_CONDITION,),
+        rule="section 2",
+        do="Nothing.",
+    ),
+    Entry(
         under=v.GATE_REFUSED,
         when="There is room, but the API server, a policy or a webhook refuses the pod's change.",
         says=say(

@@ -25,6 +25,9 @@ _MIN_MEMBER: Final = rule(
 )
 
 
+_REASON: Final = '.status.conditions[?(@.type=="Unschedulable")].reason'
+
+
 class PodGroupSpec(WireModel):
     """What is wanted of a pod group."""
 
@@ -64,19 +67,29 @@ class PodGroupCondition(WireModel):
     """A sentence for people."""
 
 
+class PodGroupColumns(WireModel):
+    """What kubectl get prints, as text."""
+
+    cards: str | None = constrained(maxLength=1024)
+    """Cards that are asked for, never a sum over models."""
+
+
 class PodGroupStatus(WireModel):
     """How far a pod group has come."""
 
     phase: str | None = constrained(enum=["Pending", "Running", "Unknown", "Inqueue", "Completed"])
-    """Pending: waits for quota. Inqueue: has its quota. Running: the minimum runs."""
+    """Pending: waits for quota. Inqueue: has its quota. Running: the minimum runs. Unknown: it ran,
+    or a part of it did, and now fewer pods run. Completed: its pods have succeeded."""
     conditions: list[PodGroupCondition] | None = None
-    """What happened to the group."""
+    """Why the group waits (Unschedulable), or that it was let through (Scheduled)."""
     running: Count32 | None = None
-    """Pods that run."""
+    """Pods that are on a node and have not finished."""
     succeeded: Count32 | None = None
     """Pods that have succeeded."""
     failed: Count32 | None = None
     """Pods that have failed."""
+    columns: PodGroupColumns | None = None
+    """What kubectl get prints of it. Not Volcano's."""
 
 
 class PodGroupSchema(WireModel):
@@ -99,10 +112,12 @@ POD_GROUP: Final = CustomResource(
     scope="Namespaced",
     status_subresource=False,
     columns=(
-        Column("STATUS", ".status.phase"),
-        Column("minMember", ".spec.minMember", type="integer"),
-        Column("RUNNINGS", ".status.running", type="integer"),
+        Column("PHASE", ".status.phase", "How far the group has come"),
+        Column("QUEUE", ".spec.queue", "Where its pods are charged"),
+        Column("CARDS", ".status.columns.cards", "Cards that are asked for"),
+        Column("MIN", ".spec.minMember", "Pods that start together", type="integer"),
+        Column("RUNNING", ".status.running", "Pods on a node", type="integer"),
+        Column("REASON", _REASON, "Why it waits"),
         Column("AGE", ".metadata.creationTimestamp", type="date"),
-        Column("QUEUE", ".spec.queue", wide=True),
     ),
 )

@@ -28,6 +28,7 @@ from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
+from .release.group_conditions import GroupConditions
 from .release.pod_group_writer import PodGroupWriter
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
@@ -209,7 +210,12 @@ class Leadership:
         gate = GateOpener(
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
-        groups = PodGroupWriter(self._ledger, writer(), writer(), phases=self._standalone)
+        conditions = GroupConditions(
+            self._ledger, term=term, per_second=release.group_refreshes_per_second
+        )
+        groups = PodGroupWriter(
+            self._ledger, writer(), writer(), conditions=conditions if self._standalone else None
+        )
         return GateReleaser(
             self._ledger,
             gate,

@@ -506,6 +506,26 @@ def gang_not_ready(group: str, queue: str, minimum: int, missing: int, ready: in
     )
 
 
+def waits_in_order(queue: str, number: int, of: int) -> str:
+    """The place of a group that waits, after why it waits. `number` 0: too many to count."""
+    if not number:
+        return f"more than <{of}> wait in Queue <{show(queue)}>"
+    return f"number <{number}> of <{of}> that wait in Queue <{show(queue)}>"
+
+
+def group_let_through(queue: str) -> str:
+    """Condition: the pods of a group's minimum are let through, or start now."""
+    return f"Queue <{show(queue)}> has let the group start"
+
+
+def group_runs_in_part(running: int, minimum: int) -> str:
+    """Condition: a group ran, and now fewer of its pods do than start together."""
+    return (
+        f"<{running}> of the <{minimum}> pods that start together run: "
+        "see why the others have ended, or create them again"
+    )
+
+
 def gang_too_unlike(group: str, members: int, most: int) -> str:
     """The members that start together ask for too many different things."""
     return (

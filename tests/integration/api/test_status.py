@@ -108,5 +108,27 @@ def test_a_pod_groups_phase_is_written_on_the_object(
     )
     assert patched.returncode == 0, patched.stderr
     header, row = kubectl("get", "podgroups", name).stdout.splitlines()
-    assert header.split() == ["NAME", "STATUS", "MINMEMBER", "RUNNINGS", "AGE"]
-    assert row.split()[:3] == [name, "Inqueue", "2"]
+    assert header.split() == [
+        *("NAME", "PHASE", "QUEUE", "CARDS", "MIN", "RUNNING", "REASON", "AGE")
+    ]
+    assert row.split()[:4] == [name, "Inqueue", "default", "2"]
+
+
+def test_a_pod_group_that_waits_on_one_line(kubectl: Kubectl, create: Kubectl, name: str) -> None:
+    """The reason of the condition that it waits, and of no other."""
+    waits = {"type": "Unschedulable", "status": "True", "reason": "InsufficientCardQuota"}
+    status = {
+        "phase": "Pending",
+        "running": 0,
+        "columns": {"cards": "NVIDIA-H200 4"},
+        "conditions": [waits],
+    }
+    spec = {"minMember": 2, "queue": "research", "minTaskMember": {"worker": 2}}
+    assert create("PodGroup", spec=spec, status=status).returncode == 0
+    _, row = kubectl("get", "podgroups", name).stdout.splitlines()
+    shown = [name, "Pending", "research", "NVIDIA-H200", "4", "2", "0", "InsufficientCardQuota"]
+    assert row.split()[:-1] == shown
+    done = '{"status":{"conditions":[{"type":"Scheduled","reason":"QuotaReleased"}]}}'
+    assert kubectl("patch", "podgroup", name, "--type=merge", "-p", done).returncode == 0
+    _, row = kubectl("get", "podgroups", name).stdout.splitlines()
+    assert row.split()[:-1] == shown[:-1]

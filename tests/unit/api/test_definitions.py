@@ -1,5 +1,6 @@
 """Names, columns, fields and bounds that people and Volcano rely on."""
 
+import re
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ def version(resource: CustomResource) -> dict[str, Any]:
 def field(resource: CustomResource, path: str) -> dict[str, Any]:
     node: dict[str, Any] = version(resource)["schema"]["openAPIV3Schema"]
     for name in path.split("."):
-        node = node["properties"][name]
+        node = node["items"] if name == "items" else node["properties"][name]
     return node
 
 
@@ -60,15 +61,15 @@ def test_columns_of_queues() -> None:
 
 
 def test_columns_of_pod_groups() -> None:
-    short = ["STATUS", "minMember", "RUNNINGS", "AGE"]
+    short = ["PHASE", "QUEUE", "CARDS", "MIN", "RUNNING", "REASON", "AGE"]
     assert columns(POD_GROUP, wide=False) == short
-    assert columns(POD_GROUP, wide=True) == [*short, "QUEUE"]
+    assert columns(POD_GROUP, wide=True) == short
 
 
 @pytest.mark.parametrize("resource", [QUEUE, POD_GROUP])
 def test_columns_point_at_fields_that_exist(resource: CustomResource) -> None:
     for column in version(resource)["additionalPrinterColumns"]:
-        path = column["jsonPath"].removeprefix(".")
+        path = re.sub(r"\[[^]]*\]", ".items", column["jsonPath"]).removeprefix(".")
         if not path.startswith("metadata."):
             assert field(resource, path)["type"] == column["type"]
 
@@ -90,7 +91,7 @@ GROUP_SPEC = """minMember minTaskMember queue priorityClassName minResources net
         (QUEUE, "spec.affinity.nodeGroupAffinity", NODE_GROUPS),
         (QUEUE, "status", QUEUE_STATUS),
         (POD_GROUP, "spec", GROUP_SPEC),
-        (POD_GROUP, "status", "phase conditions running succeeded failed"),
+        (POD_GROUP, "status", "phase conditions running succeeded failed columns"),
     ],
 )
 def test_fields(resource: CustomResource, path: str, fields: str) -> None:

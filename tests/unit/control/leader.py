@@ -11,6 +11,7 @@ from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports
+from cardquota.control.release.group_conditions import GroupConditions
 from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
@@ -62,12 +63,15 @@ class Leader:
 
         loop = asyncio.get_running_loop()
         reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
+        conditions = GroupConditions(self.ledger, term=TERM, per_second=2.0)
         self.releaser = GateReleaser(
             self.ledger,
             GateOpener(
                 self.ledger, writer(), writer(), refused=reports.refused, unsure=reports.unsure
             ),
-            PodGroupWriter(self.ledger, writer(), writer(), phases=phases),
+            PodGroupWriter(
+                self.ledger, writer(), writer(), conditions=conditions if phases else None
+            ),
             StampWriter(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]
             self.metrics,

@@ -32,7 +32,7 @@ def a_gang_waits_and_starts(context: Context) -> None:
         rows(2, PHASE="Running", CHARGED='{"NVIDIA-H200": 1}'),
         both_started_at_once(),
     )
-    context.tenant.sees("kubectl get podgroup train", row(NAME="train", STATUS="Running"))
+    context.tenant.sees("kubectl get podgroup train", row(NAME="train", PHASE="Running"))
     context.tenant.sees(
         "kubectl get events --field-selector reason=QuotaReleased", rows(2, REASON="QuotaReleased")
     )

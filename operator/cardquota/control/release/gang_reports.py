@@ -15,6 +15,7 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
 from ...quota.words import logged
 from ..references import group_reference
+from .group_conditions import GroupConditions
 
 _LOG: Final = logging.getLogger(__name__)
 _UNDECIDED: Final = "is undecided"
@@ -25,25 +26,38 @@ _KEPT: Final = "is kept"
 class GangReports:
     """Belongs to the ledger's loop; awaits nothing."""
 
-    def __init__(self, ledger: LedgerReader, events: EventRecorder, *, timeout: float) -> None:
-        """`timeout`: seconds after which a reservation is given back."""
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        events: EventRecorder,
+        conditions: GroupConditions | None = None,
+        *,
+        timeout: float,
+    ) -> None:
+        """`timeout`: seconds after which a reservation is given back. `conditions` are told which
+        groups wait.
+        """
         self._ledger = ledger
         self._events = events
+        self._conditions = conditions
         self._timeout = timeout
 
     def not_started(self, gang: PodGroupState, pod: PodFacts, answer: str) -> None:
         """The opening of one pod's gate is refused, so no pod of the gang is started."""
-        self._tell(gang, v.GATE_REFUSED, messages.gang_refused(pod.name, answer), pod.name)
+        text = messages.gang_refused(pod.name, answer)
+        self._tell(gang, v.GATE_REFUSED, text, pod.name, waits=True)
 
     def not_reserved(self, gang: PodGroupState, answer: str) -> None:
         """Writing the group's reservation is refused, so no pod of it is started."""
-        self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer))
+        self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer), waits=True)
 
     def enqueued(self, group: PodGroupState, reservation: Reservation) -> None:
         """Its request is reserved, before its pods are there (E1)."""
         if group.facts is None:
             return
         self._events.forget(group.facts.uid)  # that it waits again would be news
+        if self._conditions is not None:
+            self._conditions.forget(group.key)
         text = messages.enqueued(reservation.queue, reservation.amounts, self._timeout)
         self._events.record(
             group_reference(group.facts), type="Normal", reason=v.ENQUEUED, message=text
@@ -51,7 +65,7 @@ class GangReports:
 
     def not_enqueued(self, group: PodGroupState, answer: str) -> None:
         """Writing the reservation of a group that is to be enqueued is refused."""
-        self._tell(group, v.GATE_REFUSED, messages.group_not_enqueued(answer))
+        self._tell(group, v.GATE_REFUSED, messages.group_not_enqueued(answer), waits=True)
 
     def unsure(self, gang: PodGroupState, reservation: Reservation, answer: str) -> None:
         """It is not known whether its reservation was written, and writing it again fails."""
@@ -61,7 +75,7 @@ class GangReports:
     def held_back(self, gang: PodGroupState, namespace: str, failures: int) -> None:
         """There is room, but gates of its namespace do not open; other gangs are tried."""
         text = messages.gang_held_back(namespace, failures)
-        self._tell(gang, v.GATE_REFUSED, text, namespace)
+        self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)
 
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
         """A gate is refused after other pods of the gang were let through."""
@@ -82,7 +96,7 @@ class GangReports:
             text = messages.reservation_expired(queue, running, least, self._timeout, rest)
         if gang.facts is not None:
             self._events.forget(gang.facts.uid)  # each expiry is news
-        self._tell(gang, v.RESERVATION_EXPIRED, text)
+        self._tell(gang, v.RESERVATION_EXPIRED, text, waits=True)
 
     def not_given_back(self, key: str, answer: str) -> None:
         """Removing a reservation that is over is refused."""
@@ -94,9 +108,14 @@ class GangReports:
             text = messages.reservation_kept(gang.reservation.queue, rest, answer)
             self._tell(gang, v.RESERVATION_EXPIRED, text, _KEPT)
 
-    def _tell(self, gang: PodGroupState, reason: str, text: str, topic: str = "") -> None:
+    def _tell(
+        self, gang: PodGroupState, reason: str, text: str, topic: str = "", *, waits: bool = False
+    ) -> None:
+        """`waits`: whether the whole group waits, for this reason."""
         if gang.facts is None:
             return
+        if waits and self._conditions is not None:
+            self._conditions.waits(gang, reason, text)
         _LOG.warning("%s: %s", logged(gang.key), text)
         self._events.record(
             group_reference(gang.facts), type="Warning", reason=reason, message=text, topic=topic

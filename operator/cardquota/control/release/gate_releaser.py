@@ -74,12 +74,16 @@ class GateReleaser:
         self._timeouts = ReservationTimeouts(
             reservation_timeout, self._expired, waits=self._waits_for_room, later=later
         )
-        self._reports = GangReports(ledger, events, timeout=reservation_timeout)
+        self._reports = GangReports(ledger, events, groups.conditions, timeout=reservation_timeout)
         self._term = term
         self._clock = clock
         loop = asyncio.get_running_loop()
         self._wait_reports = WaitReports(
-            ledger, events, clock=clock, later=lambda seconds: loop.call_later(seconds, self.wake)
+            ledger,
+            events,
+            groups.conditions,
+            clock=clock,
+            later=lambda seconds: loop.call_later(seconds, self.wake),
         )
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
@@ -115,6 +119,8 @@ class GateReleaser:
             first=TRY_AGAIN,
             cap=AT_MOST,
         )
+        if groups.conditions is not None:
+            groups.conditions.listen(self._background.look_again)
         self._gangs = GangStart(
             ledger,
             gate,
@@ -172,6 +178,8 @@ class GateReleaser:
                 self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
             )
             self._wait_reports.stop()
+            if self._groups.conditions is not None:
+                self._groups.conditions.stop()
             if self._later is not None:
                 self._later.cancel()
             await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))

@@ -1,13 +1,13 @@
-"""The write-ahead mark of a gang, and the phase that people see (T2).
+"""The write-ahead mark of a gang, and the status that people see (T2).
 
 The annotation `card.reservation` is authoritative; the phase only shows it. Where Volcano runs, the
-phase is Volcano's and is left alone.
+status is Volcano's and is left alone.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,9 +17,11 @@ from ...quota import vocabulary as v
 from ...quota.ledger.group_facts import GroupFacts
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.pod_group_state import PodGroupState
+from ...quota.reports.group_cards import group_cards
 from ...quota.stamp import Reservation, read_reservation, reservation_text
 from ...quota.words import logged
 from .fenced_writer import FencedWriter, TooLateError
+from .group_conditions import GroupConditions, WantedCondition
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,17 +39,36 @@ class _Group(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Group)
 
 
+class GroupProgressReport(NamedTuple):
+    """What the status of a group should say."""
+
+    phase: v.GroupPhase
+    running: int
+    succeeded: int
+    failed: int
+    cards: str
+    condition: WantedCondition | None
+    """None: the stored one."""
+
+
 class PodGroupWriter:
-    """Writes reservations and phases of pod groups. One call per group at a time."""
+    """Writes reservations and status of pod groups. One call per group at a time."""
 
     def __init__(
-        self, ledger: Ledger, writer: FencedWriter, later: FencedWriter, *, phases: bool
+        self,
+        ledger: Ledger,
+        writer: FencedWriter,
+        later: FencedWriter,
+        *,
+        conditions: GroupConditions | None,
     ) -> None:
-        """`later` sends writes that nothing waits for. `phases`: whether we write phase, counts."""
+        """`later` sends writes that nothing waits for. `conditions` None: the status is not ours,
+        but Volcano's.
+        """
         self._ledger = ledger
         self._writer = writer
         self._later = later
-        self._phases = phases
+        self.conditions = conditions
 
     async def reserve(
         self,
@@ -67,7 +88,9 @@ class PodGroupWriter:
         called with the reason why it could not be written again. Any change of the group ends it.
         """
         backoff = Backoff(cap=10.0)
-        body = self._body(facts, reservation, v.GroupPhase.INQUEUE)
+        group = self._ledger.groups.get(facts.key)
+        status = self._status(group, reserved=True) if group is not None else None
+        body = self._body(facts, reservation, group, status)
         on_its_way = False
         while True:
             wait = None
@@ -115,18 +138,21 @@ class PodGroupWriter:
         has ended. `objected` is called with the reason if removing a reservation is refused.
         """
         group = self._ledger.groups.get(key)
+        due = self.conditions is not None and self.conditions.take_due(key)
         if group is None or group.facts is None or group.assumed is not None:
+            if self.conditions is not None and (group is None or group.facts is None):
+                self.conditions.forget(key)
             return True
         facts = group.facts
         over = facts.reservation is not None and (
             expired or reservation_over(group, opening=opening)
         )
-        phase = phase_of(group, reserved=group.reservation is not None and not over)
-        stale = self._phases and (facts.phase != phase or facts.running != group.bound)
+        status = self._status(group, reserved=group.reservation is not None and not over)
+        stale = status is not None and self._is_stale(group, facts, status, due=due)
         if not over and not stale:
             return True
         reservation = None if over else facts.reservation
-        body = self._body(facts, reservation, phase, running=group.bound)
+        body = self._body(facts, reservation, group, status)
         try:
             await self._later.patch(_path(facts), body)
         except ApiError as error:
@@ -141,12 +167,63 @@ class PodGroupWriter:
             return True
         return False
 
+    def _status(self, group: PodGroupState, *, reserved: bool) -> GroupProgressReport | None:
+        """None: it is not ours. What has succeeded and failed is counted as long as it exists; a
+        group that is `Completed` keeps its counts when its pods are cleaned up.
+        """
+        facts = group.facts
+        if self.conditions is None or facts is None:
+            return None
+        phase = phase_of(group, reserved=reserved)
+        succeeded, failed = len(group.succeeded), len(group.failed)
+        if phase is v.GroupPhase.COMPLETED and facts.phase == phase:
+            succeeded, failed = max(succeeded, facts.succeeded), max(failed, facts.failed)
+        wanted = self.conditions.wanted(group, phase, reserved=reserved)
+        return GroupProgressReport(
+            phase, group.bound, succeeded, failed, group_cards(group), wanted
+        )
+
+    def _is_stale(
+        self, group: PodGroupState, facts: GroupFacts, wanted: GroupProgressReport, *, due: bool
+    ) -> bool:
+        """Whether the status must be written now. Numbers of the condition and of cards that alone
+        have changed are written when it is the group's turn, or with anything else.
+        """
+        conditions, condition = self.conditions, wanted.condition
+        if conditions is None:
+            return False
+        if condition is not None and condition.type != v.GroupCondition.UNSCHEDULABLE:
+            conditions.forget(group.key)
+        stored = facts.running, facts.succeeded, facts.failed
+        # The gate of a pod alone is open: soon it is bound, or it is known to wait for that.
+        soon = (
+            wanted.phase is v.GroupPhase.INQUEUE
+            and group.reservation is None
+            and facts.phase == v.GroupPhase.PENDING
+        )
+        if stored != (wanted.running, wanted.succeeded, wanted.failed):
+            return True
+        if facts.phase != wanted.phase and not soon:
+            return True
+        if condition is not None and condition.is_urgent(facts.condition):
+            return True
+        differs = (
+            facts.cards != wanted.cards
+            or facts.phase != wanted.phase
+            or (condition is not None and not condition.is_as(facts.condition))
+        )
+        if not differs:
+            conditions.is_written(group.key)
+        elif not due:
+            conditions.take_turns(group.key)
+        return differs and due
+
     def _body(
         self,
         facts: GroupFacts,
         reservation: Reservation | None,
-        phase: v.GroupPhase,
-        running: int = 0,
+        group: PodGroupState | None,
+        status: GroupProgressReport | None,
     ) -> dict[str, Any]:
         text = reservation_text(reservation) if reservation else None
         body: dict[str, Any] = {
@@ -156,8 +233,17 @@ class PodGroupWriter:
                 "annotations": {v.RESERVATION: text},
             }
         }
-        if self._phases:
-            body["status"] = {"phase": phase, "running": running}
+        if status is not None:
+            body["status"] = {
+                "phase": status.phase,
+                "running": status.running,
+                "succeeded": status.succeeded,
+                "failed": status.failed,
+                "columns": {"cards": status.cards},
+            }
+            if self.conditions is not None and group is not None and status.condition is not None:
+                conditions = self.conditions.body(group, status.condition)
+                body["status"]["conditions"] = conditions
         return body
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
@@ -221,14 +307,21 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
 
 
 def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
-    """The phase that people see. `reserved`: whether its reservation continues."""
-    done = len(group.succeeded)
-    completed = group.facts is not None and group.facts.phase == v.GroupPhase.COMPLETED
-    if completed and not group.members and not reserved:
+    """The phase that people see. `reserved`: whether its reservation continues.
+
+    It follows from what exists and from the stored phase alone, so every leader finds the same.
+    """
+    done, least = len(group.succeeded), max(1, group.minimum)
+    stored = group.facts.phase if group.facts is not None else ""
+    if stored == v.GroupPhase.COMPLETED and not group.members and not reserved:
         return v.GroupPhase.COMPLETED  # its pods may have been cleaned up
-    if group.bound + done >= max(1, group.minimum):
+    if group.bound + done >= least:
         return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
-    return v.GroupPhase.INQUEUE if reserved else v.GroupPhase.PENDING
+    has_quota = reserved or group.let_through >= least
+    ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
+    if group.bound and (ran or (stored == v.GroupPhase.INQUEUE and not has_quota)):
+        return v.GroupPhase.UNKNOWN
+    return v.GroupPhase.INQUEUE if has_quota else v.GroupPhase.PENDING
 
 
 def _path(facts: GroupFacts) -> str:

@@ -19,6 +19,7 @@ from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer
 from ..references import group_reference, pod_reference
+from .group_conditions import GroupConditions
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
@@ -44,13 +45,17 @@ class WaitReports:
         self,
         ledger: Ledger,
         events: EventRecorder,
+        conditions: GroupConditions | None = None,
         *,
         clock: Callable[[], float],
         later: Callable[[float], Timer],
     ) -> None:
-        """`clock`: seconds, monotonic. `later`: have `go_on` called after so many seconds."""
+        """`clock`: seconds, monotonic. `later`: have `go_on` called after so many seconds.
+        `conditions` are told which groups wait; then those are told, too, that are no gangs.
+        """
         self._ledger = ledger
         self._events = events
+        self._conditions = conditions
         self._clock = clock
         self._later = later
         self._timer: Timer | None = None
@@ -117,6 +122,7 @@ class WaitReports:
             return
         for record in refusal.pods:
             self._record(refusal.verdict, record)
+            self._record_group_of(refusal.verdict, record)
         self._record_gang(refusal.verdict, refusal.gang)
 
     def _tell_delayed(self, slice_: TimeSlice) -> bool:
@@ -140,6 +146,7 @@ class WaitReports:
                 verdict = verdicts[pod_class] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
                 self._record(verdict, record)
+                self._record_group_of(verdict, record)
                 group = self._ledger.groups.get(record.facts.group)
                 self._record_gang(verdict, group if group is not None and group.gang else None)
         return bool(due)
@@ -157,17 +164,29 @@ class WaitReports:
             found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
         )
 
-    def _record_gang(self, verdict: Verdict, gang: PodGroupState | None) -> None:
+    def _record_group_of(self, verdict: Verdict, record: PodRecord) -> None:
+        """A pod waits whose group is no gang, and of which nothing was let through: so does it."""
+        group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
+        if self._conditions is None or group is None or group.gang or group.let_through:
+            return
+        self._record_gang(verdict, group, record.facts.uid)
+
+    def _record_gang(self, verdict: Verdict, gang: PodGroupState | None, pod: str = "") -> None:
         if verdict.reason is None or gang is None or gang.facts is None:
             return
+        text = verdict.text
+        if self._conditions is not None:
+            if self._conditions.has(gang, verdict.reason, verdict.queue):
+                return
+            text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod)
         found = group_reference(gang.facts)
         if self._events.last_reason(found.uid) != verdict.reason:
-            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
+            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(
             found,
             type="Warning",
             reason=verdict.reason,
-            message=verdict.text,
+            message=text,
             topic=intern(verdict.queue),
         )
 

@@ -5,6 +5,7 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
+from cardquota.control.release.group_conditions import GroupConditions
 from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.group_facts import GroupFacts
@@ -28,6 +29,7 @@ from ..fakes import (
 pytestmark = pytest.mark.fake_clock
 
 KEY = "team/gang"
+NOW = "2026-05-01T12:00:00Z"
 GANG = a_group().in_queue("queue").of(2)
 
 
@@ -48,7 +50,9 @@ def a_writer_over(
 ) -> tuple[PodGroupWriter, Script]:
     script = Script(*answers)
     writer = a_writer(script, lambda: left)
-    return PodGroupWriter(ledger, writer, writer, phases=phases), script
+    conditions = GroupConditions(ledger, term=TERM, per_second=2.0, now=lambda: NOW)
+    writes = PodGroupWriter(ledger, writer, writer, conditions=conditions if phases else None)
+    return writes, script
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,18 @@ def a_writer_over(
         (GANG, (member("a").gated(),), v.GroupPhase.PENDING, 0),
         (GANG, (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
         (GANG, (runs("a"), member("b").gated()), v.GroupPhase.PENDING, 1),
+        (GANG.in_phase("Running"), (runs("a"), member("b").gated()), v.GroupPhase.UNKNOWN, 1),
+        (GANG.in_phase("Unknown"), (runs("a"),), v.GroupPhase.UNKNOWN, 1),
+        (GANG.in_phase("Unknown"), (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
+        (GANG.in_phase("Unknown"), (member("b").gated(),), v.GroupPhase.PENDING, 0),
+        (GANG.in_phase("Inqueue"), (runs("a"), member("b").gated()), v.GroupPhase.UNKNOWN, 1),
+        (
+            GANG.in_phase("Running").reserving("queue", {H200: 2}),
+            (runs("a"), member("b").stamped("queue", {H200: 1})),
+            v.GroupPhase.UNKNOWN,
+            1,
+        ),
+        (GANG.of(1), (member("b").stamped("queue", {H200: 1}),), v.GroupPhase.INQUEUE, 0),
         (
             GANG.reserving("queue", {H200: 2}),
             (runs("a"), member("b").stamped("queue", {H200: 1})),
@@ -69,16 +85,24 @@ def a_writer_over(
 async def test_the_phase(
     group: GroupBody, pods: tuple[PodBody, ...], phase: str, running: int
 ) -> None:
-    """Pending, Inqueue while a reservation stands, Running once the minimum is bound."""
+    """Pending, Inqueue while a reservation stands, Running once the minimum is bound; Unknown if it
+    ran, or the time of its start is over, and now a part of the minimum runs.
+    """
     writer, script = a_writer_over(world(group, *pods))
     assert await writer.update(KEY)
     (call,) = script.calls
-    assert call.body["status"] == {"phase": phase, "running": running}
+    status = call.body["status"]
+    assert (status["phase"], status["running"]) == (phase, running)
+    assert (status["succeeded"], status["failed"]) == (0, 0)
     assert call.body["metadata"]["resourceVersion"] == "1"
 
 
 async def test_nothing_is_written_where_all_is_well() -> None:
     group = GANG.in_phase("Running").put(2, "status", "running")
+    group = group.put({"cards": f"{H200} 2"}, "status", "columns")
+    group = group.under_condition(
+        "Scheduled", "QuotaReleased", "Queue <queue> has let the group start"
+    )
     writer, script = a_writer_over(world(group, runs("a"), runs("b")))
     assert await writer.update(KEY)
     assert script.calls == []

@@ -1,0 +1,297 @@
+"""The condition of a pod group: why it waits and at which place, or that it was let through.
+
+A group has at most one of our two conditions, and it is True: `Unschedulable` while it waits, with
+the reason and the sentence of its event, and `Scheduled` from when its minimum is let through. As
+many groups may wait as there are, and whenever one of them goes the place of all others changes. So
+a condition is written when its reason changes; where only its numbers have changed, a few groups in
+a second are written again, one after the other.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from ...cluster.events.event import cut
+from ...quota import messages
+from ...quota import vocabulary as v
+from ...quota.ledger.group_condition import FOREIGN, StoredCondition, digest_of
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.ledger.pod_group_state import PodGroupState
+from ...quota.limits import GROUP_MESSAGE_TEXT
+from ...quota.pending.candidate import Candidate
+from ...quota.release.release_judge import ReleaseJudge, Wait
+from ..later import Later, Timer, in_loop_later
+
+LOOKED_AT: Final = 16
+"""Groups that are looked at, at most, to find one whose numbers have changed."""
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class GroupWait(NamedTuple):
+    """Why a group waits, as its event said."""
+
+    uid: str
+    """The group's."""
+    queue: str
+    reason: str
+    text: str
+    pod: str
+    """If it is no gang: the uid of its member that waits."""
+
+
+class WantedCondition(NamedTuple):
+    """The only condition that a group should have. Without a type: none."""
+
+    type: str = ""
+    reason: str = ""
+    message: str = ""
+
+    def is_kind_of(self, stored: StoredCondition) -> bool:
+        """Whether the stored one differs in numbers at most."""
+        return (self.type, self.reason) == (stored.type, stored.reason)
+
+    def is_as(self, stored: StoredCondition) -> bool:
+        """Whether nothing differs."""
+        digest = digest_of(self.message) if self.type else b""
+        return self.is_kind_of(stored) and digest == stored.digest
+
+    def is_urgent(self, stored: StoredCondition) -> bool:
+        """Whether it must be written for its own sake. That a group which never waited was let
+        through is written with its phase.
+        """
+        if self.is_kind_of(stored):
+            return False
+        waited = stored.type in (v.GroupCondition.UNSCHEDULABLE, FOREIGN)
+        return waited or self.type == v.GroupCondition.UNSCHEDULABLE
+
+    def body(self, stored: StoredCondition, term: str, now: str) -> list[dict[str, Any]]:
+        """The list of conditions to be written. The time is that of the last change of type."""
+        if not self.type:
+            return []
+        since = stored.since if stored.type == self.type and stored.since else now
+        return [
+            {
+                "type": self.type,
+                "status": "True",
+                "transitionID": term,
+                "lastTransitionTime": since,
+                "reason": self.reason,
+                "message": self.message,
+            }
+        ]
+
+
+class GroupConditions:
+    """The conditions of one term. Belongs to the ledger's loop; awaits nothing.
+
+    Guarantees: memory is bounded by the groups that wait, about a KiB for each. What is due at one
+    time because of numbers alone is one group.
+    """
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        *,
+        term: str,
+        per_second: float,
+        now: Callable[[], str] = _now,
+        later: Later = in_loop_later,
+    ) -> None:
+        """`per_second`: groups that are written because of numbers alone, at most; 0: none.
+        `now`: the time of day, RFC 3339. `later` calls a function after a number of seconds.
+        """
+        self._ledger = ledger
+        self._term = term
+        self._per_second = per_second
+        self._now = now
+        self._later = later
+        self._look_again: Callable[[str], None] = lambda _: None
+        self._waits: dict[str, GroupWait] = {}
+        """By key of the group."""
+        self._turns: OrderedDict[str, None] = OrderedDict()
+        """Groups of which numbers may have changed; the next is first."""
+        self._due: set[str] = set()
+        """Groups to be written although only numbers differ."""
+        self._timer: Timer | None = None
+        self._stopped = False
+
+    def listen(self, look_again: Callable[[str], None]) -> None:
+        """`look_again` has a group brought up to date. Called with its key."""
+        self._look_again = look_again
+
+    def stop(self) -> None:
+        """The term is over: nothing is due any more."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._waits.clear()
+        self._turns.clear()
+        self._due.clear()
+
+    # --- what is told -------------------------------------------------------------------------
+
+    def has(self, group: PodGroupState, reason: str, queue: str) -> bool:
+        """Whether it is known that the group waits for this reason."""
+        wait = self._waits.get(group.key)
+        return (
+            wait is not None
+            and group.facts is not None
+            and (wait.uid, wait.reason, wait.queue) == (group.facts.uid, reason, queue)
+        )
+
+    def waits(
+        self, group: PodGroupState, reason: str, text: str, queue: str = "", pod: str = ""
+    ) -> str:
+        """The group waits, for a reason that is news. Returns the sentence with its place.
+
+        `queue`: where it waits, if that is not the one that the group names. `pod`: of a group that
+        is no gang, the uid of the member that waits.
+        """
+        facts = group.facts
+        if facts is None or self._stopped:
+            return text
+        wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod)
+        self._waits[group.key] = wait
+        self.take_turns(group.key)
+        if (facts.condition.type, facts.condition.reason) != (
+            v.GroupCondition.UNSCHEDULABLE,
+            reason,
+        ):
+            self._look_again(group.key)
+        return self._message(group, wait)
+
+    # --- what is written ----------------------------------------------------------------------
+
+    def wanted(
+        self, group: PodGroupState, phase: v.GroupPhase, *, reserved: bool
+    ) -> WantedCondition | None:
+        """What the group's condition should be. None: as it is, for it waits and this term has not
+        told it why yet. `reserved`: whether its reservation continues.
+        """
+        facts = group.facts
+        if facts is None:
+            return None
+        wait = self._waits.get(group.key)
+        if _is_let_through(group, phase, reserved=reserved):
+            text = messages.group_let_through(facts.queue)
+            return WantedCondition(v.GroupCondition.SCHEDULED, v.RELEASED, text)
+        if group.waits:
+            if wait is not None and wait.uid == facts.uid:
+                text = self._message(group, wait)
+                return WantedCondition(v.GroupCondition.UNSCHEDULABLE, wait.reason, text)
+            begins = phase is v.GroupPhase.INQUEUE and facts.phase != phase
+            if facts.condition.type == v.GroupCondition.UNSCHEDULABLE and not begins:
+                return None
+        if phase is v.GroupPhase.UNKNOWN:
+            running = group.bound + len(group.succeeded)
+            text = messages.group_runs_in_part(running, max(1, group.minimum))
+            reason = v.Reason.GANG_INCOMPLETE
+            return WantedCondition(v.GroupCondition.UNSCHEDULABLE, reason, text)
+        return WantedCondition()
+
+    def body(self, group: PodGroupState, wanted: WantedCondition) -> list[dict[str, Any]]:
+        """The list of conditions to be written. Conditions of other types are not kept: where we
+        write the status of groups, nobody else does.
+        """
+        stored = group.facts.condition if group.facts is not None else StoredCondition()
+        return wanted.body(stored, self._term, self._now())
+
+    def forget(self, key: str) -> None:
+        """The group waits no longer, or is gone."""
+        self._waits.pop(key, None)
+
+    def is_written(self, key: str) -> None:
+        """Nothing of the group differs from what is stored: it needs no turn before it waits."""
+        if key not in self._waits:
+            self._turns.pop(key, None)
+
+    def take_due(self, key: str) -> bool:
+        """Whether it is this group's turn to be written although only numbers differ. Ends it."""
+        due = key in self._due
+        self._due.discard(key)
+        return due
+
+    # --- turns --------------------------------------------------------------------------------
+
+    def take_turns(self, key: str) -> None:
+        """Only numbers of the group differ from what is stored: have it written at its turn."""
+        if self._per_second and not self._stopped:
+            self._turns.setdefault(key)
+            if self._timer is None:
+                self._timer = self._later(1 / self._per_second, self._next_turn)
+
+    def _next_turn(self) -> None:
+        """Find the next group whose numbers have changed, among a few, and have it written. The
+        sentence of the first of these is worked out anew, too.
+        """
+        self._timer = None
+        for number, key in enumerate(list(islice(self._turns, LOOKED_AT))):
+            if self._differs(key, judge=not number):
+                self._due.add(key)
+                self._look_again(key)
+                break
+        if self._turns:
+            self._timer = self._later(1 / self._per_second, self._next_turn)
+
+    def _differs(self, key: str, *, judge: bool) -> bool:
+        """Whether a group is to be written. It gets another turn only while it waits."""
+        group, wait = self._ledger.groups.get(key), self._waits.get(key)
+        facts = group.facts if group is not None else None
+        if group is None or facts is None or wait is None or wait.uid != facts.uid:
+            self._waits.pop(key, None)
+            del self._turns[key]
+            return facts is not None
+        self._turns.move_to_end(key)
+        if not group.waits:
+            return False
+        if judge:
+            wait = self._waits[key] = self._judged_again(group, wait)
+        return digest_of(self._message(group, wait)) != facts.condition.digest
+
+    def _judged_again(self, group: PodGroupState, wait: GroupWait) -> GroupWait:
+        """With the numbers of now, if it waits for room. What it waits for may have changed too:
+        then what is told of it is on the way.
+        """
+        candidate = self._candidate(group, wait)
+        account = self._ledger.account(wait.queue)
+        inadmissible = candidate.inadmissible if candidate is not None else None
+        if candidate is None or account is None or inadmissible is None:
+            return wait
+        if inadmissible.reason != wait.reason:
+            return wait
+        found = ReleaseJudge(self._ledger, account).judge(candidate)
+        if not isinstance(found, Wait) or found.verdict.reason != wait.reason:
+            return wait
+        return wait._replace(text=cut(found.verdict.text))
+
+    def _message(self, group: PodGroupState, wait: GroupWait) -> str:
+        candidate = self._candidate(group, wait)
+        account = self._ledger.account(wait.queue)
+        if candidate is None or account is None:
+            return wait.text
+        number, of = account.pending.place_of(candidate)
+        place = "; " + messages.waits_in_order(wait.queue, number, of)
+        return cut(wait.text, GROUP_MESSAGE_TEXT.most - len(place.encode())) + place
+
+    def _candidate(self, group: PodGroupState, wait: GroupWait) -> Candidate | None:
+        account = self._ledger.account(wait.queue)
+        if account is None:
+            return None
+        if group.asks is not None or group.gang:
+            return account.pending.candidate_of(group)
+        record = self._ledger.pods.get(wait.pod)
+        pod_class = account.pending.classes.get(record.class_key) if record is not None else None
+        return pod_class.candidate if pod_class is not None else None
+
+
+def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
+    if phase in (v.GroupPhase.RUNNING, v.GroupPhase.COMPLETED):
+        return True
+    starts = reserved and not group.enqueued and not group.reserved_elsewhere
+    return starts or group.let_through >= max(1, group.minimum)
