@@ -16,6 +16,19 @@ from cardquota.quota.verdict import Shortfall
     ("text", "expected"),
     [
         (
+            messages.waits_in_order("red", 2, 14),
+            "number <2> of <14> that wait in Queue <red>",
+        ),
+        (messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
+        (messages.group_let_through("red"), "Queue <red> has let the group start"),
+        (
+            messages.group_runs_in_part(1, 2),
+            (
+                "<1> of the <2> pods that start together run: "
+                "see why the others have ended, or create them again"
+            ),
+        ),
+        (
             messages.queue_in_use("red", 1, 2),
             (
                 "Queue <red> is in use by 1 pod and 2 pod groups; close it "

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from ...cluster.events.event import cut
 from ...quota import messages
 from ...quota import vocabulary as v
-from ...quota.ledger.group_condition import FOREIGN, StoredCondition, digest_of
+from ...quota.ledger.group_condition import FOREIGN, NO_CONDITION, StoredCondition, digest_of
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.limits import GROUP_MESSAGE_TEXT
@@ -26,6 +26,8 @@ from ..later import Later, Timer, in_loop_later
 
 LOOKED_AT: Final = 16
 """Groups that are looked at, at most, to find one whose numbers have changed."""
+MOST_JUDGED: Final = 1_000
+"""Members that start together, up to which a sentence is worked out anew because of numbers."""
 
 
 def _now() -> str:
@@ -49,16 +51,18 @@ class WantedCondition(NamedTuple):
 
     type: str = ""
     reason: str = ""
-    message: str = ""
+    message: str | None = ""
+    """None: that of a group which waits, with its place. It is worked out when it is written."""
 
     def is_kind_of(self, stored: StoredCondition) -> bool:
         """Whether the stored one differs in numbers at most."""
         return (self.type, self.reason) == (stored.type, stored.reason)
 
     def is_as(self, stored: StoredCondition) -> bool:
-        """Whether nothing differs."""
-        digest = digest_of(self.message) if self.type else b""
-        return self.is_kind_of(stored) and digest == stored.digest
+        """Whether nothing differs, the place apart."""
+        if not self.is_kind_of(stored):
+            return False
+        return not self.type or self.message is None or digest_of(self.message) == stored.digest
 
     def is_urgent(self, stored: StoredCondition) -> bool:
         """Whether it must be written for its own sake. That a group which never waited was let
@@ -68,22 +72,6 @@ class WantedCondition(NamedTuple):
             return False
         waited = stored.type in (v.GroupCondition.UNSCHEDULABLE, FOREIGN)
         return waited or self.type == v.GroupCondition.UNSCHEDULABLE
-
-    def body(self, stored: StoredCondition, term: str, now: str) -> list[dict[str, Any]]:
-        """The list of conditions to be written. The time is that of the last change of type."""
-        if not self.type:
-            return []
-        since = stored.since if stored.type == self.type and stored.since else now
-        return [
-            {
-                "type": self.type,
-                "status": "True",
-                "transitionID": term,
-                "lastTransitionTime": since,
-                "reason": self.reason,
-                "message": self.message,
-            }
-        ]
 
 
 class GroupConditions:
@@ -115,6 +103,8 @@ class GroupConditions:
         """By key of the group."""
         self._turns: OrderedDict[str, None] = OrderedDict()
         """Groups of which numbers may have changed; the next is first."""
+        self._differing: set[str] = set()
+        """Those of them that are known to differ in more than their place."""
         self._due: set[str] = set()
         """Groups to be written although only numbers differ."""
         self._timer: Timer | None = None
@@ -132,6 +122,7 @@ class GroupConditions:
             self._timer = None
         self._waits.clear()
         self._turns.clear()
+        self._differing.clear()
         self._due.clear()
 
     # --- what is told -------------------------------------------------------------------------
@@ -158,7 +149,7 @@ class GroupConditions:
             return text
         wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod)
         self._waits[group.key] = wait
-        self.take_turns(group.key)
+        self._take_turns(group.key)
         if (facts.condition.type, facts.condition.reason) != (
             v.GroupCondition.UNSCHEDULABLE,
             reason,
@@ -183,8 +174,7 @@ class GroupConditions:
             return WantedCondition(v.GroupCondition.SCHEDULED, v.RELEASED, text)
         if group.waits:
             if wait is not None and wait.uid == facts.uid:
-                text = self._message(group, wait)
-                return WantedCondition(v.GroupCondition.UNSCHEDULABLE, wait.reason, text)
+                return WantedCondition(v.GroupCondition.UNSCHEDULABLE, wait.reason, None)
             begins = phase is v.GroupPhase.INQUEUE and facts.phase != phase
             if facts.condition.type == v.GroupCondition.UNSCHEDULABLE and not begins:
                 return None
@@ -197,17 +187,45 @@ class GroupConditions:
 
     def body(self, group: PodGroupState, wanted: WantedCondition) -> list[dict[str, Any]]:
         """The list of conditions to be written. Conditions of other types are not kept: where we
-        write the status of groups, nobody else does.
+        write the status of groups, nobody else does. The time is that of the last change of type.
         """
-        stored = group.facts.condition if group.facts is not None else StoredCondition()
-        return wanted.body(stored, self._term, self._now())
+        if not wanted.type:
+            return []
+        stored = group.facts.condition if group.facts is not None else NO_CONDITION
+        wait, message = self._waits.get(group.key), wanted.message
+        if message is None:
+            message = self._message(group, wait) if wait is not None else ""
+        since = stored.since if stored.type == wanted.type and stored.since else self._now()
+        return [
+            {
+                "type": wanted.type,
+                "status": "True",
+                "transitionID": self._term,
+                "lastTransitionTime": since,
+                "reason": wanted.reason,
+                "message": message,
+            }
+        ]
+
+    def differs(self, key: str) -> None:
+        """Only numbers of the group differ from what is stored: have it written at its turn."""
+        if self._per_second and not self._stopped:
+            self._differing.add(key)
+            self._take_turns(key)
 
     def forget(self, key: str) -> None:
-        """The group waits no longer, or is gone."""
+        """The group waits no longer."""
         self._waits.pop(key, None)
 
+    def drop(self, key: str) -> None:
+        """The group is gone."""
+        self._waits.pop(key, None)
+        self._turns.pop(key, None)
+        self._differing.discard(key)
+
     def is_written(self, key: str) -> None:
-        """Nothing of the group differs from what is stored: it needs no turn before it waits."""
+        """Nothing of the group differs from what is stored, its place apart."""
+        self._differing.discard(key)
         if key not in self._waits:
             self._turns.pop(key, None)
 
@@ -219,8 +237,7 @@ class GroupConditions:
 
     # --- turns --------------------------------------------------------------------------------
 
-    def take_turns(self, key: str) -> None:
-        """Only numbers of the group differ from what is stored: have it written at its turn."""
+    def _take_turns(self, key: str) -> None:
         if self._per_second and not self._stopped:
             self._turns.setdefault(key)
             if self._timer is None:
@@ -243,11 +260,13 @@ class GroupConditions:
         """Whether a group is to be written. It gets another turn only while it waits."""
         group, wait = self._ledger.groups.get(key), self._waits.get(key)
         facts = group.facts if group is not None else None
-        if group is None or facts is None or wait is None or wait.uid != facts.uid:
-            self._waits.pop(key, None)
-            del self._turns[key]
-            return facts is not None
         self._turns.move_to_end(key)
+        if key in self._differing:
+            self._differing.discard(key)
+            return True
+        if group is None or facts is None or wait is None or wait.uid != facts.uid:
+            del self._turns[key]
+            return False
         if not group.waits:
             return False
         if judge:
@@ -262,6 +281,8 @@ class GroupConditions:
         account = self._ledger.account(wait.queue)
         inadmissible = candidate.inadmissible if candidate is not None else None
         if candidate is None or account is None or inadmissible is None:
+            return wait
+        if group.gang and group.minimum > MOST_JUDGED:
             return wait
         if inadmissible.reason != wait.reason:
             return wait

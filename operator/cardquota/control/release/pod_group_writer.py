@@ -141,7 +141,7 @@ class PodGroupWriter:
         due = self.conditions is not None and self.conditions.take_due(key)
         if group is None or group.facts is None or group.assumed is not None:
             if self.conditions is not None and (group is None or group.facts is None):
-                self.conditions.forget(key)
+                self.conditions.drop(key)
             return True
         facts = group.facts
         over = facts.reservation is not None and (
@@ -212,11 +212,13 @@ class PodGroupWriter:
             or facts.phase != wanted.phase
             or (condition is not None and not condition.is_as(facts.condition))
         )
-        if not differs:
+        if due:
+            return differs or (condition is not None and condition.message is None)
+        if differs:
+            conditions.differs(group.key)
+        else:
             conditions.is_written(group.key)
-        elif not due:
-            conditions.take_turns(group.key)
-        return differs and due
+        return False
 
     def _body(
         self,

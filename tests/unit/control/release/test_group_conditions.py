@@ -18,6 +18,7 @@ from cardquota.quota.limits import GROUP_MESSAGE_TEXT
 from ..fakes import TERM, a_world, refused, until
 from ..leader import GANG, THREE, Leader, leading, waiting
 from ..stored_groups import StoredGroups
+from .test_reservation_timeouts import Timers
 
 pytestmark = pytest.mark.fake_clock
 
@@ -188,6 +189,56 @@ async def test_2_000_that_wait_cost_a_few_writes_when_one_is_let_through() -> No
         groups.patches.clear()
         await asyncio.sleep(600)
         assert groups.patches == []
+
+
+async def test_the_cards_of_pods_that_come_one_by_one_are_not_written_for_each() -> None:
+    """Nothing else of the group changes: it waits for more of them."""
+    group = GANG.of(200)
+    async with groups_of(THREE, group) as (leader, groups):
+        await until(lambda: groups.status("gang"))
+        for number in range(100):
+            leader.see(member(f"p{number}"))
+            await asyncio.sleep(0.01)
+        assert len(groups.patches) <= 1 + 3
+        await until(lambda: groups.status("gang")["columns"]["cards"] == f"{H200} 100")
+        for number in range(100):
+            leader.ledger.pod_gone(f"uid-p{number}")
+        leader.releaser.wake()
+        await until(lambda: groups.status("gang")["columns"]["cards"] == "")
+        await asyncio.sleep(60)
+        groups.patches.clear()
+        await asyncio.sleep(60)
+        assert groups.patches == []
+
+
+async def test_a_group_that_is_deleted_is_forgotten() -> None:
+    ledger = a_world(THREE, HOLDER, asking(0))
+    timers = Timers()
+    conditions = GroupConditions(ledger, term=TERM, per_second=1.0, later=timers.later)
+    group = ledger.groups["team/g0000"]
+    conditions.waits(group, "Reason", "text", "queue")
+    assert conditions.has(group, "Reason", "queue")
+    conditions.differs(group.key)
+    ledger.group_gone(group.key)
+    conditions.drop(group.key)
+    assert not conditions.has(group, "Reason", "queue")
+    asked: list[str] = []
+    conditions.listen(asked.append)
+    timers.calls[0]()
+    assert (asked, len(timers.calls)) == ([], 1)
+
+
+async def test_after_its_term_nothing_is_due() -> None:
+    ledger = a_world(THREE, HOLDER, asking(0))
+    timers = Timers()
+    conditions = GroupConditions(ledger, term=TERM, per_second=1.0, later=timers.later)
+    group = ledger.groups["team/g0000"]
+    conditions.waits(group, "Reason", "text", "queue")
+    conditions.stop()
+    assert timers.cancelled == 1
+    assert conditions.waits(group, "Reason", "text", "queue") == "text"
+    conditions.differs(group.key)
+    assert len(timers.calls) == 1
 
 
 async def test_another_reason_is_written_at_once() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger.charges import Charges
@@ -207,3 +207,18 @@ def test_a_gang_has_started_when_its_minimum_is_reserved_or_held() -> None:
     assert (group.bound, group.missing, group.started) == (1, 1, False)
     assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
     assert a_cluster(GANG.reserving("red", {H200: 2})).groups[KEY].started
+
+
+def test_a_group_waits_with_its_members_or_to_be_enqueued_or_until_it_is_tried_again() -> None:
+    assert not a_cluster(GANG, member("a", 1)).groups[KEY].waits
+    assert a_cluster(GANG, member("a", 1), member("b")).groups[KEY].waits
+    ledger = a_cluster(GANG)
+    assert not ledger.groups[KEY].waits
+    ledger.decisions.hold_back_gang(KEY)
+    assert ledger.groups[KEY].waits
+    ledger.decisions.put_back_gang(KEY, "red")
+    assert not ledger.groups[KEY].waits
+    ledger.decisions.lose_place(KEY)
+    assert ledger.groups[KEY].waits
+    asks = a_cluster(a_namespace("team"), GANG.asking({H200: 2}))
+    assert asks.groups[KEY].waits
