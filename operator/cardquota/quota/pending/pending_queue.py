@@ -240,7 +240,9 @@ class PendingQueue:
             together += len(inadmissible)
         for some in others:
             for other in some:
-                if other.inadmissible is None:  # else it may also wait for another card
+                # One that lacks room may also wait for another card; a group that waits to be
+                # enqueued may have members already.
+                if other.inadmissible is None and other.whole not in self.groups:
                     before += other.indexed_key < sort_key
                     together += 1
         return Place(before + 1, max(together, before + 1))

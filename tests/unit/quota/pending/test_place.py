@@ -77,6 +77,14 @@ def test_a_group_that_is_to_be_enqueued_has_a_place() -> None:
     assert [place(world, name) for name in ("first", "a")] == [Place(1, 2), Place(2, 2)]
 
 
+def test_a_group_with_some_of_its_pods_counts_once() -> None:
+    """It waits to be enqueued, and its first pod for the others."""
+    group, pod, _ = gang("a", 1)
+    asks = group.asking({H200: 2}).created("2026-05-01T11:00:00Z")
+    world = a_world(FULL, HOLDER, asks, pod, *gang("b", 2))
+    assert [place(world, name) for name in "ab"] == [Place(1, 2), Place(2, 2)]
+
+
 def test_a_gang_whose_members_go_one_by_one_has_none() -> None:
     group, *pods = gang("a", 1)
     runs = [pod.ungated().stamped("red", {H200: 1}).on_node("h200-1") for pod in pods]
