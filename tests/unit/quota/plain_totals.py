@@ -9,6 +9,7 @@ from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.vocabulary import Mode
 
 
 def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
@@ -59,7 +60,9 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
 
 
 def _gang_of(ledger: Ledger, uid: str) -> PodGroupState | None:
-    """Section 2: the members of a group with minMember > 1 start together."""
+    """Section 2: the members of a group with minMember > 1 start together, where it is enforced."""
+    if ledger.mode_in(ledger.pods[uid].facts.namespace) is not Mode.ENFORCE:
+        return None
     group = ledger.groups.get(ledger.pods[uid].facts.group)
     of_many = group is not None and group.facts is not None and group.facts.min_member > 1
     return group if of_many else None

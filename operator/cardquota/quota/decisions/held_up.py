@@ -10,7 +10,8 @@ from typing import Final
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import PodClass
-from ..pods.pod_record import PodRecord, SortKey
+from ..pending.release_key import Precedence, ReleaseKey, precedence_of
+from ..pods.pod_record import PodRecord
 from ..verdict import Outcome
 from ..vocabulary import Mode
 from .judgement import judge, judge_presence
@@ -22,21 +23,39 @@ _SORTED: Final = 1_000
 
 
 class HeldUp:
-    """By card: the sort key after which no pod that asks for it goes."""
+    """By card: the place after which no pod that asks for it goes."""
 
-    def __init__(self) -> None:
-        self._since: dict[str, SortKey] = {}
+    def __init__(self, account: AccountReader) -> None:
+        self._account = account
+        self._since: dict[str, ReleaseKey] = {}
+        self._precedences: dict[str, Precedence] = {}
+        """By key of the gang; empty for pods that are in none."""
 
-    def block(self, record: PodRecord) -> None:
-        """Pods after this one that ask for one of its cards have to wait."""
+    def place(self, pod_class: PodClass) -> ReleaseKey:
+        """That of its first pod."""
+        return self._precedence(pod_class).key_of(pod_class.sort_keys[0])
+
+    def _precedence(self, pod_class: PodClass) -> Precedence:
+        gang, account = pod_class.gang, self._account
+        key = gang.key if gang is not None else ""
+        found = self._precedences.get(key)
+        if found is None:
+            found = precedence_of(gang, account.name, account.limit)
+            self._precedences[key] = found
+        return found
+
+    def block(self, record: PodRecord, pod_class: PodClass) -> None:
+        """Pods after the first of a class that ask for one of its cards have to wait."""
         for card in record.request.cards if record.request else ():
-            self._since.setdefault(card, record.sort_key)
+            self._since.setdefault(card, self.place(pod_class))
 
     def going(self, record: PodRecord, pod_class: PodClass) -> int:
         """How many pods of a class do not have to wait for a pod before them."""
         cards = record.request.cards if record.request else ()
         since = [self._since[card] for card in cards if card in self._since]
-        return bisect_left(pod_class.sort_keys, min(since)) if since else len(pod_class.sort_keys)
+        if not since:
+            return len(pod_class.sort_keys)
+        return bisect_left(pod_class.sort_keys, min(since), key=self._precedence(pod_class).key_of)
 
 
 def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
@@ -44,10 +63,10 @@ def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
 
     Pods behind a gang are not known here.
     """
-    found, classes = HeldUp(), account.pending.classes
+    found, classes = HeldUp(account), account.pending.classes
     if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
         return found
-    for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=lambda one: one.sort_keys[0]):
+    for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=found.place):
         first = ledger.pods[pod_class.sort_keys[0].uid]
         alone = pod_class.gang is None or pod_class.gang.started
         enforced = ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
@@ -56,5 +75,5 @@ def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
         if judge_presence(ledger, first) is not None:
             continue
         if judge(ledger, first.facts, first.queue).outcome is Outcome.WAITS:
-            found.block(first)
+            found.block(first, pod_class)
     return found

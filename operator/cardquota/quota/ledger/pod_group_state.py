@@ -10,6 +10,7 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, canonical
 from ..assignment.claim import Claim
 from ..pending.gang import GangQueue
+from ..pending.readiness import Readiness
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
 from ..quantity import LARGEST
@@ -20,6 +21,8 @@ from .group_request import GroupRequest
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
+_BEYOND: Final = 2**62
+"""The share of who holds something of which nothing is allowed: above all others."""
 
 
 _NOTHING: Final = nullcontext()
@@ -195,6 +198,26 @@ class PodGroupState:
             self.reservation is not None and not self.reserved_elsewhere and not self.enqueued
         )
         return reserved or self.missing <= 0 or not self.gang
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether it needs its waiting members (E6). One that has lost its place (E8) does not go
+        before others, though it has begun.
+        """
+        if not self.gang:
+            return Readiness.NOT_BEGUN
+        if self.missing <= 0:
+            return Readiness.COMPLETE
+        begun = self.started or self.let_through > 0
+        return Readiness.INCOMPLETE if begun and not self.lost_place else Readiness.NOT_BEGUN
+
+    def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
+        """The largest part that its members hold of what a queue may hold, of any dimension that is
+        limited there, in whole percent, rounded down (E6).
+        """
+        held = ((n, limit(d)) for (name, d), n in self._held.items() if name == queue)
+        parts = (100 * n // most if most else _BEYOND for n, most in held if most is not None)
+        return max(parts, default=0)
 
     @property
     def one_by_one(self) -> Hashable:

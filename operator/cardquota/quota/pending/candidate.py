@@ -9,14 +9,12 @@ share a file.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .gang import Gang
-
-_LAST: Final = "~"
-"""Put before a creation time: later than any of them."""
+from .release_key import ORDINARY, Precedence, ReleaseKey
 
 
 class BesideElastic(NamedTuple):
@@ -103,12 +101,19 @@ class PodClass:
 class Candidate:
     """One class, all classes of a gang that starts whole, or a group to be enqueued."""
 
-    __slots__ = ("classes", "enqueues", "inadmissible", "indexed_key", "whole")
+    __slots__ = ("classes", "enqueues", "inadmissible", "indexed_key", "precedence", "whole")
 
     def __init__(
-        self, classes: list[PodClass], whole: Gang | None = None, *, enqueues: Gang | None = None
+        self,
+        classes: list[PodClass],
+        whole: Gang | None = None,
+        *,
+        enqueues: Gang | None = None,
+        precedence: Precedence = ORDINARY,
     ) -> None:
         self.classes = classes
+        self.precedence = precedence
+        """That of the gang when it last changed."""
         self.whole = whole
         """The gang that starts with these classes; None: the first pod goes alone."""
         self.enqueues = enqueues
@@ -117,21 +122,28 @@ class Candidate:
         self.inadmissible: InadmissibleClass | None = None
         """The class in which it waits for room. None: it is to be tried, or waits for something
         else."""
-        self.indexed_key: SortKey = classes[0].sort_keys[0]
-        """Its sort key when it was put in order. Unchanged while it stands there."""
+        self.indexed_key: ReleaseKey = self.key_of(classes[0].sort_keys[0])
+        """Its place when it was put in order. Unchanged while it stands there."""
         for pod_class in classes:
             pod_class.candidate = self
 
     @property
     def sort_key(self) -> SortKey:
-        """The sort key of its first pod. A gang that did not use its reservation in time comes
-        after all others of its priority (E8).
+        """The sort key of its first pod."""
+        return min(pod_class.sort_keys[0] for pod_class in self.classes)
+
+    @property
+    def release_key(self) -> ReleaseKey:
+        """The place of its first pod."""
+        return self.key_of(self.sort_key)
+
+    def key_of(self, sort_key: SortKey) -> ReleaseKey:
+        """The place of one of its pods. A gang that did not use its reservation in time comes after
+        all others of its priority (E8).
         """
-        first = min(pod_class.sort_keys[0] for pod_class in self.classes)
         group = self.whole or self.enqueues
-        if group is not None and group.lost_place:
-            return first._replace(created=_LAST + first.created)
-        return first
+        lost_place = group is not None and group.lost_place
+        return self.precedence.key_of(sort_key, lost_place=lost_place)
 
 
 class InadmissibleClass:
@@ -150,7 +162,7 @@ class InadmissibleClass:
         """In a fifo queue: whether the classes behind it have to wait."""
         self.aside = False
         """Whether it has room and holds up no other class, but has to wait for one before it."""
-        self._candidates: list[tuple[SortKey, Candidate]] = []
+        self._candidates: list[tuple[ReleaseKey, Candidate]] = []
 
     def __bool__(self) -> bool:
         return bool(self._candidates)
@@ -158,9 +170,9 @@ class InadmissibleClass:
     def __len__(self) -> int:
         return len(self._candidates)
 
-    def before(self, sort_key: SortKey) -> int:
-        """How many candidates come before a sort key."""
-        return bisect_left(self._candidates, (sort_key,))
+    def before(self, place: ReleaseKey) -> int:
+        """How many candidates come before a place."""
+        return bisect_left(self._candidates, (place,))
 
     @property
     def first(self) -> Candidate:
@@ -173,13 +185,13 @@ class InadmissibleClass:
         return self._candidates[-1][1]
 
     @property
-    def sort_key(self) -> SortKey:
-        """The sort key of the first."""
+    def release_key(self) -> ReleaseKey:
+        """The place of the first."""
         return self._candidates[0][0]
 
     def put(self, candidate: Candidate) -> None:
-        """A candidate begins waiting here, at the place of its present sort key."""
-        candidate.inadmissible, candidate.indexed_key = self, candidate.sort_key
+        """A candidate begins waiting here, at its present place."""
+        candidate.inadmissible, candidate.indexed_key = self, candidate.release_key
         insort(self._candidates, (candidate.indexed_key, candidate))
 
     def take(self, candidate: Candidate) -> None:

@@ -7,8 +7,8 @@ know their smallest need: a block without enough room is skipped whole.
 from bisect import bisect_left, bisect_right
 from typing import Final
 
-from ..pods.pod_record import SortKey
 from .candidate import InadmissibleClass
+from .release_key import ReleaseKey
 
 MOST: Final = 512
 """Entries of a block. A larger block is cut in two."""
@@ -25,7 +25,7 @@ class Demand:
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
-        """In the order of sort keys. None is empty, and no two neighbours are small."""
+        """In the order of places. None is empty, and no two neighbours are small."""
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
@@ -33,36 +33,38 @@ class Demand:
     @property
     def blocks(self) -> list[int]:
         """The entries of each block: what it costs to find one."""
-        return [len(block.sort_keys) for block in self._blocks]
+        return [len(block.keys) for block in self._blocks]
 
-    def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
-        """Add a class. No other has its sort key."""
+    def put(self, key: ReleaseKey, need: int, inadmissible: InadmissibleClass) -> None:
+        """Add a class. No other has its place."""
         blocks = self._blocks
         if not blocks:
-            blocks.append(_Block([sort_key], [need], [inadmissible]))
+            blocks.append(_Block([key], [need], [inadmissible]))
             return
-        index = min(bisect_left(blocks, sort_key, key=_last), len(blocks) - 1)
+        index = min(bisect_left(blocks, key, key=_last), len(blocks) - 1)
         block = blocks[index]
-        block.put(sort_key, need, inadmissible)
-        if len(block.sort_keys) > MOST:
+        block.put(key, need, inadmissible)
+        if len(block.keys) > MOST:
             blocks[index : index + 1] = block.halves()
 
-    def take(self, sort_key: SortKey) -> None:
+    def take(self, key: ReleaseKey) -> None:
         """The inverse of `put`."""
         blocks = self._blocks
-        index = bisect_left(blocks, sort_key, key=_last)
-        blocks[index].take(sort_key)
-        if not blocks[index].sort_keys:
+        index = bisect_left(blocks, key, key=_last)
+        blocks[index].take(key)
+        if not blocks[index].keys:
             del blocks[index]
             return
         for left in (index - 1, index):
             pair = blocks[max(0, left) : left + 2]
-            if len(pair) == 2 and len(pair[0].sort_keys) + len(pair[1].sort_keys) <= MOST // 2:
+            if len(pair) == 2 and len(pair[0].keys) + len(pair[1].keys) <= MOST // 2:
                 blocks[left : left + 2] = [pair[0].joined(pair[1])]
                 return
 
-    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        """The first class after a sort key that needs no more than `room`."""
+    def first(
+        self, room: int, after: ReleaseKey | None
+    ) -> tuple[ReleaseKey, InadmissibleClass] | None:
+        """The first class after a place that needs no more than `room`."""
         blocks = self._blocks
         begin = bisect_right(blocks, after, key=_last) if after else 0
         for index in range(begin, len(blocks)):
@@ -76,51 +78,51 @@ class Demand:
 class _Block:
     """Consecutive entries."""
 
-    __slots__ = ("entries", "least", "needs", "sort_keys")
+    __slots__ = ("entries", "keys", "least", "needs")
 
     def __init__(
-        self, sort_keys: list[SortKey], needs: list[int], entries: list[InadmissibleClass]
+        self, keys: list[ReleaseKey], needs: list[int], entries: list[InadmissibleClass]
     ) -> None:
-        self.sort_keys = sort_keys
+        self.keys = keys
         self.needs = needs
         self.entries = entries
         self.least = min(needs)
 
-    def put(self, sort_key: SortKey, need: int, inadmissible: InadmissibleClass) -> None:
-        place = bisect_left(self.sort_keys, sort_key)
-        self.sort_keys.insert(place, sort_key)
+    def put(self, key: ReleaseKey, need: int, inadmissible: InadmissibleClass) -> None:
+        place = bisect_left(self.keys, key)
+        self.keys.insert(place, key)
         self.needs.insert(place, need)
         self.entries.insert(place, inadmissible)
         self.least = min(self.least, need)
 
-    def take(self, sort_key: SortKey) -> None:
-        place = bisect_left(self.sort_keys, sort_key)
+    def take(self, key: ReleaseKey) -> None:
+        place = bisect_left(self.keys, key)
         need = self.needs[place]
-        del self.sort_keys[place], self.needs[place], self.entries[place]
+        del self.keys[place], self.needs[place], self.entries[place]
         if need == self.least and self.needs:
             self.least = min(self.needs)
 
-    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
-        for place in range(
-            bisect_right(self.sort_keys, after) if after else 0, len(self.sort_keys)
-        ):
+    def first(
+        self, room: int, after: ReleaseKey | None
+    ) -> tuple[ReleaseKey, InadmissibleClass] | None:
+        for place in range(bisect_right(self.keys, after) if after else 0, len(self.keys)):
             if self.needs[place] <= room:
-                return self.sort_keys[place], self.entries[place]
+                return self.keys[place], self.entries[place]
         return None
 
     def halves(self) -> "list[_Block]":
-        half = len(self.sort_keys) // 2
+        half = len(self.keys) // 2
         return [
-            _Block(self.sort_keys[part], self.needs[part], self.entries[part])
+            _Block(self.keys[part], self.needs[part], self.entries[part])
             for part in (slice(half), slice(half, None))
         ]
 
     def joined(self, other: "_Block") -> "_Block":
         """A block of the entries of both."""
         return _Block(
-            self.sort_keys + other.sort_keys, self.needs + other.needs, self.entries + other.entries
+            self.keys + other.keys, self.needs + other.needs, self.entries + other.entries
         )
 
 
-def _last(block: _Block) -> SortKey:
-    return block.sort_keys[-1]
+def _last(block: _Block) -> ReleaseKey:
+    return block.keys[-1]

@@ -7,11 +7,11 @@ long as it blocks, a pass skips the whole list.
 
 from bisect import bisect_left, bisect_right, insort
 
-from ..pods.pod_record import SortKey
 from .candidate import InadmissibleClass
+from .release_key import ReleaseKey
 
 Cards = frozenset[str]
-Row = list[tuple[SortKey, InadmissibleClass]]
+Row = list[tuple[ReleaseKey, InadmissibleClass]]
 """Sorted."""
 
 _NO_BLOCKER = ""
@@ -30,44 +30,48 @@ class FifoIndex:
     def __init__(self) -> None:
         self._rows: dict[Cards, Row] = {}
         self._blocker_of: dict[Cards, str] = {}
-        self._by_blocker: dict[str, list[tuple[SortKey, Cards]]] = {}
-        """Card sets, each with the sort key of its first class."""
+        self._by_blocker: dict[str, list[tuple[ReleaseKey, Cards]]] = {}
+        """Card sets, each with the place of its first class."""
 
     def add(self, inadmissible: InadmissibleClass) -> None:
         """A class begins waiting for its cards."""
         row = self._rows.setdefault(inadmissible.cards, [])
         before = row[0][0] if row else None
-        insort(row, (inadmissible.sort_key, inadmissible))
+        insort(row, (inadmissible.release_key, inadmissible))
         self._first_changed(inadmissible.cards, before, row[0][0])
 
     def discard(self, inadmissible: InadmissibleClass) -> None:
         """The inverse of `add`. Call it with the class unchanged since then."""
         row = self._rows[inadmissible.cards]
         before = row[0][0]
-        del row[bisect_left(row, (inadmissible.sort_key,))]
+        del row[bisect_left(row, (inadmissible.release_key,))]
         self._first_changed(inadmissible.cards, before, row[0][0] if row else None)
         if not row:
             del self._rows[inadmissible.cards], self._blocker_of[inadmissible.cards]
 
-    def first_of(self, cards: Cards, after: SortKey | None) -> InadmissibleClass | None:
-        """The first class after a sort key that asks for exactly these cards."""
+    def first_of(self, cards: Cards, after: ReleaseKey | None) -> InadmissibleClass | None:
+        """The first class after a place that asks for exactly these cards."""
         row = self._rows.get(cards, [])
-        place = bisect_right(row, after, key=_sort_key) if after else 0
+        place = bisect_right(row, after, key=_place) if after else 0
         return row[place][1] if place < len(row) else None
 
-    def firsts(self) -> list[tuple[SortKey, str]]:
-        """All blockers, each with the sort key of the first card set that it blocks."""
+    def firsts(self) -> list[tuple[ReleaseKey, str]]:
+        """All blockers, each with the place of the first card set that it blocks."""
         return [(listed[0][0], blocker) for blocker, listed in self._by_blocker.items()]
 
     def first_in(
-        self, blocker: str, sort_key: SortKey, *, beyond: bool = False
-    ) -> tuple[SortKey, Cards] | None:
-        """The first card set of a blocker with this sort key or a later one. With `beyond`, only
+        self, blocker: str, key: ReleaseKey, *, beyond: bool = False
+    ) -> tuple[ReleaseKey, Cards] | None:
+        """The first card set of a blocker with this place or a later one. With `beyond`, only
         with a later one.
         """
         listed = self._by_blocker.get(blocker, [])
-        place = bisect_left(listed, (sort_key,)) + beyond
+        place = bisect_left(listed, (key,)) + beyond
         return listed[place] if place < len(listed) else None
+
+    def blocker_of(self, cards: Cards) -> str:
+        """Which of these cards a class before them waits for, as it was last set."""
+        return self._blocker_of[cards]
 
     def set_blocker(self, cards: Cards, blocker: str = _NO_BLOCKER) -> None:
         """Set which of these cards a class before them waits for; by default, none."""
@@ -76,8 +80,10 @@ class FifoIndex:
         self._blocker_of[cards] = blocker
         self._first_changed(cards, None, first)
 
-    def _first_changed(self, cards: Cards, before: SortKey | None, now: SortKey | None) -> None:
-        """The first class of a card set has another sort key. None: there is no class."""
+    def _first_changed(
+        self, cards: Cards, before: ReleaseKey | None, now: ReleaseKey | None
+    ) -> None:
+        """The first class of a card set has another place. None: there is no class."""
         if before == now:
             return
         blocker = self._blocker_of.setdefault(cards, _NO_BLOCKER)
@@ -90,5 +96,5 @@ class FifoIndex:
             insort(self._by_blocker.setdefault(blocker, []), (now, cards))
 
 
-def _sort_key(entry: tuple[SortKey, InadmissibleClass]) -> SortKey:
+def _place(entry: tuple[ReleaseKey, InadmissibleClass]) -> ReleaseKey:
     return entry[0]

@@ -1,7 +1,9 @@
 """The interface between a gang and the pending queues of its members."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Protocol
+
+from .readiness import Readiness
 
 
 class GangQueue(Protocol):
@@ -25,6 +27,15 @@ class Gang(Protocol):
     @property
     def started(self) -> bool:
         """Whether its minimum is reserved or held: further members are released one by one."""
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether it needs its waiting members (E6)."""
+
+    def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
+        """The dominant share: the largest part that its members hold of what a queue may hold, of
+        any dimension that is limited there, in whole percent, rounded down (E6).
+        """
 
     @property
     def one_by_one(self) -> Hashable:

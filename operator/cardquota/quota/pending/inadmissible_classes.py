@@ -6,11 +6,11 @@ be free before its first could fit. One of these must be met; that may still not
 
 from collections.abc import Callable, Hashable, Iterator
 
-from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .candidate import Candidate, InadmissibleClass, Needs, Room
 from .demand import Demand
 from .fifo_index import Cards, FifoIndex
+from .release_key import ReleaseKey
 
 
 class InadmissibleClasses:
@@ -68,6 +68,23 @@ class InadmissibleClasses:
             else:
                 del self._by_signature[inadmissible.signature]
 
+    def move(self, candidate: Candidate) -> None:
+        """A candidate has another place now. Does nothing for one that does not wait for room.
+
+        What it needs and whether it is blocked stay: a pass that has begun still finds it.
+        """
+        inadmissible = candidate.inadmissible
+        if inadmissible is None:
+            return
+        ordered, cards = self._in_fifo_order(inadmissible), inadmissible.cards
+        blocker = self.fifo_index.blocker_of(cards) if ordered else ""
+        self._unlist(inadmissible)
+        inadmissible.take(candidate)
+        inadmissible.put(candidate)
+        self._list(inadmissible)
+        if ordered:
+            self.fifo_index.set_blocker(cards, blocker)
+
     def set_needs(self, inadmissible: InadmissibleClass, needs: Needs) -> None:
         """Set how much must be free before the first of a class is tried again."""
         self._unlist(inadmissible)
@@ -86,14 +103,14 @@ class InadmissibleClasses:
             self._list(inadmissible)
 
     def next_with_room(
-        self, free: Callable[[Room], int], after: SortKey | None, *, of_cards: bool = True
+        self, free: Callable[[Room], int], after: ReleaseKey | None, *, of_cards: bool = True
     ) -> InadmissibleClass | None:
-        """The first class after a sort key with enough room in some dimension.
+        """The first class after a place with enough room in some dimension.
 
         Without `of_cards`, only classes that ask for no card or hold up no other. Costs by the
         number of dimensions that classes wait for, whatever amounts they need.
         """
-        found: tuple[SortKey, InadmissibleClass] | None = None
+        found: tuple[ReleaseKey, InadmissibleClass] | None = None
         for some in (self._without_cards, self._passed_over, self._holding_up):
             if of_cards or some is not self._holding_up:
                 other = some.next(free, after)
@@ -135,21 +152,21 @@ class _ByNeed:
             demand = self._demands.get(dimension)
             if demand is None:
                 demand = self._demands[dimension] = Demand()
-            demand.put(inadmissible.sort_key, need, inadmissible)
+            demand.put(inadmissible.release_key, need, inadmissible)
 
     def discard(self, inadmissible: InadmissibleClass) -> None:
         """The inverse of `add`. Call it with the class unchanged since then."""
         for dimension in inadmissible.needs:
             demand = self._demands[dimension]
-            demand.take(inadmissible.sort_key)
+            demand.take(inadmissible.release_key)
             if not demand:
                 del self._demands[dimension]
 
     def next(
-        self, free: Callable[[Room], int], after: SortKey | None
-    ) -> tuple[SortKey, InadmissibleClass] | None:
-        """The first class after a sort key with enough room in some dimension."""
-        found: tuple[SortKey, InadmissibleClass] | None = None
+        self, free: Callable[[Room], int], after: ReleaseKey | None
+    ) -> tuple[ReleaseKey, InadmissibleClass] | None:
+        """The first class after a place with enough room in some dimension."""
+        found: tuple[ReleaseKey, InadmissibleClass] | None = None
         for dimension, demand in self._demands.items():
             other = demand.first(free(dimension), after)
             if other is not None and (found is None or other[0] < found[0]):

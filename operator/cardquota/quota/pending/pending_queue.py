@@ -7,7 +7,7 @@ is *blocked* until that changes, which makes it active.
 """
 
 import heapq
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -19,6 +19,7 @@ from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
 from .place import MOST_COUNTED, Place
+from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .untold import Untold
 
 _DENY: Final = ChargeState.GATED_DENY
@@ -35,7 +36,7 @@ _REASONS_OF_CARDS: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reaso
 class _Members:
     """The members of one gang that wait in a queue."""
 
-    __slots__ = ("changed", "classes", "one_by_one")
+    __slots__ = ("changed", "classes", "one_by_one", "precedence")
 
     def __init__(self) -> None:
         self.classes: dict[Hashable, PodClass] = {}
@@ -43,6 +44,8 @@ class _Members:
         """Classes that a pod joined or left since their candidates were built."""
         self.one_by_one: Hashable = None
         """The gang's `one_by_one` at that time."""
+        self.precedence: Precedence = ORDINARY
+        """That of the gang at that time."""
 
 
 class PendingQueue:
@@ -84,8 +87,8 @@ class PendingQueue:
         """Candidates to try whatever room there is, with the number of their entry in `_order`."""
         self._unordered: dict[Candidate, None] = {}
         """Active candidates without an entry yet: only a replica that decides orders them."""
-        self._order: list[tuple[SortKey, int, Candidate]] = []
-        """A heap of sort key, entry number and candidate. Entries of candidates that are no longer
+        self._order: list[tuple[ReleaseKey, int, Candidate]] = []
+        """A heap of place, entry number and candidate. Entries of candidates that are no longer
         active, or active anew, are skipped."""
         self._entries = 0
         self._blocked: dict[Candidate, None] = {}
@@ -234,27 +237,28 @@ class PendingQueue:
         others = self._active, self._blocked, self._blocked_on_cards, self._to_activate
         if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
             return Place(0, MOST_COUNTED)
-        sort_key, before, together = candidate.indexed_key, 0, 0
+        place, before, together = candidate.indexed_key, 0, 0
         for inadmissible in self.inadmissible:
-            before += inadmissible.before(sort_key)
+            before += inadmissible.before(place)
             together += len(inadmissible)
         for some in others:
             for other in some:
                 # One that lacks room may also wait for another card; a group that waits to be
                 # enqueued may have members already.
                 if other.inadmissible is None and other.whole not in self.groups:
-                    before += other.indexed_key < sort_key
+                    before += other.indexed_key < place
                     together += 1
         return Place(before + 1, max(together, before + 1))
 
     # --- candidates to be tried ---------------------------------------------------------------
 
-    def refresh(self, epoch: int) -> bool:
+    def refresh(self, epoch: int, limit: Callable[[str], int | None]) -> bool:
         """Activate candidates whose answer may have changed, and order those to try; some in each
         call.
 
         Returns whether there are more. Then none may be tried yet: one of the rest may come before
         the first active one. `epoch` differs from the last one if the known cards have changed.
+        `limit`: what the queue may hold of a dimension.
         """
         if epoch != self._epoch:
             self._epoch = epoch
@@ -264,7 +268,7 @@ class PendingQueue:
                 self._to_activate = self._blocked_on_cards
             self._blocked_on_cards = {}
         if self._refreshing is None:
-            self._refreshing = self._refresh()
+            self._refreshing = self._refresh(limit)
         if sum(1 for _ in islice(self._refreshing, AT_A_TIME)) == AT_A_TIME:
             return True
         self._refreshing = None
@@ -277,10 +281,10 @@ class PendingQueue:
             or self._unordered
         )
 
-    def _refresh(self) -> Iterator[None]:
+    def _refresh(self, limit: Callable[[str], int | None]) -> Iterator[None]:
         """One candidate after the other. Events between two steps may add more."""
         while self._changed_gangs:
-            yield from self._rebuild_candidates(self._changed_gangs.popitem()[0])
+            yield from self._rebuild_candidates(self._changed_gangs.popitem()[0], limit)
         if self._needs_outdated:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
@@ -300,26 +304,45 @@ class PendingQueue:
             self._put_in_order(self._unordered.popitem()[0])
             yield
 
-    def _rebuild_candidates(self, gang: Gang) -> Iterator[None]:
+    def _rebuild_candidates(self, gang: Gang, limit: Callable[[str], int | None]) -> Iterator[None]:
         """Build a gang's candidates again: one of all classes together, or one of each class.
 
         If members go one by one and nothing that concerns all of them changed, only the changed
-        classes are built again. Else every member that goes would have all others tried again.
+        classes are built again. Else every member that goes would have all others tried again. If
+        only the gang's precedence changed, the others get another place, and are not tried again.
         """
         members, started = self._by_gang[gang], gang.started
         before, members.one_by_one = members.one_by_one, gang.one_by_one
         alike = before is not None and before == members.one_by_one
-        classes = list(members.changed if alike else members.classes.values())
+        precedence = precedence_of(gang, self.queue, limit)
+        moved = alike and precedence != members.precedence
+        members.precedence = precedence
+        changed = members.changed
+        others = [one for one in members.classes.values() if one not in changed] if moved else ()
+        classes = list(changed if alike else members.classes.values())
         members.changed = {}
         for pod_class in classes:
             if pod_class.candidate is not None:
                 self._dissolve(pod_class.candidate)
             if started and pod_class.sort_keys:
-                self.activate(Candidate([pod_class]))
+                self.activate(Candidate([pod_class], precedence=precedence))
+            yield
+        for pod_class in others:
+            if pod_class.candidate is not None:
+                self._move(pod_class.candidate, precedence)
             yield
         left = [] if started else [pod_class for pod_class in classes if pod_class.sort_keys]
         if left:
-            self.activate(Candidate(left, gang))
+            self.activate(Candidate(left, gang, precedence=precedence))
+
+    def _move(self, candidate: Candidate, precedence: Precedence) -> None:
+        """A candidate of one class has another precedence."""
+        candidate.precedence = precedence
+        if candidate in self._active:
+            self._active[candidate] = 0
+            self._unordered[candidate] = None
+        else:
+            self.inadmissible.move(candidate)
 
     def next_active(self) -> Candidate | None:
         """The first of the candidates to be tried whatever room there is."""
@@ -402,7 +425,7 @@ class PendingQueue:
 
     def _put_in_order(self, candidate: Candidate) -> None:
         self._entries += 1
-        candidate.indexed_key = candidate.sort_key
+        candidate.indexed_key = candidate.release_key
         self._active[candidate] = self._entries
         heapq.heappush(self._order, (candidate.indexed_key, self._entries, candidate))
         if len(self._order) > 2 * len(self._active) + _SLACK:

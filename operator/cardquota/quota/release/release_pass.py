@@ -18,8 +18,9 @@ from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
+from ..pending.release_key import ORDINARY, ReleaseKey
 from ..pending.untold import Behind, Named, Words
-from ..pods.pod_record import PodRecord, SortKey
+from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -75,11 +76,11 @@ class ReleasePass:
         """In a fifo queue: by card that is waited for, the first pod or group that waits for it."""
         self._said: dict[tuple[str, str], Behind] = {}
         """By card and uid: what the pods behind that pod are told. Many have the same text."""
-        self._after: SortKey | None = None
-        """The sort key of the last inadmissible class that was tried."""
-        self._by_blocker: list[tuple[SortKey, str]] | None = None
+        self._after: ReleaseKey | None = None
+        """The place of the last inadmissible class that was tried."""
+        self._by_blocker: list[tuple[ReleaseKey, str]] | None = None
         """In a fifo queue, a heap: all blockers, with the next card set of each."""
-        self._card_sets: list[tuple[SortKey, Cards]] = []
+        self._card_sets: list[tuple[ReleaseKey, Cards]] = []
         """Also a heap: the card sets that were taken from there, with the next class of each."""
         self._moved = 0
         """Card sets and classes that this step has moved; they stay there for the next pass."""
@@ -90,7 +91,7 @@ class ReleasePass:
 
     def __iter__(self) -> Iterator[Opening | None]:
         while True:
-            if self._pending.refresh(self._ledger.epoch):
+            if self._pending.refresh(self._ledger.epoch, self._account.limit):
                 yield None
                 continue
             candidate, inadmissible = self._pending.next_active(), self._next_inadmissible()
@@ -99,11 +100,11 @@ class ReleasePass:
                 self._begin_step()
                 continue
             if inadmissible is not None and (
-                candidate is None or inadmissible.sort_key < candidate.indexed_key
+                candidate is None or inadmissible.release_key < candidate.indexed_key
             ):
                 if self._ends_before(inadmissible.first):
                     return
-                self._after = inadmissible.sort_key
+                self._after = inadmissible.release_key
                 if not inadmissible.may_fit(self._judge.free):
                     # This is no step of its own, nor part of one: the next pass finds it again, and
                     # a pass that is left must have come further than the last. Each such class
@@ -151,7 +152,7 @@ class ReleasePass:
         inadmissible = self._next_in_fifo()
         if inadmissible is None or without is None:
             return inadmissible or without
-        return min(inadmissible, without, key=lambda one: one.sort_key)
+        return min(inadmissible, without, key=lambda one: one.release_key)
 
     def _next_not_blocking(self) -> InadmissibleClass | None:
         if self._not_blocking is None:
@@ -171,13 +172,13 @@ class ReleasePass:
                 continue
             if not card_sets:
                 return None
-            sort_key, cards = card_sets[0]
+            key, cards = card_sets[0]
             free = self._blockers.keys().isdisjoint(cards)
             inadmissible = classes.fifo_index.first_of(cards, self._after) if free else None
             if inadmissible is None:
                 heapq.heappop(card_sets)
-            elif inadmissible.sort_key != sort_key:
-                heapq.heapreplace(card_sets, (inadmissible.sort_key, cards))
+            elif inadmissible.release_key != key:
+                heapq.heapreplace(card_sets, (inadmissible.release_key, cards))
             elif inadmissible.aside and not inadmissible.may_fit(self._judge.free):
                 classes.set_holds_up(inadmissible, holds_up=False)
                 self._moved += 1
@@ -185,15 +186,15 @@ class ReleasePass:
                 return inadmissible
         return None
 
-    def _take_first(self, by_blocker: list[tuple[SortKey, str]]) -> None:
+    def _take_first(self, by_blocker: list[tuple[ReleaseKey, str]]) -> None:
         """Take the first card set of the first blocker, or list it by the card that blocks it."""
         fifo_index = self._pending.inadmissible.fifo_index
-        sort_key, blocker = by_blocker[0]
-        found = fifo_index.first_in(blocker, sort_key) if blocker not in self._blockers else None
-        if found is None or found[0] != sort_key:
+        key, blocker = by_blocker[0]
+        found = fifo_index.first_in(blocker, key) if blocker not in self._blockers else None
+        if found is None or found[0] != key:
             _advance(by_blocker, blocker, found)
             return
-        _advance(by_blocker, blocker, fifo_index.first_in(blocker, sort_key, beyond=True))
+        _advance(by_blocker, blocker, fifo_index.first_in(blocker, key, beyond=True))
         cards = found[1]
         card = next((card for card in cards if card in self._blockers), None)
         if card is None:
@@ -303,7 +304,7 @@ class ReleasePass:
 
 
 def _advance(
-    by_blocker: list[tuple[SortKey, str]], blocker: str, found: tuple[SortKey, Cards] | None
+    by_blocker: list[tuple[ReleaseKey, str]], blocker: str, found: tuple[ReleaseKey, Cards] | None
 ) -> None:
     """Set the next card set of the first blocker; None: it has no more."""
     if found is None:
@@ -355,26 +356,34 @@ def _of_those_behind(
     """
     card, first = behind
     by_namespace: tuple[list[PodRecord], list[PodRecord]] = [], []
+    pods = sorted(pods, key=lambda record: _place(account, record))
     for record in pods:
         by_namespace[record.facts.namespace == first.namespace].append(record)
 
-    def verdict(sort_key: SortKey, *, named: bool) -> Verdict:
-        before = _before(ledger, account, card, sort_key)
+    def verdict(key: ReleaseKey, *, named: bool) -> Verdict:
+        before = _before(ledger, account, card, key)
         name = f"{first.namespace}/{first.name}" if named else None
         text = messages.behind(account.name, card, before, name)
         return Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
 
     for named, those in zip((False, True), by_namespace, strict=True):
         if those:
-            yield Refusal(tuple(those), verdict(those[0].sort_key, named=named))
+            yield Refusal(tuple(those), verdict(_place(account, those[0]), named=named))
     for group in groups:
         if group.asks is not None:
             named = group.key.partition("/")[0] == first.namespace
-            yield Refusal((), verdict(group.asks.sort_key, named=named), group)
+            yield Refusal((), verdict(ORDINARY.key_of(group.asks.sort_key), named=named), group)
 
 
-def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> int:
-    """How many pods before a sort key, at least, wait for a card and hold up those behind them.
+def _place(account: Account, record: PodRecord) -> ReleaseKey:
+    """The place of a waiting pod."""
+    pod_class = account.pending.classes.get(record.class_key)
+    candidate = pod_class.candidate if pod_class is not None else None
+    return (candidate or ORDINARY).key_of(record.sort_key)
+
+
+def _before(ledger: Ledger, account: Account, card: str, key: ReleaseKey) -> int:
+    """How many pods before a place, at least, wait for a card and hold up those behind them.
 
     Pods that can never fit hold up no other.
     """
@@ -382,7 +391,7 @@ def _before(ledger: Ledger, account: Account, card: str, sort_key: SortKey) -> i
     if len(classes) > MOST_CLASSES:
         return 1
     number = sum(
-        bisect_left(pod_class.sort_keys, sort_key)
+        bisect_left(pod_class.sort_keys, key, key=pod_class.candidate.key_of)
         for pod_class in classes.values()
         if pod_class.candidate
         and pod_class.candidate.inadmissible

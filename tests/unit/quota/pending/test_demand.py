@@ -9,23 +9,27 @@ from hypothesis import strategies as st
 from cardquota.quota.pending import demand as module
 from cardquota.quota.pending.candidate import InadmissibleClass
 from cardquota.quota.pending.demand import Demand
-from cardquota.quota.pods.pod_record import SortKey
+from cardquota.quota.pending.readiness import Readiness
+from cardquota.quota.pending.release_key import ReleaseKey
 
 NUMBERS = st.integers(0, 40)
 CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
 
 
-def sort_key(number: int) -> SortKey:
-    return SortKey(number // 7, f"{number % 7}", "", f"uid-{number:05}")
+def place(number: int) -> ReleaseKey:
+    created = f"{number % 7}"
+    return ReleaseKey(Readiness.NOT_BEGUN, number // 7, 0, created, "", f"uid-{number:05}")
 
 
 class PlainDemand:
     """The same, one after the other."""
 
     def __init__(self) -> None:
-        self.entries: dict[SortKey, tuple[int, InadmissibleClass]] = {}
+        self.entries: dict[ReleaseKey, tuple[int, InadmissibleClass]] = {}
 
-    def first(self, room: int, after: SortKey | None) -> tuple[SortKey, InadmissibleClass] | None:
+    def first(
+        self, room: int, after: ReleaseKey | None
+    ) -> tuple[ReleaseKey, InadmissibleClass] | None:
         for one, (need, inadmissible) in sorted(self.entries.items()):
             if need <= room and (after is None or one > after):
                 return one, inadmissible
@@ -35,7 +39,7 @@ class PlainDemand:
 @pytest.mark.parametrize("most", [2, 3, 8, 512])
 @given(changes=CHANGES, asked=st.lists(st.tuples(st.integers(-6, 6), NUMBERS), max_size=8))
 @settings(max_examples=60)
-def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
+def test_e6_the_first_after_a_place_that_needs_no_more_is_found(
     most: int, changes: list[tuple[int, int]], asked: list[tuple[int, int]]
 ) -> None:
     """Those who come and go are alike in nothing; who comes a second time goes."""
@@ -43,7 +47,7 @@ def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
         patch.setattr(module, "MOST", most)
         demand, plain = Demand(), PlainDemand()
         for number, need in changes:
-            at = sort_key(number)
+            at = place(number)
             if at in plain.entries:
                 demand.take(at)
                 del plain.entries[at]
@@ -53,7 +57,7 @@ def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
                 plain.entries[at] = need, inadmissible
             assert bool(demand) == bool(plain.entries)
         for room, number in asked:
-            assert demand.first(room, sort_key(number)) == plain.first(room, sort_key(number))
+            assert demand.first(room, place(number)) == plain.first(room, place(number))
             assert demand.first(room, None) == plain.first(room, None)
 
 
@@ -61,14 +65,14 @@ def test_e6_the_first_after_a_sort_key_that_needs_no_more_is_found(
 def test_blocks_stay_few_whoever_goes(back: bool) -> None:
     """Of thousands that came, and of the few that are left of them."""
     demand, inadmissible = Demand(), InadmissibleClass("", frozenset())
-    sort_keys = [sort_key(number) for number in range(5_000)]
-    for at in reversed(sort_keys) if back else sort_keys:
+    places = [place(number) for number in range(5_000)]
+    for at in reversed(places) if back else places:
         demand.put(at, 1, inadmissible)
     _blocks_are_full(demand)
-    for at in sort_keys[::3] + sort_keys[1::3]:
+    for at in places[::3] + places[1::3]:
         demand.take(at)
     _blocks_are_full(demand)
-    for at in sort_keys[2:-3:3]:
+    for at in places[2:-3:3]:
         demand.take(at)
     assert len(demand.blocks) == 1
 

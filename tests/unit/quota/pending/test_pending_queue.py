@@ -95,7 +95,7 @@ def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
     for _ in range(500):
         for pod in pods:
             pending.join(pod, pod.facts.name)
-        assert not pending.refresh(0)
+        assert not pending.refresh(0, lambda _: None)
         candidate = pending.next_active()
         assert candidate is not None
         assert candidate.sort_key == first.sort_key
@@ -110,7 +110,7 @@ def test_nobody_is_tried_before_all_who_were_activated_are_in_order() -> None:
     for number in range(300):
         pending.join(record(f"p{number:03}"), number)
     calls = 1
-    while pending.refresh(0):
+    while pending.refresh(0, lambda _: None):
         calls += 1
     assert calls == 5
     first = pending.next_active()

@@ -746,7 +746,7 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     ledger = a_cluster(GANG, member("a"), member("b"))
     account = ledger.account("red")
     assert account is not None
-    while account.pending.refresh(ledger.epoch):
+    while account.pending.refresh(ledger.epoch, account.limit):
         pass
     candidate = account.pending.next_active()
     assert candidate is not None

@@ -1,0 +1,56 @@
+"""The place of a candidate in the order of release within its queue (E6)."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from ..pods.pod_record import SortKey
+from .gang import Gang
+from .readiness import Readiness
+
+_LAST: Final = "~"
+"""Put before a creation time: later than any of them."""
+
+
+class ReleaseKey(NamedTuple):
+    """A place: the smallest goes first. No two in a queue are equal."""
+
+    readiness: Readiness
+    negated_priority: int
+    share: int
+    created: str
+    name: str
+    uid: str
+
+
+class Precedence(NamedTuple):
+    """What all waiting members of a gang have in common, as to their place."""
+
+    readiness: Readiness
+    share: int
+    """The dominant share of the gang in the queue, in whole percent."""
+
+    def key_of(self, sort_key: SortKey, *, lost_place: bool = False) -> ReleaseKey:
+        """The place of a pod. `lost_place`: after all others of its readiness, priority and share
+        (E8).
+        """
+        readiness, share = self
+        negated_priority, created, name, uid = sort_key
+        if lost_place:
+            created = _LAST + created
+        return ReleaseKey(readiness, negated_priority, share, created, name, uid)
+
+
+ORDINARY: Final = Precedence(Readiness.NOT_BEGUN, 0)
+"""Of pods that are in no gang, of gangs that have not begun, and of groups to be enqueued."""
+
+
+def precedence_of(gang: Gang | None, queue: str, limit: Callable[[str], int | None]) -> Precedence:
+    """The precedence of a gang's members that wait in a queue, or of pods that are in no gang.
+    `limit`: what the queue may hold of a dimension.
+
+    Costs by the dimensions of which the gang's members hold something.
+    """
+    readiness = Readiness.NOT_BEGUN if gang is None else gang.readiness
+    if gang is None or readiness is Readiness.NOT_BEGUN:
+        return ORDINARY
+    return Precedence(readiness, gang.share_in(queue, limit))

@@ -1,0 +1,1 @@
+"""E6: who goes first within a queue."""
