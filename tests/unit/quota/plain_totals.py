@@ -49,7 +49,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
         account.pending.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
     for group in ledger.groups.values():
         if group in noted.groups and group.asks is not None:
-            account.pending.ask(group, group.asks.sort_key)
+            account.pending.ask(group, group.asks.sort_key, group.asks.request.dimensions)
     found = next_opening(ledger, account.name)
     for record, key in keys.items():
         record.class_key = key

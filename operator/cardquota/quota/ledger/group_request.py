@@ -40,6 +40,12 @@ class GroupRequest(NamedTuple):
         return bool(self.cards or self.cpu_memory or self.problem)
 
     @property
+    def dimensions(self) -> frozenset[str]:
+        """What it asks for: of a choice of cards, each of them."""
+        cards = (card for row in self.cards for card in row.cards)
+        return frozenset((*cards, *(name for name, _ in self.cpu_memory)))
+
+    @property
     def mark(self) -> str:
         """Another one for every other request. It stands in a reservation, which ends when the
         group asks for something else.

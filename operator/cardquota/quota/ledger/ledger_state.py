@@ -260,7 +260,8 @@ class LedgerState:
             self.dirty.mark_pending(before.queue)
             self.forget_unused(account)
         if asks is not None:
-            self.account_for(asks.queue).pending.ask(group, asks.sort_key)
+            dimensions = asks.request.dimensions
+            self.account_for(asks.queue).pending.ask(group, asks.sort_key, dimensions)
             self.dirty.mark_pending(asks.queue)
 
     def _asks(self, group: PodGroupState) -> Asks | None:

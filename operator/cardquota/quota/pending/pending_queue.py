@@ -53,6 +53,7 @@ class PendingQueue:
 
     __slots__ = (
         "_active",
+        "_asked",
         "_blocked",
         "_blocked_on_cards",
         "_by_gang",
@@ -66,6 +67,7 @@ class PendingQueue:
         "_refreshing",
         "_to_activate",
         "_unordered",
+        "asked_by_groups",
         "classes",
         "deny_classes",
         "groups",
@@ -81,6 +83,10 @@ class PendingQueue:
         """Keys of the classes with pods of policy Deny, and how many such pods each has."""
         self.groups: dict[Gang, Candidate] = {}
         """Groups that wait to be enqueued, before their pods are there (E1)."""
+        self.asked_by_groups: dict[str, int] = {}
+        """By dimension, how many of these groups ask for it."""
+        self._asked: dict[Gang, Collection[str]] = {}
+        """For what each of them asks."""
         self.inadmissible = InadmissibleClasses()
         self._count = 0
         self._active: dict[Candidate, int] = {}
@@ -191,9 +197,14 @@ class PendingQueue:
             else:
                 pod_class.candidate = None  # breaks the reference cycle
 
-    def ask(self, group: Gang, sort_key: SortKey) -> None:
-        """A group waits to be enqueued, or asks for something else than before."""
+    def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
+        """A group waits to be enqueued, or asks for something else than before. `dimensions`: of
+        what it asks for any, each once.
+        """
         self.retire(group)
+        self._asked[group] = dimensions
+        for dimension in dimensions:
+            self.asked_by_groups[dimension] = self.asked_by_groups.get(dimension, 0) + 1
         pod_class = PodClass()
         pod_class.join(sort_key)
         candidate = self.groups[group] = Candidate([pod_class], enqueues=group)
@@ -202,8 +213,13 @@ class PendingQueue:
     def retire(self, group: Gang) -> None:
         """A group no longer waits to be enqueued. Does nothing for one that did not."""
         candidate = self.groups.pop(group, None)
-        if candidate is not None:
-            self._dissolve(candidate)
+        if candidate is None:
+            return
+        self._dissolve(candidate)
+        for dimension in self._asked.pop(group):
+            self.asked_by_groups[dimension] -= 1
+            if not self.asked_by_groups[dimension]:
+                del self.asked_by_groups[dimension]
 
     def judge_groups_anew(self) -> None:
         """The queue changed: have the groups that wait to be enqueued judged again, step by step.

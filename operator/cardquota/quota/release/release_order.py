@@ -114,28 +114,33 @@ class Usage(NamedTuple):
     overused: bool
     """Of something that its waiting pods ask for it holds all that it deserves, or more (W2)."""
     share: int
-    """The largest part that it holds, of any dimension, in millionths (E6)."""
+    """The largest part that it holds, of any dimension that its waiting pods or groups ask for, in
+    millionths (E6)."""
 
 
 def usage(ledger: LedgerReader, account: AccountReader) -> Usage | None:
     """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
     its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
-    quota might then deserve none.
+    quota might then deserve none. What it holds of anything that nobody there waits for does not
+    count: who has all of one model is not behind for another one.
 
     None: what others ask for is not taken in yet; this was one step of it.
     """
-    rows, quota, shares = account.rows, account.quota, ledger.shares
-    cards = [card for card in account.cards if card in rows and quota[card]]
+    quota, shares = account.quota, ledger.shares
+    waits = {name for name, row in account.rows.items() if row.waiting}
+    asked = waits | account.pending.asked_by_groups.keys()
+    cards = [card for card in account.cards if card in asked and quota[card]]
     if shares.settle(cards):
         return None
     deserved = [(card, shares.by_request(account, card)) for card in cards]
     if account.facts is not None and account.facts.deserved:
-        deserved += [(name, (most, 1)) for name, most in account.facts.deserved.items()]
+        of_queue = account.facts.deserved.items()
+        deserved += [(name, (most, 1)) for name, most in of_queue if name in asked]
     overused, share = False, 0
     for dimension, (numerator, denominator) in deserved:
         row = account.row(dimension)
         held = row.allocated * denominator
-        overused = overused or (held >= numerator and row.waiting > 0)
+        overused = overused or (held >= numerator and dimension in waits)
         if held:
             share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
     return Usage(overused, share)

@@ -1,6 +1,6 @@
 """E6, W2: which queue is looked at first."""
 
-from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_order import QueueOrder, Usage, queue_order, usage
@@ -41,35 +41,67 @@ def test_e6_queues_by_priority_then_share_then_name() -> None:
         a_queue("first").with_priority(5),
         a_queue("busy").with_quota({H200: 2}),
         a_queue("blue").with_quota({H200: 0}),
-        a_pod().in_queue("busy").naming(H200).asking_for(1).on_node("h200-a"),
+        *(running("busy", 1), waiting("busy", 1)),
     )
     order = queue_order(ledger, ["red", "busy", "blue", "unknown", "first"])
     assert order == ["first", "blue", "red", "unknown", "busy"]
 
 
-def test_the_share_of_a_queue_is_its_largest_of_any_card() -> None:
+def test_the_share_of_a_queue_is_its_largest_of_any_card_that_it_waits_for() -> None:
     ledger = a_ledger(
         *CARDS,
         QUEUE,
         a_pod("a").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"),
         a_pod("b").in_queue("red").naming(H800).asking_for(2).on_node("h800-a"),
+        waiting("red", 1),
     )
+    assert share(ledger, "red") == 333_333
+    see(ledger, a_pod("c").in_queue("red").naming(H800).asking_for(1).gated())
     assert share(ledger, "red") == 666_666
 
 
+def test_e6_who_is_full_of_one_model_is_not_behind_for_another() -> None:
+    ledger = a_ledger(
+        *CARDS,
+        a_queue("full").with_quota({H200: 4, H800: 4}),
+        a_queue("other").with_quota({H200: 4, H800: 4}),
+        *(running("full", 4), waiting("full", 1, H800)),
+        *(running("other", 1, H800), waiting("other", 1, H800)),
+    )
+    assert queue_order(ledger, ["other", "full"]) == ["full", "other"]
+    see(ledger, a_pod("too").in_queue("full").naming(H200).asking_for(1).gated())
+    assert queue_order(ledger, ["other", "full"]) == ["other", "full"]
+
+
+def test_e6_what_groups_that_wait_to_be_enqueued_ask_for_counts_too() -> None:
+    group = a_group("train").in_queue("red")
+    ledger = a_ledger(*CARDS, QUEUE, running("red", 2), a_namespace("team").in_mode("enforced"))
+    assert share(ledger, "red") == 0
+    see(
+        ledger,
+        group.asking({f"{H800}|{H200}": 1}),
+        a_group("next").in_queue("red").asking({H200: 1}),
+    )
+    assert usage_of(ledger, "red") == Usage(overused=False, share=666_666)
+    see(ledger, group.at_revision(2))
+    assert share(ledger, "red") == 666_666
+    ledger.group_gone("team/next")
+    assert share(ledger, "red") == 0
+
+
 def test_e6_the_share_is_of_what_is_deserved_not_of_the_quota() -> None:
-    """80 promised of 8: two that ask for all there is deserve 4 each, the third asks for 1."""
+    """80 promised of 8: two that ask for all there is deserve 3 each, the third asks for 2."""
     ledger = a_ledger(
         *CARDS,
         a_queue("large").with_quota({H200: 60}),
         a_queue("small").with_quota({H200: 10}),
         a_queue("modest").with_quota({H200: 10}),
         *(running("large", 2), waiting("large", 8), running("small", 1), waiting("small", 9)),
-        running("modest", 1),
+        *(running("modest", 1), waiting("modest", 1)),
     )
     shares = {name: share(ledger, name) for name in ("large", "small", "modest")}
-    assert shares == {"large": 571_428, "small": 285_714, "modest": 1_000_000}
-    assert queue_order(ledger, shares) == ["small", "large", "modest"]
+    assert shares == {"large": 666_666, "small": 333_333, "modest": 500_000}
+    assert queue_order(ledger, shares) == ["small", "modest", "large"]
 
 
 def test_w1_the_share_is_by_weight() -> None:
@@ -116,6 +148,7 @@ def test_who_deserves_nothing_and_holds_something_goes_after_those_who_deserve_a
         a_queue("rest").with_quota({H200: 8}),
         a_queue("full").with_quota({H800: 1}),
         *(waiting("kept", 8), running("rest", 1), running("full", 1, H800)),
+        *(waiting("rest", 1), waiting("full", 1, H800)),
     )
     assert queue_order(ledger, ["rest", "full", "kept"]) == ["kept", "full", "rest"]
 
@@ -166,11 +199,10 @@ def test_w2_less_than_a_card_below_what_it_deserves_is_below_it() -> None:
 def test_w2_cpu_and_memory_count_by_what_the_queue_says_that_it_deserves() -> None:
     busy = a_pod("busy").in_queue("red").with_cpu("2").on_node("h200-a")
     ledger = a_ledger(*CARDS, QUEUE.deserving(cpu="2", memory="1Gi"), busy)
-    assert usage_of(ledger, "red") == (False, 1_000_000)
     see(ledger, a_pod("next").in_queue("red").with_memory("1Gi").gated())
-    assert not usage_of(ledger, "red").overused
+    assert usage_of(ledger, "red") == (False, 0)
     see(ledger, a_pod("then").in_queue("red").with_cpu("1").gated())
-    assert usage_of(ledger, "red").overused
+    assert usage_of(ledger, "red") == (True, 1_000_000)
 
 
 def test_a_place_is_worked_out_in_steps_of_some_queues() -> None:
@@ -192,7 +224,7 @@ def test_a_place_is_worked_out_in_steps_of_some_queues() -> None:
 def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
     """Bound pods keep what they are charged for when their node goes (D8)."""
     pod = a_pod().in_queue("red").naming(H200).asking_for(1).on_node("h200-a")
-    ledger = a_ledger(*CARDS, QUEUE, pod)
+    ledger = a_ledger(*CARDS, QUEUE, pod, waiting("red", 1))
     ledger.node_gone("h200-a")
     assert share(ledger, "red") == 333_333
 
