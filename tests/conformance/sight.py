@@ -1,6 +1,7 @@
 """What is there on the plane: pods, queues and nodes, in the terms of the table."""
 
 import json
+import re
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ KINDS = {
     "job": "/apis/batch/v1/namespaces/%s/jobs",
 }
 _DENIED = "denied the request: "
+_PLACE = re.compile(r"; (number <\d+> of|more than) <\d+> (that )?wait in Queue <[^>]*>$")
 
 
 @dataclass
@@ -79,7 +81,9 @@ class Sight:
         return pod_found(ADMITTED, cards=cards, node=node, warnings=warnings)
 
     def _last_word(self, pod: Object) -> tuple[str, str]:
-        """Reason and text of the latest event on a pod or, of a gang, on its group."""
+        """Reason and text of the latest event on a pod or, of a gang, on its group. Without its
+        place in the order: the simulation says nothing of that, and others come and go.
+        """
         meta = pod["metadata"]
         group = (meta.get("annotations") or {}).get(v.GROUP_NAME)
         events = self._events(meta["namespace"], f"involvedObject.name={meta['name']}")
@@ -88,7 +92,7 @@ class Sight:
         ours = [e for e in events if e.get("reportingComponent") == v.FIELD_MANAGER]
         # Their times are whole seconds: two of one second would be told apart by chance.
         ours.sort(key=lambda e: int(e["metadata"]["resourceVersion"]))
-        return (ours[-1]["reason"], ours[-1]["message"]) if ours else ("", "")
+        return (ours[-1]["reason"], _PLACE.sub("", ours[-1]["message"])) if ours else ("", "")
 
     def told(self, node: str) -> str:
         """What the product says is wrong with a node."""
