@@ -67,7 +67,7 @@ def test_one_that_is_still_to_be_tried_has_a_place() -> None:
     world = a_world(FULL, HOLDER, *gang("a", 1))
     account = world.account("red")
     assert account is not None
-    account.pending.refresh(world.epoch)
+    account.pending.refresh(world.epoch, account.limit)
     assert place(world, "a", decide=False) == Place(1, 1)
 
 

@@ -108,7 +108,8 @@ class OversoldCluster:
     def order(self) -> None:
         """By what is asked."""
         queue_order(self.ledger, QUEUES)
-        asked = {(queue, card) for queue, card, _ in self.pods.values()}
+        # Of what nobody of a queue waits for, its place does not depend.
+        asked = {(queue, card) for queue, card, amount in self.pods.values() if amount % 2 == 0}
         for card, total in self.totals.items():
             exact = rounds(total, self.sharers(card, by_quota=False))
             quotas = sum(quota.get(card, 0) for quota, _, _ in self.queues.values())
