@@ -59,7 +59,7 @@ class StatusColumns(WireModel):
     inqueue: str | None = None
     """Let through and not yet on a node, per card."""
     elastic: str | None = None
-    """Beyond the minimum of pod groups, per card."""
+    """Beyond the minimum of pod groups, per card, and of cpu and memory."""
     requested: str | None = None
     """Asked for, per card."""
     cpu: str | None = None

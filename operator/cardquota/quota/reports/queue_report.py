@@ -1,5 +1,6 @@
 """What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,6 +81,8 @@ class QueueReport:
     """Allocated and limit, milli-cores; None: not limited."""
     memory: tuple[int, int | None]
     """Allocated and limit, bytes."""
+    elastic: tuple[tuple[str, int], ...]
+    """Of cpu and memory, milli-cores and bytes, where there is any."""
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
@@ -110,6 +113,7 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
         spec_problem=facts.spec_problem,
         cpu=(account.row(CPU).allocated, account.limit(CPU)),
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
+        elastic=tuple((name, n) for name in COMPUTE_RESOURCES if (n := account.row(name).elastic)),
     )
 
 
@@ -198,7 +202,10 @@ def columns(found: QueueReport) -> Columns:
             ]
         ),
         inqueue=_line([_Cell(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
-        elastic=_line([_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic]),
+        elastic=_line(
+            [_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic],
+            [f"{name} {amount_text(name, amount)}" for name, amount in found.elastic],
+        ),
         requested=_line(
             [_Cell(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
         ),
@@ -207,12 +214,13 @@ def columns(found: QueueReport) -> Columns:
     )
 
 
-def _line(cells: list[_Cell]) -> str:
+def _line(cells: list[_Cell], others: Sequence[str] = ()) -> str:
+    """`others`: what follows the cards."""
     cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
     shown = [f"{cell.card} {cell.text}" for cell in cells[:MOST_COLUMNS]]
     if len(cells) > MOST_COLUMNS:
         shown.append(f"+{len(cells) - MOST_COLUMNS} more")
-    return ", ".join(shown) or "-"
+    return ", ".join((*shown, *others)) or "-"
 
 
 def _of_limit(dimension: str, amounts: tuple[int, int | None]) -> str:

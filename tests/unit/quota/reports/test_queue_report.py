@@ -8,12 +8,14 @@ from builders import (
     R4090,
     R4090D,
     Body,
+    a_group,
     a_ledger,
     a_node,
     a_pod,
     a_queue,
     see,
 )
+from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.queue_report import CardRow, QueueReport, ResourceRow, columns, report
 
@@ -26,7 +28,7 @@ def of(*things: Body) -> QueueReport:
     return found
 
 
-def pod(name: str, cards: int, card: str = H200) -> "Body":
+def pod(name: str, cards: int, card: str = H200) -> PodBody:
     return a_pod(name).in_queue("red").naming(card).asking_for(cards)
 
 
@@ -124,6 +126,13 @@ def test_columns_show_each_model_never_a_sum() -> None:
     assert shown.cards == f"{H200} 2/3, {H800} 0/2"
     assert (shown.inqueue, shown.elastic, shown.requested) == (f"{H200} 1", "-", f"{H200} 3")
     assert (shown.cpu, shown.memory) == ("1/4", "1Gi/4Gi")
+
+
+def test_columns_show_what_is_elastic_of_cards_cpu_and_memory() -> None:
+    ran = [pod(name, n).in_group("gang").on_node("h200-a") for name, n in (("a", 1), ("b", 2))]
+    ran = [one.with_cpu("1500m").with_memory("2Gi") for one in ran]
+    found = of(*CARDS, QUEUE, a_group("gang").in_queue("red").of(1), *ran)
+    assert columns(found).elastic == f"{H200} 2, cpu 1.5, memory 2Gi"
 
 
 def test_columns_of_an_empty_queue() -> None:
