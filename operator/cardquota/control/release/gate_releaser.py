@@ -22,13 +22,14 @@ from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
-from ...quota.stamp import Reservation, Stamp, choice_of
+from ...quota.stamp import Stamp
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
 from .gang_reports import GangReports
 from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
+from .group_enqueuer import GroupEnqueuer, waits_for_room
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
@@ -72,7 +73,7 @@ class GateReleaser:
         self._events = events
         self._metrics = metrics
         self._timeouts = ReservationTimeouts(
-            reservation_timeout, self._expired, waits=self._waits_for_room, later=later
+            reservation_timeout, self._expired, waits=partial(waits_for_room, ledger), later=later
         )
         self._reports = GangReports(ledger, events, groups.conditions, timeout=reservation_timeout)
         self._term = term
@@ -130,6 +131,16 @@ class GateReleaser:
             self._reports,
             self._slots,
             Sender(self._send, self._answered, self._open_one, self._failed, self._start),
+        )
+        self._enqueuer = GroupEnqueuer(
+            ledger,
+            groups,
+            self._timeouts,
+            self._reports,
+            self._slots,
+            self._gang_retries,
+            term=term,
+            start=self._start,
         )
 
     @property
@@ -267,7 +278,7 @@ class GateReleaser:
             if found is None:
                 pass
             elif found.gang is not None and not found.pods:
-                self._enqueue(found.gang, found)
+                self._enqueuer.enqueue(found.gang, found)
             elif self._may_open(found):
                 if found.gang is not None and not self._slots.may_start(queue):
                     self._put_off[queue] = found.gang.key, self._clock() + TRY_AGAIN
@@ -317,36 +328,6 @@ class GateReleaser:
             members = Members(pods, others, len(opening.pods))
             work = self._gangs.run(gang, gang.facts, reservation, members, since, start)
             self._start_opening(key, work, start)
-
-    def _enqueue(self, group: PodGroupState, opening: Opening) -> None:
-        """Charge what the group asks for, then write its reservation (E1, T2)."""
-        self._timeouts.look(group.key, group)
-        reservation = self._ledger.decisions.enqueue(
-            group.key, opening.queue, self._term, opening.asked
-        )
-        slot = self._slots.take(_namespace(group.key))
-        self._start(self._write_enqueued(group, reservation, slot))
-
-    async def _write_enqueued(
-        self, group: PodGroupState, reservation: Reservation, slot: Slot
-    ) -> None:
-        key, facts, written = group.key, group.facts, False
-        try:
-            written = facts is not None and await self._groups.reserve(
-                facts,
-                reservation,
-                unsure=partial(self._reports.unsure, group, reservation),
-                objected=partial(self._reports.not_enqueued, group),
-            )
-        finally:
-            self._slots.give_back(slot, worked=None)
-        if written:
-            self._gang_retries.worked((reservation.queue, key))
-            self._reports.enqueued(group, reservation)
-            return
-        self._ledger.decisions.retract_reservation(key, reservation)
-        self._ledger.decisions.hold_back_gang(key)
-        self._gang_retries.failed((reservation.queue, key))
 
     def _chosen(self, opening: Opening) -> Iterator[Chosen]:
         """The pods to be charged, as just judged. Each is built when it is taken."""
@@ -460,21 +441,6 @@ class GateReleaser:
         self._reports.expired(key)
         self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
-
-    def _waits_for_room(self, key: str) -> bool:
-        """Whether a group was enqueued and its pods have come, and they wait for what is elastic.
-
-        Where there is enough, something else is wrong with them: it must not hold that for ever.
-        """
-        group = self._ledger.groups.get(key)
-        if group is None or not group.enqueued or group.there < max(1, group.minimum):
-            return False
-        reservation = group.reservation
-        account = self._ledger.account(reservation.queue) if reservation is not None else None
-        if reservation is None or account is None:
-            return False
-        named = (choice_of(dimension) for dimension, _ in reservation.amounts)
-        return account.overcommitted(chain.from_iterable(named))
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
