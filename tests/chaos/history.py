@@ -164,7 +164,7 @@ class History:
 def slim(thing: dict[str, Any]) -> dict[str, Any]:
     """What a recount reads of an object; the rest is most of it."""
     found: dict[str, Any] = {name: thing[name] for name in ("spec", "status") if name in thing}
-    kept = ("name", "namespace", "uid", "annotations", "deletionTimestamp")
+    kept = ("name", "namespace", "uid", "annotations", "creationTimestamp", "deletionTimestamp")
     found["metadata"] = {key: thing["metadata"].get(key) for key in kept}
     if "containers" in found.get("spec", {}):
         spec = found["spec"]
@@ -173,7 +173,9 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
             "nodeName": spec.get("nodeName"),
             "containers": [{"resources": c.get("resources")} for c in spec["containers"]],
         }
-        found["status"] = {"phase": thing.get("status", {}).get("phase")}
+        status = thing.get("status", {})
+        conditions = [c for c in status.get("conditions") or () if c.get("type") == "PodScheduled"]
+        found["status"] = {"phase": status.get("phase"), "conditions": conditions}
     return found
 
 

@@ -15,7 +15,8 @@ from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
 from .judging.leeway import Trouble
 from .judging.pauses import Pauses
-from .judging.recount import Recount, StoredPod
+from .judging.recount import Recount
+from .judging.stored import Group, StoredPod
 from .judging.verdicts import Judge, Violation
 
 
@@ -61,7 +62,7 @@ def replay(
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
         judge.after(change, before, touched, group)
-        opened = _count(counts, terms, change, before, recount)
+        opened = _count(counts, terms, change, before, recount) or _enqueued(counts, group, recount)
         if touched:
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
             rooms.after(change.at, touched)
@@ -99,6 +100,17 @@ def _count(
         terms.add(pod.term)
         return pod.charged_queue
     return ""
+
+
+def _enqueued(counts: Counter[str], before: Group | None, recount: Recount) -> str:
+    """The same of a group that was enqueued; `before`: until then."""
+    group = recount.groups.get(before.key) if before is not None else None
+    if before is None or group is None or not group.enqueued or before.enqueued:
+        return ""
+    counts["groups enqueued"] += 1
+    over = (recount.room((group.queue, card)) < 0 for card in recount.quota.get(group.queue, ()))
+    counts["groups enqueued over what is elastic"] += any(over)
+    return group.reserved_in
 
 
 def main(folder: Path) -> int:

@@ -31,16 +31,20 @@ from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.pod_patch import pod_path
 from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
-from cardquota.quota.amounts import Charge, canonical
+from cardquota.quota.amounts import Charge, MutableAmounts, canonical
 from cardquota.quota.assignment.flexible_claims import Others
 from cardquota.quota.decisions import create_judgement
+from cardquota.quota.decisions.enqueue_judgement import EnqueueVerdict, judge_enqueue
 from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.ledger.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.release import release_judge
+from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
+from cardquota.quota.verdict import Outcome, Verdict
 
 from .breaker import Breaker
 
@@ -177,6 +181,34 @@ def _phantom_reservation(breaker: Breaker) -> None:
     breaker.replace(PodGroupState, "reserve", of_all_queues, always=False)
 
 
+def _added_reservation(breaker: Breaker) -> None:
+    reserve = PodGroupState.reserve
+
+    def beside_the_one_before(self: Any, queue: str, term: str, asked: Charge) -> Reservation:
+        before = self.reservation if self.enqueued else None
+        total: MutableAmounts = dict(asked)
+        if before is not None and before.queue == queue:
+            for dimension, amount in before.amounts:
+                card = choice_of(dimension)[0]
+                total[card] = total.get(card, 0) + amount
+            breaker.count(PodGroupState, "reserve")
+        return reserve(self, queue, term, canonical(total))
+
+    breaker.replace(PodGroupState, "reserve", beside_the_one_before, always=False)
+
+
+def _unjudged_enqueue(breaker: Breaker) -> None:
+    def room_or_not(ledger: LedgerReader, facts: GroupFacts) -> EnqueueVerdict:
+        found = judge_enqueue(ledger, facts)
+        if found.verdict.outcome is not Outcome.WAITS:
+            return found
+        breaker.count(release_judge, "judge_enqueue")
+        asked = {choice_text(cards): number for cards, number in facts.request.cards}
+        return EnqueueVerdict(Verdict(Outcome.FITS, facts.queue), canonical(asked))
+
+    breaker.replace(release_judge, "judge_enqueue", room_or_not, always=False)
+
+
 def _undecided_blind(breaker: Breaker) -> None:
     fits = QuotaCheck._fits
 
@@ -230,6 +262,13 @@ BREAKAGES = {
     "dropped-event": Breakage("one in 50 watch events of pods is lost", _dropped_event),
     "phantom-reservation": Breakage(
         "a gang's reservation counts what its members hold in other queues", _phantom_reservation
+    ),
+    "unjudged-enqueue": Breakage(
+        "a group is enqueued whatever room there is for what it asks for", _unjudged_enqueue
+    ),
+    "added-reservation": Breakage(
+        "what was reserved for a group before its pods came is added to what they ask for",
+        _added_reservation,
     ),
     "undecided-blind": Breakage(
         "what is reserved fits without a look at the limit, where somebody has a choice of cards",

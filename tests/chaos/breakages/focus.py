@@ -33,6 +33,8 @@ FOCUS = {
     "no-write-ahead": Focus(("connections cut",)),
     "dropped-event": Focus(("node labels gone",)),
     "phantom-reservation": Focus(("node labels gone",)),
+    "unjudged-enqueue": Focus(("node labels gone",)),
+    "added-reservation": Focus(("node labels gone",)),
     "undecided-blind": Focus(("node labels gone",)),
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from ..api import Api
+from .announced import AnnouncedGang, ElasticService
 from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
 
@@ -15,6 +16,8 @@ _KINDS: list[type[WorkloadClient]] = [
     Incomplete,
     Stranger,
     Administrator,
+    *[AnnouncedGang] * 3,
+    ElasticService,
 ]
 
 

@@ -12,8 +12,8 @@ CARD_OF_NODE = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
 QUEUES = {
     "train": ("Gate", {A: 40, B: 20}),
     "serve": ("Deny", {A: 8, B: 6}),
-    "gangs": ("Gate", {A: 12}),
-    "spare": ("Gate", {A: 5}),
+    "gangs": ("Gate", {A: 12, B: 6}),
+    "spare": ("Gate", {A: 5, B: 4}),
     "steady": ("Gate", {A: 6}),
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
@@ -30,6 +30,7 @@ NOWHERE = "nowhere"
 _QUEUE = "scheduling.volcano.sh/queue-name"
 _QUOTA = "volcano.sh/card.quota"
 _CARD = "volcano.sh/card.name"
+_REQUEST = "volcano.sh/card.request"
 _GROUP = "scheduling.k8s.io/group-name"
 _RUN = "cardquota.dev/run-seconds"
 _RESOURCE = "nvidia.com/gpu"
@@ -110,15 +111,26 @@ def pod(
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def group(name: str, owner: str, queue_name: str, minimum: int, *, priority: str = "") -> Object:
-    """A gang."""
+def group(
+    name: str,
+    owner: str,
+    queue_name: str,
+    minimum: int,
+    *,
+    priority: str = "",
+    asks: Mapping[str, int] | None = None,
+) -> Object:
+    """A gang. `asks`: what it says that its minimum will ask for, before its pods are there."""
     spec: Object = {"queue": queue_name, "minMember": minimum}
     if priority:
         spec["priorityClassName"] = priority
+    metadata: Object = {"name": name, "labels": {"client": owner}}
+    if asks:
+        metadata |= asking(asks)["metadata"]
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
-        "metadata": {"name": name, "labels": {"client": owner}},
+        "metadata": metadata,
         "spec": spec,
     }
 
@@ -141,6 +153,11 @@ def deployment(name: str, queue_name: str, card: str) -> Object:
 def naming(cards: str) -> Object:
     """A change of the cards that a pod names."""
     return {"metadata": {"annotations": {_CARD: cards}}}
+
+
+def asking(asks: Mapping[str, int]) -> Object:
+    """A change of what a group says that it will ask for."""
+    return {"metadata": {"annotations": {_REQUEST: json.dumps(asks)}}}
 
 
 def allowing(quota: Mapping[str, int]) -> Object:

@@ -7,11 +7,12 @@ from typing import Any
 
 from ..clients import objects
 from ..scene import REPLICAS, Scene
-from .fitting import fitting
-from .recount import Place, Recount
+from .fitting import fitting, may_stay
+from .recount import Recount
+from .stored import Place
 
-Totals = dict[Place, tuple[int, int]]
-"""Allocated and inqueue, where one is not zero."""
+Totals = dict[Place, tuple[int, int, int]]
+"""Allocated, inqueue and elastic, where one is not zero."""
 
 _ROW = re.compile(
     r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.MULTILINE
@@ -28,7 +29,7 @@ async def disagreements(scene: Scene) -> list[str]:
     for queue in recount.quota:
         found += [f"{thing} waits in {queue}, and would fit" for thing in fitting(recount, queue)]
     for key, group in recount.groups.items():
-        if group.reserved_in:
+        if group.reserved_in and not may_stay(recount, group):
             # Each gang is through with it, or its time is over: nobody begins any more.
             found.append(f"{key} still reserves {group.reserved}")
     expected = totals(recount)
@@ -51,8 +52,16 @@ def totals(recount: Recount) -> Totals:
         if pod.node:
             bound.update(pod.charge)
     places = {(queue, card) for queue, quota in recount.quota.items() for card in quota}
-    every = {p: (bound[p], recount.held[p] - bound[p] + recount.reserved(p)) for p in places}
-    return {place: pair for place, pair in every.items() if any(pair)}
+    elastic = {queue: recount.elastic(queue) for queue in recount.quota}
+    every = {
+        (queue, card): (
+            bound[queue, card],
+            recount.held[queue, card] - bound[queue, card] + recount.shown_reserved((queue, card)),
+            elastic[queue].get(card, 0),
+        )
+        for queue, card in places
+    }
+    return {place: found for place, found in every.items() if any(found)}
 
 
 def of_metrics(page: str) -> Totals:
@@ -60,7 +69,7 @@ def of_metrics(page: str) -> Totals:
     rows: dict[Place, dict[str, int]] = {}
     for total, card, queue, value in _ROW.findall(page):
         rows.setdefault((queue, card), {})[total] = int(float(value))
-    return _pairs(rows)
+    return _totals(rows)
 
 
 def of_status(queues: Any) -> Totals:
@@ -70,25 +79,34 @@ def of_status(queues: Any) -> Totals:
         for queue in queues
         for row in queue.get("status", {}).get("cards", ())
     }
-    return _pairs(rows)
+    return _totals(rows)
 
 
-def _pairs(rows: Mapping[Place, Mapping[str, Any]]) -> Totals:
-    pairs = {p: (int(r.get("allocated", 0)), int(r.get("inqueue", 0))) for p, r in rows.items()}
-    return {place: pair for place, pair in pairs.items() if any(pair)}
+def _totals(rows: Mapping[Place, Mapping[str, Any]]) -> Totals:
+    every = {
+        place: (
+            int(row.get("allocated", 0)),
+            int(row.get("inqueue", 0)),
+            int(row.get("elastic", 0)),
+        )
+        for place, row in rows.items()
+    }
+    return {place: found for place, found in every.items() if any(found)}
 
 
 def _differences(who: str, theirs: Totals, expected: Totals) -> list[str]:
     return [
-        f"{who} says {place} allocated, inqueue {theirs.get(place, (0, 0))},"
-        f" the recount {expected.get(place, (0, 0))}"
+        f"{who} says {place} allocated, inqueue, elastic {theirs.get(place, (0, 0, 0))},"
+        f" the recount {expected.get(place, (0, 0, 0))}"
         for place in sorted(theirs.keys() | expected.keys())
         if theirs.get(place) != expected.get(place)
     ]
 
 
 async def _stored(scene: Scene) -> Recount | None:
-    """A recount of what is stored now."""
+    """A recount of what is stored now. It does not say which groups have lost their place: any that
+    has no pods may have.
+    """
     recount = Recount(objects.NAMESPACE, objects.CARD_OF_NODE)
     paths = {"queue": objects.QUEUE_PATH, "group": objects.GROUPS, "pod": objects.PODS}
     for kind, path in paths.items():
@@ -97,4 +115,6 @@ async def _stored(scene: Scene) -> Recount | None:
             return None
         for thing in reply.body["items"]:
             recount.apply(kind, thing["metadata"]["name"], thing)
+    for group in recount.groups.values():
+        group.lost = True
     return recount

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .leeway import Trouble
-from .recount import Place, Recount
+from .recount import Recount
+from .stored import Place
 
 MARGIN = 5.0
 _FOR_QUOTA = "insufficient"

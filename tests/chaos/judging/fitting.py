@@ -1,31 +1,45 @@
-"""What waits at the gate although there is room for it, by the recount."""
+"""What waits at the gate, or to be enqueued, although there is room for it, by the recount."""
 
-from .recount import Group, Recount, StoredPod
+from .recount import Free, Recount, fits, room_of
+from .stored import Asks, Group, StoredPod
 
 
 def fitting(recount: Recount, queue: str) -> list[str]:
-    """Pods and gangs of a queue that could be let through now."""
+    """Of a queue: pods and gangs that could be let through now, groups that could be enqueued."""
     found = []
-    room = {card: recount.room((queue, card)) for card in recount.quota.get(queue, ())}
     gangs: dict[str, list[StoredPod]] = {}
+    rooms: dict[str, Free] = {}
+
+    def free_for(group: Group | None) -> Free:
+        """What its own group still reserves is not in its way."""
+        key = group.key if group is not None and group.reserved_in else ""
+        if key not in rooms:
+            rooms[key] = recount.free(queue, without=key)
+        return rooms[key]
+
     for pod in recount.waiting(queue):
         group = recount.groups.get(pod.group)
         if pod.group and group is None:
             continue  # its group is not there: nobody knows how many it needs
-        if group is not None and missing(recount, group) > 0 and group.reserved_in != group.queue:
+        if group is not None and missing(recount, group) > 0 and not _goes_on(group):
             gangs.setdefault(group.key, []).append(pod)
         elif not pod.amount or any(
-            room.get(card, 0) + _own(recount, group, queue, card) >= pod.amount
-            for card in pod.cards
+            room_of(card, free_for(group)) >= pod.amount for card in pod.cards
         ):
             found.append(pod.key)
     for key, pods in gangs.items():
-        need = missing(recount, recount.groups[key])
-        # Which of them go first is not said here: so the largest, and they name one card at most.
-        first = sorted((pod.amount for pod in pods), reverse=True)[:need]
-        card = next((card for pod in pods for card in pod.cards), "")
-        if len(first) == need and sum(first) <= room.get(card, 0):
+        gang = recount.groups[key]
+        need = missing(recount, gang)
+        # Which of them go first is not said here: so the largest.
+        first = sorted(pods, key=lambda pod: -pod.amount)[:need]
+        if len(first) == need and fits(free_for(gang), _one_card_each(first)):
             found.append(key)
+    beside: Free = {}
+    for group in recount.groups.values():
+        if group.queue == queue and asks(recount, group):
+            beside = beside or recount.free(queue, elastic=recount.elastic(queue))
+            if fits(beside, group.asks):
+                found.append(f"{group.key}, to be enqueued,")
     return found
 
 
@@ -34,8 +48,41 @@ def missing(recount: Recount, group: Group) -> int:
     return max(0, group.minimum - recount.started(group.key)) if group.minimum > 1 else 0
 
 
-def _own(recount: Recount, group: Group | None, queue: str, card: str) -> int:
-    """What its own group still reserves is not in its way."""
-    if group is None or (queue, card) not in group.reserved:
-        return 0
-    return max(0, group.reserved[queue, card] - recount.held_by(group.key, (queue, card)))
+def asks(recount: Recount, group: Group) -> bool:
+    """Whether a group is to be enqueued: nothing of it has begun, and pods of it are still to come.
+
+    Of one that has lost its place, that is so only once a pod of it is there.
+    """
+    there = recount.there(group.key)
+    if not group.asks or group.reserved_in or group.completed or there >= max(1, group.minimum):
+        return False
+    return not recount.started(group.key) and (there > 0 or not group.lost)
+
+
+def may_stay(recount: Recount, group: Group) -> bool:
+    """Whether a group may be enqueued for ever: some of its pods are there, or all of them, which
+    wait for what is elastic, or for a quota that is lower by now.
+    """
+    there = recount.there(group.key)
+    if not group.enqueued or not there:
+        return False
+    queue = group.reserved_in
+    over = (recount.room((queue, card)) < 0 for card in recount.quota.get(queue, ()))
+    return there < max(1, group.minimum) or any(over)
+
+
+def _goes_on(group: Group) -> bool:
+    """Whether its members go one by one since it was started."""
+    return group.reserved_in == group.queue and not group.enqueued
+
+
+def _one_card_each(pods: list[StoredPod]) -> Asks:
+    """What they ask for. Where one has a choice and wants several cards of it, it counts with the
+    first: it may fit all the same, and nothing is said of that.
+    """
+    found: Asks = {}
+    for pod in pods:
+        cards = pod.cards if pod.amount == 1 else pod.cards[:1]
+        if pod.amount:
+            found[cards] = found.get(cards, 0) + pod.amount
+    return found

@@ -5,71 +5,16 @@ It shares no code with what it judges: plain dictionaries, and the keys as they 
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from itertools import chain, combinations
 
-GATE = "volcano.sh/card-quota"
-NAME = "volcano.sh/card.name"
-ALLOCATED = "volcano.sh/card.allocated"
-CHARGED_QUEUE = "volcano.sh/card.queue"
-TERM = "volcano.sh/card.term"
-RESERVATION = "volcano.sh/card.reservation"
+from .stored import Asks, Group, Object, Place, StoredPod, cards_of, read_group, read_pod
+
 QUOTA = "volcano.sh/card.quota"
 POLICY = "volcano.sh/card.policy"
-QUEUE = "scheduling.volcano.sh/queue-name"
-GROUP = "scheduling.k8s.io/group-name"
-DEVICE = "nvidia.com/gpu"
 
-Object = Mapping[str, Any]
-Place = tuple[str, str]
-"""A queue and a card."""
-
-
-@dataclass
-class StoredPod:
-    """One pod as it is stored now."""
-
-    key: str
-    uid: str
-    own_queue: str
-    """The one that it names itself."""
-    cards: tuple[str, ...]
-    """Those it may run on, best first."""
-    amount: int
-    group: str
-    gated: bool
-    finished: bool
-    succeeded: bool
-    node: str
-    stamp: dict[str, int] | None
-    """What is written on it; None: nothing that can be read."""
-    charged_queue: str
-    term: str
-    charge: dict[Place, int] = field(default_factory=dict)
-    """What it holds: nothing while gated or finished."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is at the gate."""
-        return self.gated and not self.finished
-
-
-@dataclass
-class Group:
-    """One pod group as it is stored now."""
-
-    key: str
-    """`namespace/name`, as its members name it."""
-    uid: str
-    queue: str
-    minimum: int
-    reserved_in: str
-    """The queue of its reservation; empty: it has none."""
-    reserved: dict[Place, int]
-    """Its reservation."""
-    term: str
-    """In which that was written."""
+Free = Mapping[frozenset[str], int]
+"""By set of a queue's cards: how many more may be given of these."""
 
 
 class Recount:
@@ -86,6 +31,8 @@ class Recount:
         self.policy: dict[str, str] = {}
         self.held: defaultdict[Place, int] = defaultdict(int)
         """Let through or bound, and not finished."""
+        self._reserving: dict[str, Group] = {}
+        """Groups with a reservation, by key."""
 
     def apply(self, kind: str, key: str, thing: Object | None) -> set[Place]:
         """One change; the queues and cards it may have changed something for."""
@@ -108,17 +55,95 @@ class Recount:
         return self._card_of_node.get(node, "")
 
     def reserved(self, place: Place) -> int:
-        """What groups hold of it beyond what their members hold."""
+        """What groups hold of a card beyond what their members hold."""
+        return sum(self.outstanding(g).get(place, 0) for g in self._reserving.values())
+
+    def shown_reserved(self, place: Place) -> int:
+        """The same with each choice of cards counted as the first of them, as the totals do."""
         return sum(
-            max(0, group.reserved[place] - self.held_by(group.key, place))
-            for group in self.groups.values()
-            if place in group.reserved
+            number
+            for group in self._reserving.values()
+            for (queue, text), number in self.outstanding(group).items()
+            if (queue, cards_of(text)[0]) == place
         )
+
+    def outstanding(self, group: Group) -> dict[Place, int]:
+        """What a group reserves beyond what its members hold. That counts first for what is
+        reserved of a card alone, then for the choices that name it.
+        """
+        held = {p: self.held_by(group.key, p) for p in self._singles(group.reserved)}
+        left = {}
+        for place, number in sorted(
+            group.reserved.items(), key=lambda row: len(cards_of(row[0][1]))
+        ):
+            rest = number
+            for card in cards_of(place[1]):
+                used = min(rest, held[place[0], card])
+                held[place[0], card] -= used
+                rest -= used
+            left[place] = rest
+        return {place: rest for place, rest in left.items() if rest}
+
+    def free(
+        self,
+        queue: str,
+        *,
+        without: str = "",
+        quota: Mapping[str, int] | None = None,
+        elastic: Mapping[str, int] | None = None,
+    ) -> Free:
+        """How many more cards may be given out, of each set of a queue's cards.
+
+        `without`: the key of a group whose reservation does not count. `quota`: another one than
+        it has now. `elastic`: what more there is of each card.
+        """
+        allowed = self.quota.get(queue, {}) if quota is None else quota
+        single = {
+            card: most - self.held[queue, card] + (elastic or {}).get(card, 0)
+            for card, most in allowed.items()
+        }
+        choices: list[tuple[frozenset[str], int]] = []
+        for key, group in self._reserving.items():
+            if key == without or group.reserved_in != queue:
+                continue
+            for (_, text), number in self.outstanding(group).items():
+                cards = frozenset(cards_of(text))
+                if len(cards) > 1:
+                    choices.append((cards, number))
+                elif text in single:
+                    single[text] -= number
+        found = {}
+        for cards in _sets(allowed):
+            most = sum(max(0, single[card]) for card in cards)
+            found[cards] = most - sum(number for one, number in choices if one <= cards)
+            if len(cards) == 1:
+                found[cards] = single[next(iter(cards))]
+        return found
 
     def room(self, place: Place) -> int:
         """How much more of a card a queue may hold."""
-        quota = self.quota.get(place[0], {}).get(place[1], 0)
-        return quota - self.held[place] - self.reserved(place)
+        return room_of(place[1], self.free(place[0]))
+
+    def elastic(self, queue: str) -> dict[str, int]:
+        """By card: what groups hold in a queue beyond their minimum."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for key in self.groups:
+            for (where, card), amount in self.elastic_of(key).items():
+                found[card] += amount if where == queue else 0
+        return {card: amount for card, amount in found.items() if amount}
+
+    def elastic_of(self, group: str) -> dict[Place, int]:
+        """What a group holds beyond its minimum, by its key: who was bound first is the minimum."""
+        found = self.groups.get(group)
+        members = self.members.get(group, {})
+        if found is None or len(members) <= found.minimum:
+            return {}
+        bound = sorted((p for p in members.values() if p.node and p.charge), key=_bound_as)
+        total: defaultdict[Place, int] = defaultdict(int)
+        for pod in bound[found.minimum :]:
+            for place, amount in pod.charge.items():
+                total[place] += amount
+        return dict(total)
 
     def gated_deny(self, place: Place) -> int:
         """What waits in a queue whose pods are refused rather than made to wait."""
@@ -140,6 +165,11 @@ class Recount:
     def held_by(self, group: str, place: Place) -> int:
         """What the members of a group hold in a queue, by the group's key."""
         return sum(pod.charge.get(place, 0) for pod in self.members[group].values())
+
+    def there(self, group: str) -> int:
+        """How many members of a group exist, and have not failed, by the group's key."""
+        members = self.members.get(group, {}).values()
+        return sum(1 for pod in members if pod.succeeded or not pod.finished)
 
     def started(self, group: str) -> int:
         """How many members of a group count for its minimum, by the group's key."""
@@ -178,17 +208,29 @@ class Recount:
     def _group(self, key: str, thing: Object | None) -> set[Place]:
         whole = f"{self.namespace}/{key}"
         touched = self._touched_by(whole)
-        self.groups.pop(whole, None)
+        before = self.groups.pop(whole, None)
+        self._reserving.pop(whole, None)
         if thing is not None:
-            self.groups[whole] = read_group(thing)
+            group = self.groups[whole] = read_group(thing)
+            if before is not None and before.uid == group.uid:
+                group.follow(before)
+            if group.reserved_in:
+                self._reserving[whole] = group
         return touched | self._touched_by(whole)
 
     def _touched_by(self, group: str) -> set[Place]:
-        """What it has reserved, and where its members wait."""
+        """What it has reserved and asks for, and where its members wait."""
         found = self.groups.get(group)
         waiting = [pod for pod in self.members[group].values() if pod.waits]
         places = {(self.queue_of(pod), card) for pod in waiting for card in pod.cards}
-        return places | set(found.reserved if found else ())
+        if found is None:
+            return places
+        asked = {(found.queue, card) for cards in found.asks for card in cards}
+        return places | asked | self._singles(found.reserved)
+
+    @staticmethod
+    def _singles(places: Iterable[Place]) -> set[Place]:
+        return {(queue, card) for queue, text in places for card in cards_of(text)}
 
     def _queue(self, name: str, thing: Object | None) -> None:
         notes = (thing or {"metadata": {}})["metadata"].get("annotations") or {}
@@ -196,53 +238,32 @@ class Recount:
         self.policy[name] = notes.get(POLICY, "")
 
 
-def read_pod(key: str, thing: Object) -> StoredPod:
-    """A stored pod."""
-    meta, spec = thing["metadata"], thing.get("spec") or {}
-    notes = meta.get("annotations") or {}
-    phase = (thing.get("status") or {}).get("phase")
-    named = [card.strip() for card in notes.get(NAME, "").split("|")]
-    limits = [(c.get("resources") or {}).get("limits") or {} for c in spec.get("containers", ())]
-    namespace, group = meta.get("namespace") or "", notes.get(GROUP, "")
-    return StoredPod(
-        key=key,
-        uid=meta.get("uid", ""),
-        own_queue=notes.get(QUEUE, ""),
-        cards=tuple(card for card in named if card),
-        amount=sum(int(limit.get(DEVICE, 0)) for limit in limits),
-        group=f"{namespace}/{group}" if group else "",
-        gated=any(g["name"] == GATE for g in spec.get("schedulingGates") or ()),
-        finished=phase in ("Succeeded", "Failed"),
-        succeeded=phase == "Succeeded",
-        node=spec.get("nodeName") or "",
-        stamp=_amounts(notes.get(ALLOCATED)),
-        charged_queue=notes.get(CHARGED_QUEUE, ""),
-        term=notes.get(TERM, ""),
-    )
+def _bound_as(pod: StoredPod) -> tuple[str, str, str]:
+    return pod.bound_as
 
 
-def read_group(thing: Object) -> Group:
-    """A stored pod group."""
-    meta, spec = thing["metadata"], thing.get("spec") or {}
-    text = (meta.get("annotations") or {}).get(RESERVATION)
-    found = json.loads(text) if text else {}
-    queue = found.get("queue", "")
-    return Group(
-        key=f"{meta.get('namespace') or ''}/{meta['name']}",
-        uid=meta.get("uid", ""),
-        queue=spec.get("queue", ""),
-        minimum=int(spec.get("minMember") or 0),
-        reserved_in=queue,
-        reserved={(queue, card): int(n) for card, n in found.get("cards", {}).items()},
-        term=found.get("term", ""),
-    )
+def room_of(card: str, free: Free) -> int:
+    """How much more of one card may be given out."""
+    return min((most for cards, most in free.items() if card in cards), default=0)
 
 
-def _amounts(text: str | None) -> dict[str, int] | None:
-    if text is None:
-        return None
-    try:
-        found = json.loads(text)
-        return {str(card): int(amount) for card, amount in found.items()}
-    except (ValueError, AttributeError, TypeError):
-        return None
+def fits(free: Free, asks: Asks) -> bool:
+    """Whether all of these can be given out together; each of `A|B` may be any of these by itself.
+
+    That is so if no set of cards is asked for more than it has (Hall's theorem).
+    """
+    known = frozenset().union(*free)
+    named = {cards: known.intersection(cards) for cards, number in asks.items() if number}
+    if not all(named.values()):
+        return False
+    for cards, most in free.items():
+        asked = sum(asks[one] for one, within in named.items() if within <= cards)
+        if asked > most and asked:
+            return False
+    return True
+
+
+def _sets(cards: Iterable[str]) -> list[frozenset[str]]:
+    names = sorted(cards)
+    sizes = range(1, len(names) + 1)
+    return [frozenset(one) for one in chain(*(combinations(names, size) for size in sizes))]

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from ..history import Change
 from .calm import Calm
+from .enqueues import Enqueues
 from .leeway import Lately, Leeway, Trouble
-from .recount import Group, Place, Recount, StoredPod
+from .recount import Recount
 from .starts import Starts
+from .stored import Group, Place, StoredPod
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class _Standing:
     minimum: int
     started: int
     reserved_in: str
+    """Empty too while it is enqueued: that is replaced before a gate of it opens (T2)."""
     reserved: frozenset[tuple[Place, int]]
 
     @property
@@ -56,11 +59,14 @@ class Judge:
         self._quotas = Lately[Place, int]()
         self._amounts = Lately[tuple[str, Place], int]()
         """What was held, and held or reserved."""
+        self._lacking = Lately[tuple[str, frozenset[str]], int]()
+        """By queue and several of its cards: what is reserved of them and cannot be given out."""
         self._queues = Lately[str, str]()
         """Of groups, by key."""
         self._standings = Lately[str, _Standing | None]()
         """Of groups, by key; None: the group is not there."""
         self._starts = Starts(recount, calm or Calm())
+        self._enqueues = Enqueues(recount)
         self._could_hold = Lately[tuple[str, Place], int]()
         """What the members of a group hold somewhere, or wait for."""
         self.violations: list[Violation] = []
@@ -81,6 +87,8 @@ class Judge:
             self._say(change, what)
         for place in sorted(touched):
             self._over_quota(change, place)
+        for queue in sorted({queue for queue, _ in touched}):
+            self._choices(change, queue)
         pod = self._recount.pods.get(change.key) if change.kind == "pod" else None
         if pod is not None and not pod.gated:
             self._let_through(change, before, pod)
@@ -89,6 +97,7 @@ class Judge:
             keys = {f"{self._recount.namespace}/{change.key}"}
         for key in sorted(keys):
             self._note_group(change.at, key)
+            self._enqueues.note(key, change.at)
             self._starts.after(key)
             if change.kind == "group":
                 self._reservation(change, group, self._recount.groups.get(key))
@@ -96,11 +105,13 @@ class Judge:
     def _over_quota(self, change: Change, place: Place) -> None:
         """I1; and with what is reserved for gangs, which never takes what is not there (E2).
 
-        A quota that is lowered evicts nothing; but then nothing more may come (Q7).
+        A quota that is lowered evicts nothing; but then nothing more may come (Q7). What is
+        reserved may come to stand over what is elastic as a group is enqueued, and never otherwise.
         """
         quota = self._recount.quota.get(place[0], {}).get(place[1], 0)
         self._quotas.note(place, change.at, quota)
         most = max(self._quotas.values(place, self._since))
+        enqueued = self._enqueued(change)
         held = self._recount.held[place]
         reserved = self._recount.reserved(place)
         told = False
@@ -108,9 +119,34 @@ class Judge:
             # Once per excess, and again only when it grows.
             worst = max((most, *self._amounts.values((name, place), self._since)))
             self._amounts.note((name, place), change.at, amount)
-            if amount > worst and not told:
+            if amount > worst and not told and not (enqueued and name != "holds"):
                 told = True
                 self._say(change, f"{place[0]} {name} {amount} of {place[1]}, quota {most}")
+
+    def _choices(self, change: Change, queue: str) -> None:
+        """What is reserved as a choice of cards can still be given one of them each (T3)."""
+        cards = self._recount.quota.get(queue, {})
+        if len(cards) < 2:
+            return
+        free = self._recount.free(queue, quota=self._quotas_lately(queue))
+        for several, left in free.items():
+            if len(several) < 2:
+                continue
+            worst = max((0, *self._lacking.values((queue, several), self._since)))
+            self._lacking.note((queue, several), change.at, max(0, -left))
+            if -left > worst and not self._enqueued(change):
+                of = "|".join(sorted(several))
+                self._say(change, f"{queue} reserves {-left} of {of} that others hold")
+
+    def _quotas_lately(self, queue: str) -> dict[str, int]:
+        """By card: the largest that it was."""
+        cards = self._recount.quota.get(queue, ())
+        return {c: max(self._quotas.values((queue, c), self._since), default=0) for c in cards}
+
+    def _enqueued(self, change: Change) -> bool:
+        """Whether this is a change of a group that is enqueued now: that is judged by itself."""
+        key = f"{self._recount.namespace}/{change.key}" if change.kind == "group" else ""
+        return key in self._recount.groups and self._recount.groups[key].enqueued
 
     def _let_through(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         if before is None or before.uid != pod.uid or before.gated:
@@ -192,8 +228,8 @@ class Judge:
             group.queue,
             group.minimum,
             self._recount.started(key),
-            group.reserved_in,
-            frozenset(group.reserved.items()),
+            "" if group.enqueued else group.reserved_in,
+            frozenset(() if group.enqueued else group.reserved.items()),
         )
         self._standings.note(key, at, standing)
         members = self._recount.members[key].values()
@@ -205,7 +241,8 @@ class Judge:
                 self._could_hold.note((key, (queue, card)), at, held + waiting)
 
     def _reservation(self, change: Change, before: Group | None, group: Group | None) -> None:
-        """What is written on a group was judged: in its queue, of what its members ask for there.
+        """What is written on a group was judged: in its queue, of what its members ask for there,
+        or, while these are not there, of what it says.
 
         That it fits is seen where everything is held against the quota.
         """
@@ -214,10 +251,19 @@ class Judge:
         earlier = before if before is not None and before.uid == group.uid else None
         if earlier is not None and earlier.reserved_in != group.reserved_in:
             earlier = None
+        if earlier is not None and earlier.enqueued != group.enqueued:
+            earlier = None  # the one replaces the other
         if earlier is not None and earlier.reserved == group.reserved:
             return
         if group.reserved_in != group.queue:
             self._say(change, f"{group.key} of {group.queue} reserves in {group.reserved_in}")
+        if group.enqueued:
+            quota = self._quotas_lately(group.reserved_in)
+            for what in self._enqueues.wrong(group, self._since, quota):
+                self._say(change, what)
+            if earlier is not None:
+                self._say(change, f"{group.key} is enqueued anew before that was given back")
+            return
         for place, amount in group.reserved.items():
             most = max(self._could_hold.values((group.key, place), self._since), default=0)
             if amount > most:

@@ -56,6 +56,19 @@ class Story:
             "group", name, {"metadata": meta, "spec": {"queue": queue, "minMember": minimum}}
         )
 
+    def announces(
+        self, name: str, asks: Mapping[str, int], reserving: Mapping[str, int] | None = None,
+        *, minimum: int = 2, queue: str = "q",
+    ) -> Self:  # fmt: skip
+        """A group that says what it will ask for; `reserving`: as it is enqueued."""
+        notes = {"volcano.sh/card.request": json.dumps(asks)}
+        if reserving is not None:
+            found = {"term": "t", "queue": queue, "cards": reserving, "request": "mark"}
+            notes["volcano.sh/card.reservation"] = json.dumps(found)
+        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": name}
+        spec = {"queue": queue, "minMember": minimum}
+        return self.put("group", name, {"metadata": meta, "spec": spec})
+
     def pause(self, seconds: float) -> Self:
         """Nothing happens for so long."""
         self.now += seconds
@@ -98,7 +111,9 @@ class Story:
 
     def runs(self, name: str, node: str = "chaos-0", phase: str = "Running") -> Self:
         thing = self._objects[name]
-        found = {**thing, "spec": {**thing["spec"], "nodeName": node}, "status": {"phase": phase}}
+        bound = {"type": "PodScheduled", "lastTransitionTime": f"{self.now:012.3f}"}
+        status = {"phase": phase, "conditions": [bound]}
+        found = {**thing, "spec": {**thing["spec"], "nodeName": node}, "status": status}
         self._objects[name] = found
         return self.put("pod", name, found)
 

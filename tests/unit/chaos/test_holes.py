@@ -37,6 +37,27 @@ def phantom_reservation() -> int:
     return account.row(H200).charged if account else 0
 
 
+def unjudged_enqueue() -> bool:
+    """Whether a group is enqueued that asks for two, where one of two is held (E1)."""
+    quota = a_queue("red").with_quota({H200: 2})
+    held = a_pod("x").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
+    group = a_group().in_queue("red").of(2).asking({H200: 2})
+    found = next(openings(a_ledger(*CARDS, quota, held, group), "red"), None)
+    return isinstance(found, Opening)
+
+
+def added_reservation() -> int:
+    """What is reserved beyond two, for two of one card each for whom two were reserved (T2)."""
+    quota = a_queue("red").with_quota({H200: 4})
+    group = a_group().in_queue("red").of(2).asking({H200: 2}).enqueued("red", {H200: 2})
+    members = [waits(name, 1).in_queue(None).in_group("gang") for name in "ab"]
+    ledger = a_ledger(*CARDS, quota, group, *members)
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
+    return dict(reservation.amounts)[H200] - 2
+
+
 def undecided_blind() -> bool:
     """Whether a member goes for whom two are reserved, where seven are held of two (Q7)."""
     quota = a_queue("red").with_quota({H200: 2, H800: 1})
@@ -55,7 +76,13 @@ def strangers_in_the_way() -> bool:
 
 @pytest.mark.parametrize(
     "scenario",
-    [phantom_reservation, undecided_blind, strangers_in_the_way],
+    [
+        phantom_reservation,
+        unjudged_enqueue,
+        added_reservation,
+        undecided_blind,
+        strangers_in_the_way,
+    ],
     ids=lambda s: s.__name__,
 )
 def test_a_breakage_lets_through_what_must_wait(scenario: Callable[[], int]) -> None:

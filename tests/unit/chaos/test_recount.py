@@ -7,11 +7,23 @@ from types import ModuleType
 import pytest
 
 from chaos import replay
-from chaos.judging import calm, denials, fitting, leeway, pauses, recount, starts, verdicts
+from chaos.judging import (
+    calm,
+    denials,
+    enqueues,
+    fitting,
+    leeway,
+    pauses,
+    recount,
+    starts,
+    stored,
+    verdicts,
+)
 
 
 @pytest.mark.parametrize(
-    "module", [recount, fitting, leeway, verdicts, pauses, denials, replay, calm, starts]
+    "module",
+    [recount, stored, fitting, leeway, verdicts, enqueues, pauses, denials, replay, calm, starts],
 )
 def test_it_imports_nothing_of_the_product(module: ModuleType) -> None:
     tree = ast.parse(Path(str(module.__file__)).read_text())
@@ -26,10 +38,10 @@ def test_bound_pods_without_a_decision_are_charged_by_their_node() -> None:
     """I3: whatever got past admission counts."""
     counted = recount.Recount("n", {"node": "H200"})
     pod = {
-        "metadata": {"name": "p", "namespace": "n", "annotations": {recount.QUEUE: "q"}},
+        "metadata": {"name": "p", "namespace": "n", "annotations": {stored.QUEUE: "q"}},
         "spec": {
             "nodeName": "node",
-            "containers": [{"resources": {"limits": {recount.DEVICE: "2"}}}],
+            "containers": [{"resources": {"limits": {stored.DEVICE: "2"}}}],
         },
         "status": {"phase": "Running"},
     }

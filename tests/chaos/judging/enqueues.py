@@ -1,0 +1,74 @@
+"""What is reserved for groups whose pods are not there was judged (E1): it is what they say, and
+that + allocated + inqueue - elastic was at most the quota.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from .leeway import Lately
+from .recount import Recount
+from .stored import Asks, Group, Place, cards_of
+
+
+class Enqueues:
+    """Follows groups, change by change. Of what others change, all counts that was so lately."""
+
+    def __init__(self, recount: Recount) -> None:
+        self._recount = recount
+        self._asked = Lately[str, tuple[str, tuple[tuple[tuple[str, ...], int], ...]]]()
+        """By group: its queue, and what it said."""
+        self._elastic = Lately[tuple[str, Place], int]()
+        """By group and place."""
+        self._holders: defaultdict[Place, set[str]] = defaultdict(set)
+        """Groups of which anything was ever elastic there."""
+
+    def note(self, key: str, at: float) -> None:
+        """Something of a group changed."""
+        group = self._recount.groups.get(key)
+        if group is not None and group.asks:
+            self._asked.note(key, at, (group.queue, tuple(group.asks.items())))
+        now = self._recount.elastic_of(key)
+        for place in now:
+            self._holders[place].add(key)
+        for place, holders in self._holders.items():
+            if key in holders:
+                self._elastic.note((key, place), at, now.get(place, 0))
+
+    def wrong(self, group: Group, since: float, quota: Mapping[str, int]) -> list[str]:
+        """What was not judged of an enqueued group's reservation. `quota`: the largest lately."""
+        found = []
+        asked = {cards_of(text): number for (_, text), number in group.reserved.items()}
+        lately = [
+            dict(a) for q, a in self._asked.values(group.key, since) if q == group.reserved_in
+        ]
+        if not any(_within(asked, said) for said in lately):
+            found.append(f"{group.key} is enqueued with {_text(asked)}, which it did not ask for")
+        queue = group.reserved_in
+        elastic = {card: self._most_elastic((queue, card), since) for card in quota}
+        named = {card for cards in asked for card in cards}
+        for cards, left in self._recount.free(queue, quota=quota, elastic=elastic).items():
+            if left < 0 and named & cards:
+                of = "|".join(sorted(cards))
+                lacks = f"{queue} lacks {-left} of {of}"
+                found.append(f"{group.key} is enqueued with {_text(asked)}, and {lacks}")
+                break
+        return found
+
+    def _most_elastic(self, place: Place, since: float) -> int:
+        holders = self._holders.get(place, ())
+        return sum(max(self._elastic.values((key, place), since), default=0) for key in holders)
+
+
+def _within(reserved: Asks, said: Asks) -> bool:
+    """Whether it is what was said: of each choice, some of its cards may be left."""
+    rest = {frozenset(cards): number for cards, number in said.items()}
+    for cards, number in reserved.items():
+        named = next((c for c, n in rest.items() if c >= set(cards) and n >= number), None)
+        if named is None:
+            return False
+        rest[named] -= number
+    return True
+
+
+def _text(asks: Asks) -> str:
+    return ", ".join(f"{number} of {'|'.join(cards)}" for cards, number in asks.items())
