@@ -76,7 +76,7 @@ class Inputs:
 
     def _review(self, chance: Random, number: int) -> Input:
         kind = chance.choice(
-            ("pods", "pods", "pods", "resizes", "queues", "workloads", "podgroups")
+            ("pods", "pods", "pods", "resizes", "queues", "workloads", "podgroups", "podgroups")
         )
         operation = chance.choice(("CREATE", "UPDATE", "DELETE"))
         match kind:
@@ -119,7 +119,7 @@ class Inputs:
         return Input(number, chance.choice(("/mutate", "/validate")), body)
 
     def _watched(self, chance: Random, number: int) -> Input:
-        kind = chance.choice(("pods", "pods", "pods", *self._kinds))
+        kind = chance.choice(("pods", "pods", "pods", "podgroups", *self._kinds))
         body = self._body(chance, chance.choice(self._kinds[kind]))
         self._name(chance, kind, body, revision_of(number))
         event = {"type": chance.choice(_EVENTS), "object": body}

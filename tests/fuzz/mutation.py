@@ -15,7 +15,7 @@ _TEXTS: Final = {
     v.CARD_NAME: values.card_text,
     v.CARD_NAME_ALIAS: values.card_text,
     v.QUOTA: values.object_text,
-    v.REQUEST: values.object_text,
+    v.REQUEST: values.request_text,
     v.ALLOCATED: values.object_text,
     v.RESERVATION: values.object_text,
     v.NAMESPACES: values.namespaces_text,

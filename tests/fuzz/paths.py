@@ -19,9 +19,11 @@ PATHS: Final = (
     (GateOpener, "settle"),
     (GangStart, "run"),
     (GangReports, "not_started"),
+    (GangReports, "enqueued"),
     (PodGroupWriter, "reserve"),
     (PodGroupWriter, "update"),
     (ReleaseDecisions, "lose_place"),
+    (ReleaseDecisions, "enqueue"),
 )
 RESERVED: Final = "a reservation that was written"
 """After which the gates of a gang are opened."""

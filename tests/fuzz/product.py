@@ -18,6 +18,7 @@ from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.cluster.watch.progress import Progress
 from cardquota.cluster.watch.resume_policy import StreamError
 from cardquota.control.queues.queue_metrics import refresh
+from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Charge
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Reservation, Stamp
@@ -98,6 +99,7 @@ class FuzzedProduct(Replica):
     def _check_charges(self) -> None:
         """What is charged fits, whatever else is over: but for what audit mode lets by."""
         assume, reserve = self.ledger.decisions.assume, self.ledger.decisions.reserve
+        enqueue = self.ledger.decisions.enqueue
 
         def assumed(uid: str, stamp: Stamp) -> None:
             facts = self.ledger.pods[uid].facts
@@ -109,21 +111,40 @@ class FuzzedProduct(Replica):
             with self._charging(queue, namespace, name):
                 return reserve(key, queue, term, asked)
 
+        def enqueued(key: str, queue: str, term: str, amounts: Charge) -> Reservation:
+            """It may stand over what is elastic (E1)."""
+            namespace, _, name = key.partition("/")
+            with self._charging(queue, namespace, name):
+                return enqueue(key, queue, term, amounts)
+
+        self.ledger.decisions.enqueue = enqueued  # type: ignore[method-assign]
         self.ledger.decisions.assume = assumed  # type: ignore[method-assign]
         self.ledger.decisions.reserve = reserved  # type: ignore[method-assign]
 
     @contextmanager
     def _charging(self, queue: str, namespace: str, name: str) -> Iterator[None]:
         account = self.ledger.account(queue)
-        before = {d: row.charged for d, row in account.rows.items()} if account else {}
+        before = self._held(account)
+        over = {dimension for dimension, _, _ in account.over()} if account else set()
         yield
         account = self.ledger.account(queue)
         if account is None or self.ledger.mode_in(namespace) is not Mode.ENFORCE:
             return
+        now = self._held(account)
         for dimension, charged, limit in account.over():
-            if charged > before.get(dimension, 0):
+            # What has a choice of cards counts with the first, and may go to another.
+            if now[dimension] > before.get(dimension, 0) or dimension not in over:
                 text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {name}"
                 self.beyond.append(f"{queue} held {text}, may hold {limit}")
+
+    @staticmethod
+    def _held(account: AccountReader | None) -> dict[str, int]:
+        """What is charged, without what has a choice of cards."""
+        if account is None:
+            return {}
+        either = account.flexible_claims
+        rows = account.rows.items()
+        return {d: row.charged - (either.shown(d) if either else 0) for d, row in rows}
 
     def _later(self, _: float, call: Callable[[], None]) -> "_ExpiryTimer":
         timer = _ExpiryTimer(self._timers, call)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from time import thread_time
-from typing import Final
+from typing import Any, Final
 
 from cardquota.runtime.garbage import spare_what_stays
 
@@ -32,7 +32,9 @@ bounds in bytes, after a few hundred thousand."""
 _LEAD: Final = 25
 """Inputs between two looks of the leader."""
 _GANG: Final = 250
-"""Inputs after which a whole gang comes that nothing is wrong with."""
+"""Inputs after which a whole gang comes that nothing is wrong with, and the group of another."""
+_ENQUEUED: Final = 60
+"""Inputs later that come the pods of that one: by then it is enqueued, if nothing spoilt it."""
 _REACHES_ALL: Final = 2_000
 """Inputs after which every way through the leader must have been gone."""
 _RELIST: Final = 1_000
@@ -111,7 +113,9 @@ async def fuzz(
         for given in islice(Inputs(seed, large=large), count):
             await run.send(given)
             if given.number % _GANG == 0:
-                run.gang(given)
+                run.told(seeds.gang(given.number) + seeds.announced(given.number // _GANG))
+            if given.number % _GANG == _ENQUEUED:
+                run.told(seeds.announced_members(given.number // _GANG))
             if given.number % _LEAD == 0:
                 await run.decide(given)
             if given.number % _RELIST == _RELIST - 1:
@@ -192,9 +196,9 @@ class _Run:
             self._note("slow", given, f"the leader, after it: {product.longest * 1000:.0f} ms")
         self._take_log(given)
 
-    def gang(self, given: Input) -> None:
-        """A group and its members, as many as its minimum: what comes next may spoil them."""
-        for kind, body in seeds.gang(given.number):
+    def told(self, things: list[tuple[str, dict[str, Any]]]) -> None:
+        """Objects that nothing is wrong with, by kind: what comes next may spoil them."""
+        for kind, body in things:
             self._newest += 1
             body["metadata"]["resourceVersion"] = str(self._newest)
             line = encoded({"type": "MODIFIED", "object": body})

@@ -17,6 +17,7 @@ from builders import (
     a_pod,
     a_queue,
 )
+from builders.group import GroupBody
 from builders.pod import PodBody
 
 NAMESPACES: Final = ("team", "other", "audited", "off")
@@ -85,6 +86,29 @@ def gang(number: int) -> list[tuple[str, dict[str, Any]]]:
     return [("podgroups", group.body), *(("pods", member.body) for member in members)]
 
 
+def announced(number: int) -> list[tuple[str, dict[str, Any]]]:
+    """A group that says what it will ask for, by kind; it fits, and its pods are not there yet."""
+    choice = f"{H200}|{H800}"
+    asks = ({H200: 2}, {choice: 2}, {H200: 1, choice: 1})[number % 3]
+    return [("podgroups", _early().asking(asks, cpu="2", memory="1Gi").with_uid("g4").body)]
+
+
+def announced_members(number: int) -> list[tuple[str, dict[str, Any]]]:
+    """The pods of that group, by kind. Some ask for something else than it said."""
+    members = [
+        a_pod()
+        .in_group("early")
+        .naming((H200, f"{H800}|{H200}", H800)[number % 3])
+        .asking_for(1 + number % 2)
+        .gated()
+        .put(f"early-{which}", "metadata", "name")
+        .with_uid(f"early-{number}-{which}")
+        .in_namespace("team")
+        for which in range(2)
+    ]
+    return [("pods", member.body) for member in members]
+
+
 def workloads() -> dict[str, dict[str, Any]]:
     """By resource: what is reviewed besides pods and queues."""
     template = a_pod().in_queue("queue").naming(H200).asking_for(1)
@@ -150,11 +174,20 @@ def _queues() -> list[Body]:
 
 
 def _groups() -> list[Body]:
+    enqueued = a_group("enqueued").in_queue("gangs").of(2).asking({f"{H200}|{H800}": 2})
     return [
         a_group("gang").in_queue("queue").of(3).with_uid("g1"),
         a_group("lone").in_queue("other").of(1).in_phase("Running").with_uid("g2"),
         a_group("late").in_queue("queue").of(2).reserving("queue", {H200: 2}).with_uid("g3"),
-    ]
+        _early().asking({H200: 1, f"{H200}|{H800}": 1}, cpu="2", memory="1Gi").with_uid("g4"),
+        enqueued.enqueued("gangs", {f"{H200}|{H800}": 2}).in_phase("Inqueue").with_uid("g5"),
+        a_group("job").in_queue("queue").of(3).of_tasks({"ps": 1, "worker": 2}).with_uid("g6")
+        .asking({H800: 2}, cpu="500m").made_by_a_controller(),
+    ]  # fmt: skip
+
+
+def _early() -> GroupBody:
+    return a_group("early").in_queue("gangs").of(2)
 
 
 def _classes() -> list[dict[str, Any]]:

@@ -117,6 +117,20 @@ def object_text(chance: Random) -> str:
     return "[" * chance.choice((1, 30, 90_000)) if chance.random() < 0.02 else text
 
 
+def request_text(chance: Random) -> str:
+    """Something like a JSON object of cards, or choices of them, and whole numbers."""
+    if chance.random() < 0.3:
+        return object_text(chance)
+    rows = []
+    for _ in range(chance.choice((0, 1, 1, 2, 3, 40, 900))):
+        name = card_text(chance) if chance.random() < 0.3 else chance.choice((H200, H800))
+        value = chance.choice(("1", "2", "4", "0", "-1", "2.0", "9" * 30, "true", '"1"', "[1]"))
+        if chance.random() < 0.5:
+            name, value = f"{H200}|{H800}", "1"
+        rows.append(f'"{name}": {value}')
+    return "{" + ", ".join(rows) + chance.choice(("}", "}", "}", "} ", ""))
+
+
 def namespaces_text(chance: Random) -> str:
     """Something like a JSON list of patterns."""
     patterns = ("team", "team-*", "*", "**", "[a-", "[!a]", "?" * 50, "*a" * 25 + "b", 7, None, "")

@@ -87,7 +87,8 @@ async def test_a_leader_that_holds_up_the_loop_is_found(monkeypatch: pytest.Monk
 
 
 async def test_a_leader_that_starts_no_gang_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.seeds.gang", lambda _: [])
+    for name in ("gang", "announced", "announced_members"):
+        monkeypatch.setattr(f"fuzz.seeds.{name}", lambda _: [])
     assert (await fuzz(2_000, 1, large=0.0, timed=False)).counted["unreached"]
 
 
