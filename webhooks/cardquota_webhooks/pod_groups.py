@@ -111,4 +111,6 @@ def _read(request: Request) -> WrittenPodGroup:
         raise ReviewError(f"the request's object is not a pod group: {error}") from None
     group.metadata.namespace = request.namespace or group.metadata.namespace
     group.metadata.name = group.metadata.name or request.name
+    # It means nothing for what is asked here, and of a create it may be any text.
+    group.metadata.resource_version = ""
     return group

@@ -103,6 +103,14 @@ async def test_what_was_stored_and_cannot_be_read_stands_in_no_ones_way() -> Non
         assert "is not a pod group" in said.text
 
 
+@pytest.mark.parametrize("revision", ["pod-17", "\\", "1{", "9" * 5_000])
+async def test_a_revision_that_is_none_is_for_the_api_server_to_refuse(revision: str) -> None:
+    async with Endpoint(RED) as endpoint:
+        group = GANG.put(revision, "metadata", "resourceVersion")
+        assert (await endpoint.validate(group)).allowed
+        assert not (await endpoint.validate(TOO_MUCH.put(revision, "metadata", "uid"))).allowed
+
+
 async def test_before_the_cluster_is_known_nothing_is_refused() -> None:
     """Its pods wait at their gates: the failure policy is to let by."""
     async with Endpoint(RED) as endpoint:
