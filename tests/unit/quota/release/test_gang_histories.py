@@ -13,13 +13,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from builders import GPU, H200, H800
+from builders import GPU, H200, H800, see
 
-from ..any_cluster import GROUPS, QUEUES, picks, policies
+from ..any_cluster import GROUPS, QUEUES, body_of, picks, policies, requests
 from ..ledger.test_ledger_recount import Histories
 
+EITHER = f"{H200}|{H800}"
+
 amounts = st.integers(0, 5)
-cards = st.sampled_from((H200, H800, f"{H200}|{H800}", f"{H800}|{H200}"))
+cards = st.sampled_from((H200, H800, EITHER, f"{H800}|{H200}"))
 groups = st.sampled_from(GROUPS)
 queues = st.sampled_from(QUEUES)
 
@@ -161,6 +163,106 @@ class GangHistories(RuleBasedStateMachine):
         self.a_quota_is_written(queue, h200, h800, "Gate", opens=False)
         self.members_are_created(group, H200, 1, 1, opens=True)
 
+    def a_gang_runs(self, group: str, queue: str) -> list[str]:
+        """Of two, bound, and nothing is reserved for it any more. Its members. None that succeeded
+        before is left: it would count for the minimum.
+        """
+        for uid in [uid for uid, of in self.told.succeeded.items() if of == f"team/{group}"]:
+            self.told.ledger.pod_gone(uid)
+            del self.told.succeeded[uid]
+        members = self.a_gang_starts(group, queue, 1)
+        for minute, uid in enumerate(members):
+            pod = self.told.plain.pods[uid]
+            pod.state, pod.stamp, pod.assumed, pod.node = "bound", pod.assumed, None, "node-a"
+            pod.scheduled = f"2026-01-01T02:{minute:02}:00Z"
+            self.told.tell(pod)
+        self.a_reservation_ends(group)
+        return members
+
+    def dies(self, uid: str, death: str) -> None:
+        """It fails, is deleted, or is being deleted, and holds its card a moment longer."""
+        pod = self.told.plain.pods[uid]
+        if death == "fails":
+            see(self.told.ledger, body_of(pod, self.told.next()).in_phase("Failed"))
+            self.told.finished.append(uid)
+        elif death == "is deleted":
+            self.told.ledger.pod_gone(uid)
+        else:
+            pod.terminating = True
+            self.told.tell(pod)
+            return
+        self.told.forget(uid)
+
+    @rule(
+        group=groups,
+        queue=queues,
+        first=st.booleans(),
+        death=st.sampled_from(("fails", "is deleted", "is terminated")),
+        extra=st.integers(0, 1),
+        left=st.integers(0, 2),
+    )
+    def a_member_dies_while_the_others_run_and_is_replaced(
+        self, group: str, queue: str, first: bool, death: str, extra: int, left: int
+    ) -> None:
+        """One comes for it, and starts beside those that run, as soon as there is room. Who was
+        elastic is of the minimum by then. `left`: room for so many more.
+        """
+        self.a_group_is_deleted(GROUPS[group == GROUPS[0]])  # and with it what is reserved for it
+        members = self.a_gang_runs(group, queue)
+        self.members_are_created(group, H200, 1, extra, opens=True)
+        before = self.told.started(f"team/{group}")
+        self.dies(members[0] if first else members[-1], death)
+        self.all_holds()
+        died = before - self.told.started(f"team/{group}")
+        assert died == (death != "is terminated")
+        held = sum(
+            sums.allocated + sums.inqueue
+            for (name, card), sums in self.told.plain.totals().items()
+            if (name, card) == (queue, H200)
+        )
+        self.a_quota_is_written(queue, held + left, 5, "Gate", opens=False)
+        self.members_are_created(group, H200, 1, 1, opens=True)
+        assert self.told.started(f"team/{group}") == before - died + min(1, left)
+        self.all_holds()
+
+    @rule(name=groups, asked=requests, opens=st.booleans())
+    def a_group_asks(self, name: str, asked: dict[str, int] | None, opens: bool) -> None:
+        self.told.a_group_asks_for_something(name=name, request=asked)
+        self.open_all(opens=opens)
+
+    @rule(
+        queue=queues,
+        asked=st.sampled_from(({H200: 2}, {H200: 3}, {EITHER: 2}, {H200: 1, EITHER: 1})),
+        elastic=st.integers(0, 3),
+        quota=st.integers(1, 4),
+        names=cards,
+        lands=st.booleans(),
+        dies=st.sampled_from(("nobody", "fails", "is deleted")),
+    )
+    def a_group_is_enqueued_beside_elastic_pods_and_its_pods_come(
+        self, queue: str, asked: dict[str, int], elastic: int, quota: int, names: str,
+        lands: bool, dies: str,
+    ) -> None:  # fmt: skip
+        """E1, T2: reserved over elastic pods, used by its own pods alone, and by all or none."""
+        service, gang = GROUPS[:2]
+        members = self.a_gang_runs(service, queue)
+        self.a_group_is_deleted(gang)
+        self.a_group_is_written(service, queue, max(0, 2 - elastic), opens=False)
+        self.a_quota_is_written(queue, max(2, quota), 1, "Gate", opens=False)
+        self.a_group_is_written(gang, queue, 2, opens=False)
+        self.a_group_asks(gang, asked, opens=True)
+        if lands:
+            self.a_reservation_lands(gang)
+        self.all_holds()
+        if dies != "nobody":
+            self.dies(members[0], dies)
+        before = self.told.started(f"team/{gang}")  # members of an earlier one that succeeded
+        for _ in range(2):
+            self.members_are_created(gang, names, 1, 1, opens=True)
+            now = self.told.started(f"team/{gang}")
+            assert now == before or now >= 2
+            self.all_holds()
+
     @rule(group=groups, names=cards, of=st.integers(2, 4), queue=queues)
     def a_gang_comes_one_member_after_the_other(
         self, group: str, names: str, of: int, queue: str
@@ -211,9 +313,9 @@ class GangHistories(RuleBasedStateMachine):
     def a_pod_is_deleted(self, pick: int) -> None:
         self.told.a_pod_is_deleted(pick=pick)
 
-    @rule(pick=picks)
-    def a_pod_finishes(self, pick: int) -> None:
-        self.told.a_pod_finishes(pick=pick, phase="Succeeded")
+    @rule(pick=picks, phase=st.sampled_from(("Succeeded", "Failed")))
+    def a_pod_finishes(self, pick: int, phase: str) -> None:
+        self.told.a_pod_finishes(pick=pick, phase=phase)
 
     @invariant()
     def all_holds(self) -> None:
