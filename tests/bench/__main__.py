@@ -29,6 +29,7 @@ BENCHES = {
     "pod_groups": "one review of a pod group",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
+    "gang_release": "a gang of 1,000 released against plain patches",
 }
 """Modules of this package, each with `run(report)`; first the one that measures its own memory."""
 
