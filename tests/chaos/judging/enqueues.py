@@ -44,7 +44,7 @@ class Enqueues:
         if not any(_within(asked, said) for said in lately):
             found.append(f"{group.key} is enqueued with {_text(asked)}, which it did not ask for")
         queue = group.reserved_in
-        elastic = {card: self._most_elastic((queue, card), since) for card in quota}
+        elastic = {card: self.elastic((queue, card), since) for card in quota}
         named = {card for cards in asked for card in cards}
         for cards, left in self._recount.free(queue, quota=quota, elastic=elastic).items():
             if left < 0 and named & cards:
@@ -54,7 +54,8 @@ class Enqueues:
                 break
         return found
 
-    def _most_elastic(self, place: Place, since: float) -> int:
+    def elastic(self, place: Place, since: float) -> int:
+        """The most that was elastic there lately."""
         holders = self._holders.get(place, ())
         return sum(max(self._elastic.values((key, place), since), default=0) for key in holders)
 

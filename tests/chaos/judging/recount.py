@@ -54,9 +54,12 @@ class Recount:
         """The card of a node; empty if it has none."""
         return self._card_of_node.get(node, "")
 
-    def reserved(self, place: Place) -> int:
-        """What groups hold of a card beyond what their members hold."""
-        return sum(self.outstanding(g).get(place, 0) for g in self._reserving.values())
+    def reserved(self, place: Place, *, enqueued: bool = False) -> int:
+        """What groups hold of a card beyond what their members hold. `enqueued`: of those alone
+        that are, and wait for their pods.
+        """
+        groups = (g for g in self._reserving.values() if g.enqueued or not enqueued)
+        return sum(self.outstanding(group).get(place, 0) for group in groups)
 
     def shown_reserved(self, place: Place) -> int:
         """The same with each choice of cards counted as the first of them, as the totals do."""
@@ -219,14 +222,14 @@ class Recount:
         return touched | self._touched_by(whole)
 
     def _touched_by(self, group: str) -> set[Place]:
-        """What it has reserved and asks for, and where its members wait."""
+        """What it has reserved and asks for, what of it is elastic, and where its members wait."""
         found = self.groups.get(group)
         waiting = [pod for pod in self.members[group].values() if pod.waits]
         places = {(self.queue_of(pod), card) for pod in waiting for card in pod.cards}
         if found is None:
             return places
         asked = {(found.queue, card) for cards in found.asks for card in cards}
-        return places | asked | self._singles(found.reserved)
+        return places | asked | self._singles(found.reserved) | set(self.elastic_of(group))
 
     @staticmethod
     def _singles(places: Iterable[Place]) -> set[Place]:

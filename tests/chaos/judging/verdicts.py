@@ -106,34 +106,45 @@ class Judge:
         """I1; and with what is reserved for gangs, which never takes what is not there (E2).
 
         A quota that is lowered evicts nothing; but then nothing more may come (Q7). What is
-        reserved may come to stand over what is elastic as a group is enqueued, and never otherwise.
+        reserved for groups that are enqueued may stand over what is elastic: what was decided
+        before that may be stored after it.
         """
         quota = self._recount.quota.get(place[0], {}).get(place[1], 0)
         self._quotas.note(place, change.at, quota)
         most = max(self._quotas.values(place, self._since))
-        enqueued = self._enqueued(change)
-        held = self._recount.held[place]
-        reserved = self._recount.reserved(place)
+        held, reserved = self._recount.held[place], self._recount.reserved(place)
+        over = self._recount.reserved(place, enqueued=True)
+        now = self._recount.elastic(place[0]).get(place[1], 0) if over else 0
+        lately = self._enqueues.elastic(place, self._since) if over else 0
         told = False
-        for name, amount in (("holds", held), ("holds and reserves", held + reserved)):
+        for name, amount, least in (
+            ("holds", held, held),
+            (
+                "holds and reserves",
+                held + reserved - min(over, now),
+                held + reserved - min(over, lately),
+            ),
+        ):
             # Once per excess, and again only when it grows.
             worst = max((most, *self._amounts.values((name, place), self._since)))
             self._amounts.note((name, place), change.at, amount)
-            if amount > worst and not told and not (enqueued and name != "holds"):
+            if least > worst and not told and (name == "holds" or not self._enqueued(change)):
                 told = True
-                self._say(change, f"{place[0]} {name} {amount} of {place[1]}, quota {most}")
+                self._say(change, f"{place[0]} {name} {least} of {place[1]}, quota {most}")
 
     def _choices(self, change: Change, queue: str) -> None:
         """What is reserved as a choice of cards can still be given one of them each (T3)."""
         cards = self._recount.quota.get(queue, {})
         if len(cards) < 2:
             return
-        free = self._recount.free(queue, quota=self._quotas_lately(queue))
-        for several, left in free.items():
+        elastic = {card: self._enqueues.elastic((queue, card), self._since) for card in cards}
+        now = self._recount.free(queue, elastic=self._recount.elastic(queue))
+        lately = self._recount.free(queue, quota=self._quotas_lately(queue), elastic=elastic)
+        for several, left in lately.items():
             if len(several) < 2:
                 continue
             worst = max((0, *self._lacking.values((queue, several), self._since)))
-            self._lacking.note((queue, several), change.at, max(0, -left))
+            self._lacking.note((queue, several), change.at, max(0, -now[several]))
             if -left > worst and not self._enqueued(change):
                 of = "|".join(sorted(several))
                 self._say(change, f"{queue} reserves {-left} of {of} that others hold")

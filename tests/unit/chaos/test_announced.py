@@ -70,6 +70,28 @@ def test_and_none_for_a_gate(story: Story) -> None:
     assert f"q holds 4 of {A}, quota 3" in found(story)
 
 
+def test_what_was_decided_before_a_group_was_enqueued_may_be_stored_after_it(story: Story) -> None:
+    """A gang that asks for all that is free, and then one that stands over what is elastic."""
+    elastic(story, 2).queue("q", {A: 4, B: 1}).group("h", 2)
+    story.waits("a", group="h").waits("b", group="h").announces("g", {A: 1})
+    story.announces("g", {A: 1}, {A: 1}).group("h", 2, reserving=2)
+    assert found(story) == []
+    story.waits("x").opens("x")
+    assert f"q holds and reserves 5 of {A}, quota 4" in found(story)
+
+
+def test_a_choice_too_may_stand_over_what_is_elastic(story: Story) -> None:
+    elastic(story, 3).announces("g", {EITHER: 2}).announces("g", {EITHER: 2}, {EITHER: 2})
+    story.waits("x", cards=B).opens("x", card=B)
+    assert found(story) == []
+
+
+def test_a_quota_that_was_lowered_takes_nothing_from_a_choice(story: Story) -> None:
+    story.announces("g", {EITHER: 3}, {EITHER: 3}).queue("q", {A: 1, B: 1}).pause(20)
+    story.waits("x", cards=B).queue("q", {A: 1, B: 1})
+    assert found(story) == []
+
+
 def test_what_was_elastic_a_moment_ago_counts(story: Story) -> None:
     elastic(story).group("service", 3).announces("g", {A: 2}, {A: 2})
     assert found(story) == []
