@@ -23,6 +23,10 @@ ANSWER_MARGIN: Final = 0.5
 """Seconds that we wait for the answer to a patch beyond the API server's time-out."""
 
 
+LONGEST_STARVATION_WAIT: Final = 31_536_000
+"""Seconds: a year."""
+
+
 class SettingsError(Exception):
     """The configuration cannot be used; the text names the key and what is wrong with it."""
 
@@ -125,6 +129,11 @@ class Release(Section):
     group_refreshes_per_second: Annotated[float, Field(ge=0, le=100)] = 2.0
     """PodGroups that are written again, at most, because only numbers in their status have changed,
     such as their place in the order. 0: none."""
+    starvation_wait: Annotated[
+        float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)
+    ] = 600.0
+    """Seconds after its creation from when on a pod, gang or group that lacks room is not passed by
+    those that take what it needs (E6); 0: it always is."""
 
 
 class Settings(BaseSettings):

@@ -172,6 +172,18 @@ OTHER: Final = (
         do="Wait; see what the first waits for, if it is yours: `kubectl describe pod`.",
     ),
     Entry(
+        under=Reason.BEHIND,
+        when="There is room, but somebody before the pod has waited for longer than "
+        "`release.starvationWait`, and the pod would take of what it needs. Named where it is of "
+        "the pod's own namespace.",
+        says=say(
+            m.behind_long_wait, _QUEUE, 1_500, [(_H200, 8)], group=True, name="research/train"
+        ),
+        where=(Where.POD_EVENT,),
+        rule="E6",
+        do="Wait; or ask for a card that is not waited for.",
+    ),
+    Entry(
         under=Reason.NODE_WITHOUT_CARD,
         when="The pod names its nodes, as those of a DaemonSet do, and they have no such card.",
         says=say(m.node_without_card, _QUEUE, _GPU, 1),

@@ -228,6 +228,7 @@ class Leadership:
             reservation_timeout=self._settings.reservation_timeout,
             clock=self._clock,
             later=self._later,
+            starvation_wait=release.starvation_wait,
         )
 
     def _ledger_changed(self) -> None:

@@ -549,6 +549,22 @@ def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
     )
 
 
+def behind_long_wait(
+    queue: str, waited: int, asked: Sequence[Amount], *, group: bool, name: str | None = None
+) -> str:
+    """There is room, but it is set aside for a group, or a pod, that has waited too long (E6).
+
+    `waited`: seconds. `name`: that of the group or pod, if the reader may see it.
+    """
+    kind = "group" if group else "pod"
+    who = f"{kind} <{show(name)}>" if name else f"a {kind}"
+    return (
+        f"Queue <{show(queue)}> sets aside what is free for {who}, which comes before this pod and "
+        f"has waited <{waited // 60}> min for {_held(asked)}: this pod would take of it; wait too, "
+        "or ask the queue's owner for a higher quota"
+    )
+
+
 def namespace_not_seen(namespace: str) -> str:
     """The rules of a namespace that was just created are not known yet; clients retry."""
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"

@@ -4,6 +4,7 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_pass import Refusal, openings
+from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.stamp import Stamp
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
@@ -19,14 +20,16 @@ def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
     return a_pod(name).in_queue("red").naming(card).asking_for(cards).gated()
 
 
-def release(ledger: Ledger, queue: str = "red") -> tuple[list[list[str]], list[Refusal]]:
+def release(
+    ledger: Ledger, queue: str = "red", starvation: Starvation | None = None
+) -> tuple[list[list[str]], list[Refusal]]:
     """Charge all that may be opened, as the gate releaser does: the names, and who waits on. Of a
     group that is enqueued the key.
 
     Reservations are written at once.
     """
     opened, refusals = [], []
-    for found in openings(ledger, queue):
+    for found in openings(ledger, queue, starvation):
         if isinstance(found, Refusal):
             refusals.append(found)
             continue

@@ -6,6 +6,7 @@ let through for, its stamp is corrected.
 """
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
@@ -22,6 +23,7 @@ from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
+from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
 from ..later import Later, in_loop_later
 from ..references import pod_reference
@@ -65,8 +67,16 @@ class GateReleaser:
         reservation_timeout: float,
         clock: Callable[[], float],
         later: Later = in_loop_later,
+        starvation_wait: float = 0.0,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8)."""
+        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
+
+        `starvation_wait`: seconds after which nobody behind takes what one needs who lacks room
+        (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts them:
+        the wait begins with the creation, so that it does not begin anew with a new leader. No
+        timer ends it: at that moment nothing more can be let through, only less.
+        """
         self._ledger = ledger
         self._gate = gate
         self._groups = groups
@@ -88,6 +98,8 @@ class GateReleaser:
         )
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
+        self._starvation_wait = starvation_wait
+        self._wall_clock = wall_clock
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
@@ -274,7 +286,10 @@ class GateReleaser:
         self._wait_reports.look(queue)
         # Judging a gang of thousands takes long, and its queue has news all the time.
         put_off, _ = self._put_off.get(queue, (None, 0.0))
-        for found in ReleasePass(self._ledger, account, before=put_off):
+        starvation = None
+        if self._starvation_wait:
+            starvation = Starvation(self._wall_clock(), self._starvation_wait)
+        for found in ReleasePass(self._ledger, account, before=put_off, starvation=starvation):
             if found is None:
                 pass
             elif found.gang is not None and not found.pods:

@@ -9,7 +9,7 @@ share a file.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
@@ -27,6 +27,8 @@ Room = str | BesideElastic
 """A dimension, or its room counted in another way."""
 Needs = Mapping[Room, int]
 """How much must be free. Empty: not known, so it must be tried."""
+ANYTHING: Final[Needs] = {"": -(2**62)}
+"""A need that is always met."""
 
 
 class PodClass:
@@ -149,10 +151,21 @@ class Candidate:
 class InadmissibleClass:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_candidates", "aside", "cards", "holds_up", "needs", "reason", "signature")
+    __slots__ = (
+        "_candidates",
+        "aside",
+        "behind",
+        "cards",
+        "holds_up",
+        "needs",
+        "reason",
+        "signature",
+    )
 
-    def __init__(self, signature: Hashable, cards: frozenset[str]) -> None:
+    def __init__(self, signature: Hashable, cards: frozenset[str], behind: str = "") -> None:
         self.signature = signature
+        self.behind = behind
+        """The uid of the one behind whom they wait, who has waited too long; empty: nobody."""
         self.cards = cards
         """The cards they ask for: one of these."""
         self.needs: Needs = {}

@@ -7,10 +7,11 @@ be free before its first could fit. One of these must be met; that may still not
 from collections.abc import Callable, Hashable, Iterator
 
 from ..vocabulary import Reason
-from .candidate import Candidate, InadmissibleClass, Needs, Room
+from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, Room
 from .demand import Demand
 from .fifo_index import Cards, FifoIndex
 from .release_key import ReleaseKey
+from .long_waits import LongWaits
 
 
 class InadmissibleClasses:
@@ -19,7 +20,16 @@ class InadmissibleClasses:
     Adding or removing a candidate costs by the dimensions that its class waits for.
     """
 
-    __slots__ = ("_by_signature", "_holding_up", "_passed_over", "_without_cards", "fifo_index")
+    __slots__ = (
+        "_by_signature",
+        "_holding_up",
+        "_passed_over",
+        "_without_cards",
+        "behind",
+        "fifo_index",
+        "long_waits",
+        "with_choice",
+    )
 
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
@@ -30,6 +40,12 @@ class InadmissibleClasses:
         """Classes that ask for cards and hold up no other: tried only if they have room."""
         self.fifo_index = FifoIndex()
         """All classes that ask for cards, except those in `_passed_over`."""
+        self.long_waits = LongWaits()
+        self.behind: dict[str, dict[InadmissibleClass, None]] = {}
+        """By uid of one who has waited too long: the classes that are told to wait behind him."""
+        self.with_choice: set[str] = set()
+        """The uids of those for whom something is set aside with a choice of cards. As long as
+        there is one, needs that were found before him do not hold behind him."""
 
     def __iter__(self) -> Iterator[InadmissibleClass]:
         return iter(list(self._by_signature.values()))
@@ -44,14 +60,21 @@ class InadmissibleClasses:
         needs: Needs,
         reason: Reason | None,
         cards: Cards,
+        *,
+        behind: str = "",
     ) -> None:
         """A candidate was tried and waits for room, for this reason.
 
-        `cards`: those that it asks for; the same for all candidates with this signature.
+        `cards`: those that it asks for. `behind`: the uid of the one behind whom it waits, who has
+        waited too long. Both are the same for all candidates with this signature.
         """
         inadmissible = self._by_signature.get(signature)
         if inadmissible is None:
-            inadmissible = self._by_signature[signature] = InadmissibleClass(signature, cards)
+            inadmissible = self._by_signature[signature] = InadmissibleClass(
+                signature, cards, behind
+            )
+            if behind:
+                self.behind.setdefault(behind, {})[inadmissible] = None
         self._unlist(inadmissible)
         inadmissible.put(candidate)
         inadmissible.needs, inadmissible.reason = needs, reason
@@ -61,12 +84,23 @@ class InadmissibleClasses:
         """A candidate no longer waits for room. Does nothing for one that did not."""
         inadmissible = candidate.inadmissible
         if inadmissible is not None:
+            self.long_waits.discard(candidate)
             self._unlist(inadmissible)
+            if self.with_choice and candidate is inadmissible.first:
+                inadmissible.needs = ANYTHING
             inadmissible.take(candidate)
             if inadmissible:
                 self._list(inadmissible)
             else:
-                del self._by_signature[inadmissible.signature]
+                self._forget(inadmissible)
+
+    def _forget(self, inadmissible: InadmissibleClass) -> None:
+        del self._by_signature[inadmissible.signature]
+        those = self.behind.get(inadmissible.behind)
+        if those is not None:
+            those.pop(inadmissible, None)
+            if not those:
+                del self.behind[inadmissible.behind]
 
     def move(self, candidate: Candidate) -> None:
         """A candidate has another place now. Does nothing for one that does not wait for room.
@@ -82,6 +116,7 @@ class InadmissibleClasses:
         inadmissible.take(candidate)
         inadmissible.put(candidate)
         self._list(inadmissible)
+        self.long_waits.move(candidate)
         if ordered:
             self.fifo_index.set_blocker(cards, blocker)
 

@@ -14,7 +14,7 @@ from typing import Final
 from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord, SortKey
 from ..vocabulary import Reason
-from .candidate import Candidate, InadmissibleClass, Needs, PodClass
+from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, PodClass
 from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
@@ -23,8 +23,6 @@ from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .untold import Untold
 
 _DENY: Final = ChargeState.GATED_DENY
-_ANYTHING: Final[Needs] = {"": -(2**62)}
-"""A need that is always met."""
 _SLACK: Final = 64
 """Outdated entries that are allowed beyond the number of valid ones."""
 AT_A_TIME: Final = 64
@@ -305,7 +303,7 @@ class PendingQueue:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
                 if inadmissible:
-                    self.inadmissible.set_needs(inadmissible, _ANYTHING)
+                    self.inadmissible.set_needs(inadmissible, ANYTHING)
                 yield
         while self._classes_to_activate:
             inadmissible = next(iter(self._classes_to_activate))
@@ -376,10 +374,14 @@ class PendingQueue:
         needs: Needs,
         reason: Reason | None,
         cards: Cards,
+        *,
+        behind: str = "",
     ) -> None:
-        """The candidate was tried and lacks room."""
+        """The candidate was tried and lacks room. `behind`: the uid of the one behind whom it
+        waits, who has waited too long.
+        """
         self._drop(candidate)
-        self.inadmissible.put(candidate, signature, needs, reason, cards)
+        self.inadmissible.put(candidate, signature, needs, reason, cards, behind=behind)
         if reason in _REASONS_OF_CARDS:
             self._blocked_on_cards[candidate] = (
                 None  # another known card may also mean there is room

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from ..verdict import Verdict
+from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
 from .gang import Gang
 
@@ -36,6 +37,18 @@ class Behind(NamedTuple):
     first: Named
 
 
+class BehindLongWait(NamedTuple):
+    """What those are to be told who could go, if nothing were set aside for one before them."""
+
+    first: Named
+    group: bool
+    """Whether that is a group."""
+    waited: int
+    """Seconds."""
+    asked: tuple[tuple[str, int], ...]
+    """By card, or choice of cards, cpu or memory: what it waits for."""
+
+
 class Untold:
     """Classes of one queue with pods that have not been told why they wait. The first is next.
 
@@ -45,7 +58,7 @@ class Untold:
     __slots__ = ("_classes",)
 
     def __init__(self) -> None:
-        self._classes: dict[PodClass, Words | Behind | None] = {}
+        self._classes: dict[PodClass, Words | Behind | BehindLongWait | None] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -70,11 +83,18 @@ class Untold:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
+    def add_behind(self, candidate: Candidate, words: BehindLongWait) -> None:
+        """A candidate's pods wait behind one who has waited too long. These words are kept."""
+        for pod_class in candidate.classes:
+            pod_class.to_hear(Reason.BEHIND)
+            if pod_class.untold:
+                self._classes[pod_class] = words
+
     def discard(self, pod_class: PodClass) -> None:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
-    def next(self) -> Words | Behind | Candidate | None:
+    def next(self) -> Words | Behind | BehindLongWait | Candidate | None:
         """What is to be told next, or the candidate to judge again for it. None: all are told."""
         for pod_class, words in self._classes.items():
             return words or pod_class.candidate
@@ -86,7 +106,7 @@ class Untold:
             if pod_class in self._classes:
                 self._classes[pod_class] = words
 
-    def take(self, words: Words | Behind, most: int) -> list[str]:
+    def take(self, words: Words | Behind | BehindLongWait, most: int) -> list[str]:
         """Uids of some pods to be told these words. They count as told from now on.
 
         Classes take turns; classes with the same words go together.

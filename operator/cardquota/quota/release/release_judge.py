@@ -109,7 +109,7 @@ class ReleaseJudge:
         not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
             return Wait(not_ready, group)
-        members = self._members(candidate, group.missing)
+        members = self.members(candidate, group.missing)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
@@ -119,14 +119,15 @@ class ReleaseJudge:
             return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
             # Whatever the first members lack, others may fit once anything is free.
-            needs = self._more(self._members(candidate, len(group.members)))
+            needs = self._more(self.members(candidate, len(group.members)))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
             return Wait(verdict, group)
         return Wait(verdict, group, self.signature(candidate), needs)
 
-    def _members(self, candidate: Candidate, number: int) -> list[PodRecord]:
+    def members(self, candidate: Candidate, number: int) -> list[PodRecord]:
+        """The first members of a gang that wait."""
         sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
         return [self._ledger.pods[sort_key.uid] for sort_key in islice(sort_keys, number)]
 
@@ -204,7 +205,7 @@ class ReleaseJudge:
         if group.missing != group.minimum or group.reservation is not None:
             return group.key
         # By identity: pods with the same text share one request, and there may be thousands.
-        requests = [record.request for record in self._members(candidate, group.missing)]
+        requests = [record.request for record in self.members(candidate, group.missing)]
         numbers = Counter(map(id, requests))
         kinds = {id(request): request for request in requests}
         return tuple((request, numbers[key]) for key, request in kinds.items())

@@ -1,30 +1,35 @@
 """One pass over a pending queue: what can be opened now, in order, and which pods to tell (E6).
 
 Candidates are tried in the order of their first pods. A candidate that does not fit lets the others
-pass (`dequeueStrategy: traverse`, Volcano's default). With `fifo` it holds up those behind it that
-want one of its cards, and no others.
+pass (`dequeueStrategy: traverse`, Volcano's default). Once it has waited too long, those behind it
+pass only if they take nothing that it needs (backfill). With `fifo` it holds up those behind it
+that want one of its cards, and no others.
 """
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
 from .. import messages
 from ..accounts.account import Account
+from ..amounts import is_card
 from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
 from ..pending.release_key import ORDINARY, ReleaseKey
-from ..pending.untold import Behind, Named, Words
+from ..pending.untold import Behind, BehindLongWait, Named, Words
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
-from ..vocabulary import Reason
+from ..vocabulary import COMPUTE_RESOURCES, Reason
+from ..words import MOST_LISTED
 from .release_judge import Opening, ReleaseJudge, Wait
+from .set_aside import Asked, SetAside
+from .starvation import Starvation
 
 __all__ = ["Opening", "Refusal", "ReleasePass", "next_refusals", "openings"]
 
@@ -57,14 +62,22 @@ class ReleasePass:
 
     The pass may be left after any step, to give way. The next pass continues there, and judges
     nothing twice that has not changed. So a job whose passes are always left still comes to an end.
-    A step judges at most one candidate, and puts a bounded number of them aside. Besides, it costs
+    A step judges at most one candidate, twice if something is set aside for one before it, and puts
+    a bounded number of them aside. Besides, it costs
     by the cards that are waited for, not by the pods that wait. `next_refusals` then gives the pods
     that are to be told why they wait.
     """
 
-    def __init__(self, ledger: Ledger, account: Account, *, before: str | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        account: Account,
+        *,
+        before: str | None = None,
+        starvation: Starvation | None = None,
+    ) -> None:
         """`before`: the key of a gang. The pass ends where it would judge that gang: neither the
-        gang nor anything behind it is judged.
+        gang nor anything behind it is judged. `starvation`: what wait is too long; None: none is.
         """
         self._before = before
         self._ledger = ledger
@@ -72,6 +85,13 @@ class ReleasePass:
         self._pending = account.pending
         self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
+        self._starvation = None if self._fifo else starvation
+        self._set_aside = SetAside(ledger, account, self._judge)
+        self._last_set_aside: ReleaseKey | None = None
+        """The place of the last one for whom something was set aside."""
+        self._cutoff = self._starvation.cutoff if self._starvation is not None else ""
+        self._said_long: dict[str, BehindLongWait] = {}
+        """By uid of one who has waited too long: what those behind him are told."""
         self._blockers: dict[str, Named] = {}
         """In a fifo queue: by card that is waited for, the first pod or group that waits for it."""
         self._said: dict[tuple[str, str], Behind] = {}
@@ -99,6 +119,8 @@ class ReleasePass:
                 yield None
                 self._begin_step()
                 continue
+            if self._set_aside_before(candidate, inadmissible):
+                continue
             if inadmissible is not None and (
                 candidate is None or inadmissible.release_key < candidate.indexed_key
             ):
@@ -114,6 +136,9 @@ class ReleasePass:
                 found = self._try_inadmissible(inadmissible)
             elif candidate is not None and not self._ends_before(candidate):
                 found = self._try_active(candidate)
+            elif candidate is None and self._activate_those_behind_nobody():
+                yield None
+                continue
             else:
                 return
             yield found
@@ -139,7 +164,8 @@ class ReleasePass:
         """
         free, classes = self._judge.free, self._pending.inadmissible
         if not self._fifo:
-            return classes.next_with_room(free, self._after)
+            with self._set_aside.laid():
+                return classes.next_with_room(free, self._after)
         without = self._next_not_blocking()
         while without is not None and not self._blockers.keys().isdisjoint(without.cards):
             # It will be looked at again when no class before it holds it up.
@@ -214,10 +240,19 @@ class ReleasePass:
             self._pending.set_inadmissible(candidate, signature, {}, None, cards)
             self._pending.untold.add_newcomers(candidate, behind)
             return None
-        found = self._judge.judge(candidate)
+        found, long_wait = self._judge_behind(candidate)
         if not isinstance(found, Wait):
             return found
         reason = found.verdict.reason
+        if long_wait is not None:
+            uid = long_wait.first.uid
+            aside: Hashable = ("behind", uid, found.signature)
+            self._pending.set_inadmissible(
+                candidate, aside, found.needs or {}, reason, cards, behind=uid
+            )
+            self._add_blockers(candidate, found.verdict)
+            self._pending.untold.add_behind(candidate, long_wait)
+            return None
         if found.needs is None:
             self._pending.block(candidate, reason)
         else:
@@ -228,7 +263,7 @@ class ReleasePass:
 
     def _try_inadmissible(self, inadmissible: InadmissibleClass) -> Opening | None:
         candidate = inadmissible.first
-        found = self._judge.judge(candidate)
+        found, _ = self._judge_behind(candidate)
         if not isinstance(found, Wait):
             return found
         if inadmissible.reason is None:
@@ -241,6 +276,97 @@ class ReleasePass:
             self._pending.inadmissible.set_needs(inadmissible, found.needs)
             self._add_blockers(candidate, found.verdict)
         return None
+
+    # --- behind those who have waited too long ------------------------------------------------
+
+    def _set_aside_before(
+        self, candidate: Candidate | None, inadmissible: InadmissibleClass | None
+    ) -> bool:
+        """Set aside what the next one needs who has waited too long, if he comes before those that
+        are next. Returns whether there was one: then other classes may be next.
+        """
+        if self._starvation is None or self._set_aside.full:
+            return False
+        long_waits = self._pending.inadmissible.long_waits
+        long_waits.grow_old(self._cutoff)
+        found = long_waits.first_after(self._last_set_aside)
+        keys = [candidate.indexed_key] if candidate is not None else []
+        keys += [inadmissible.release_key] if inadmissible is not None else []
+        if found is None or not keys or found[0] >= min(keys):
+            return False
+        key, holder = found
+        if long_waits.epoch_of(holder) != self._ledger.epoch:
+            self._pending.activate(holder)
+            return True
+        self._last_set_aside = key
+        _, claims = self._set_aside.add(holder)
+        with_choice = self._pending.inadmissible.with_choice
+        if claims and holder.sort_key.uid not in with_choice:
+            with_choice.add(holder.sort_key.uid)
+            self._pending.invalidate_needs()
+        return True
+
+    def _judge_behind(self, candidate: Candidate) -> tuple[Opening | Wait, BehindLongWait | None]:
+        """Whether a candidate goes beside all that is set aside. If only that stops it: also what
+        it is told.
+        """
+        if not self._set_aside:
+            return self._judge.judge(candidate), None
+        with self._set_aside.laid():
+            beside = self._judge.judge(candidate)
+        if not isinstance(beside, Wait):
+            return beside, None
+        found = self._judge.judge(candidate)
+        if isinstance(found, Wait):
+            # Its text has the numbers of the queue as it is.
+            both = beside.needs is not None and found.needs is not None
+            return replace(found, needs=beside.needs) if both else found, None
+        verdict = Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND)
+        signature = self._judge.signature(candidate)
+        return Wait(verdict, beside.gang, signature, beside.needs), self._long_wait(candidate)
+
+    def _long_wait(self, candidate: Candidate) -> BehindLongWait:
+        """Of whom a candidate is told that waits behind all that is set aside: the first who wants
+        the same.
+        """
+        cards = self._cards(candidate).union(COMPUTE_RESOURCES)
+        holders = self._set_aside.holders
+        holder, asked = next((one for one in holders if _wants(one[1], cards)), holders[0])
+        uid = holder.sort_key.uid
+        words = self._said_long.get(uid)
+        if words is None:
+            words = self._said_long[uid] = self._words_of(holder, asked)
+        return words
+
+    def _words_of(self, holder: Candidate, asked: Asked) -> BehindLongWait:
+        amounts, claims = asked
+        found = [("|".join(one.cards[:MOST_LISTED]), one.amount * n) for one, n in claims]
+        found += [one for one in amounts if is_card(one[0])] or amounts if not found else []
+        waited = self._starvation.waited(holder.sort_key.created) if self._starvation else 0
+        named, group = self._named(holder), holder.enqueues is not None
+        if holder.whole is not None:
+            namespace, _, name = holder.whole.key.partition("/")
+            named, group = Named(named.uid, namespace, name), True
+        return BehindLongWait(named, group, int(waited), tuple(found[:MOST_LISTED]))
+
+    def _activate_those_behind_nobody(self) -> bool:
+        """Have those tried again who wait behind one that does not wait any more. Returns whether
+        there are any.
+        """
+        classes, before = self._pending.inadmissible, self._starvation is None
+        gone = [uid for uid in classes.behind if before or uid not in classes.long_waits]
+        for uid in gone:
+            for inadmissible in classes.behind.pop(uid):
+                self._pending.activate_class(inadmissible)
+        over = {uid for uid in classes.with_choice if before or uid not in classes.long_waits}
+        if over:
+            classes.with_choice -= over
+            self._pending.invalidate_needs()
+        if not gone and not over:
+            return False
+        self._after = self._last_set_aside = None
+        self._set_aside = SetAside(self._ledger, self._account, self._judge)
+        return True
 
     # --- fifo ---------------------------------------------------------------------------------
 
@@ -294,9 +420,13 @@ class ReleasePass:
         """
         inadmissible = candidate.inadmissible
         if inadmissible is not None and verdict is not None:
-            self._pending.inadmissible.set_holds_up(
-                inadmissible, holds_up=verdict.outcome is Outcome.WAITS
-            )
+            waits = verdict.outcome is Outcome.WAITS
+            self._pending.inadmissible.set_holds_up(inadmissible, holds_up=waits)
+            long_waits = self._pending.inadmissible.long_waits
+            if waits:
+                long_waits.add(candidate, inadmissible.cards, self._ledger.epoch)
+            else:
+                long_waits.discard(candidate)
         if self._fifo and inadmissible is not None and inadmissible.holds_up:
             first = self._named(candidate)
             for card in inadmissible.cards:
@@ -311,6 +441,12 @@ def _advance(
         heapq.heappop(by_blocker)
     else:
         heapq.heapreplace(by_blocker, (found[0], blocker))
+
+
+def _wants(asked: Asked, dimensions: Cards) -> bool:
+    amounts, claims = asked
+    wanted = {dimension for dimension, _ in amounts}.union(*(one.cards for one, _ in claims))
+    return not wanted.isdisjoint(dimensions)
 
 
 def _held_back(opening: Opening) -> bool:
@@ -338,6 +474,8 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
     if isinstance(found, Behind):
         return list(_of_those_behind(ledger, account, pods, groups, found))
+    if isinstance(found, BehindLongWait):
+        return list(_of_those_behind_long_wait(account, pods, groups, found))
     if groups:
         return [Refusal((), found.verdict, group) for group in groups]
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
@@ -373,6 +511,28 @@ def _of_those_behind(
         if group.asks is not None:
             named = group.key.partition("/")[0] == first.namespace
             yield Refusal((), verdict(ORDINARY.key_of(group.asks.sort_key), named=named), group)
+
+
+def _of_those_behind_long_wait(
+    account: Account,
+    pods: list[PodRecord],
+    groups: list[PodGroupState],
+    behind: BehindLongWait,
+) -> Iterator[Refusal]:
+    """Named only to pods and groups of the same namespace."""
+    first = behind.first
+    for named in (False, True):
+        name = f"{first.namespace}/{first.name}" if named else None
+        text = messages.behind_long_wait(
+            account.name, behind.waited, behind.asked, group=behind.group, name=name
+        )
+        verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
+        those = [one for one in pods if (one.facts.namespace == first.namespace) is named]
+        if those:
+            yield Refusal(tuple(those), verdict)
+        for group in groups:
+            if (group.key.partition("/")[0] == first.namespace) is named:
+                yield Refusal((), verdict, group)
 
 
 def _place(account: Account, record: PodRecord) -> ReleaseKey:
@@ -413,12 +573,17 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
         account.pending.untold.keep(candidate, Words(found.verdict, found.gang))
 
 
-def openings(ledger: Ledger, queue: str) -> Iterator[Opening | Refusal]:
-    """What can be opened in a queue now, in order, and who is to be told why he waits."""
+def openings(
+    ledger: Ledger, queue: str, starvation: Starvation | None = None
+) -> Iterator[Opening | Refusal]:
+    """What can be opened in a queue now, in order, and who is to be told why he waits.
+
+    `starvation`: what wait is too long; None: none is.
+    """
     account = ledger.account(queue)
     if account is None:
         return
-    for found in ReleasePass(ledger, account):
+    for found in ReleasePass(ledger, account, starvation=starvation):
         if found is not None:
             yield found
         while (refusals := next_refusals(ledger, account)) is not None:

@@ -6,6 +6,7 @@ as they are then. By dice: what meets has to meet often.
 """
 
 import random
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from cardquota.quota.pending import pending_queue as waiting
 from cardquota.quota.pending import untold
 from cardquota.quota.pods.pod_facts import State
 from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
+from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.reports.drift import drift
 
 XPU = "XPU-9"
@@ -26,6 +28,10 @@ QUEUES = ("red", "red", "red", "blue")
 GROUPS = ("g1", "g2")
 CHOICES = (H200, H200, H800, f"{H200}|{H800}", f"{H800}|{H200}", f"{H200}|{XPU}")
 EVENTS = 60
+SOME_HAVE_WAITED_TOO_LONG = Starvation(
+    datetime.fromisoformat("2026-01-02T00:00:05Z").timestamp(), 24 * 3_600
+)
+"""Groups, and the pods of the first seconds."""
 
 
 class ReleaseHistory:
@@ -38,6 +44,7 @@ class ReleaseHistory:
         self.revision = 0
         self.pending: set[str] = set()
         self.fifo = self.dice.random() < 0.3
+        self.starvation = self.dice.choice((None, SOME_HAVE_WAITED_TOO_LONG))
         for name in ("red", "blue"):
             self.a_queue_is_written(name)
         for name in GROUPS:
@@ -152,7 +159,8 @@ class ReleaseHistory:
     def a_pass_is_left(self, queue: str, steps: int) -> None:
         self.pending |= self.ledger.dirty.take_pending() | {queue}
         account = self.ledger.account(queue)
-        for found in ReleasePass(self.ledger, account) if account else ():
+        passes = ReleasePass(self.ledger, account, starvation=self.starvation) if account else ()
+        for found in passes:
             if found is not None and account is not None:
                 self.open(account, found)
             steps -= 1
@@ -197,7 +205,8 @@ class ReleaseHistory:
         fresh = a_ledger(*CARDS, *self.world.values())
         for queue in ("red", "blue"):
             account = fresh.account(queue)
-            found = [step for step in ReleasePass(fresh, account) if step] if account else []
+            passes = ReleasePass(fresh, account, starvation=self.starvation) if account else ()
+            found = [step for step in passes if step]
             assert [[record.facts.name for record, _ in one.pods] for one in found] == []
 
 

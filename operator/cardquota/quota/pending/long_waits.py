@@ -1,0 +1,135 @@
+"""Who waits for room, by how long: those who have waited too long hold up those behind (E6).
+
+Of all that want the same cards, with the same priority, readiness and share, only the oldest counts,
+and what it asks for is kept with it. So a pass looks at no more of them than there are card sets that are waited for.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from typing import NamedTuple
+
+from ..amounts import Charge
+from ..assignment.claim import Claim
+from .candidate import Candidate
+from .fifo_index import Cards
+from .readiness import Readiness
+from .release_key import ReleaseKey
+
+
+class _Row(NamedTuple):
+    """Within it the order of release is that of creation."""
+
+    cards: Cards
+    readiness: Readiness
+    negated_priority: int
+    share: int
+
+
+class LongWaits:
+    """The candidates of one queue that lack room, by creation time.
+
+    Adding, discarding or finding one costs by the logarithm of their number.
+    """
+
+    __slots__ = ("_asked", "_epochs", "_long", "_places", "_rows", "_uids", "_young")
+
+    def __init__(self) -> None:
+        self._places: dict[Candidate, tuple[_Row, ReleaseKey]] = {}
+        self._uids: set[str] = set()
+        self._rows: dict[_Row, list[tuple[ReleaseKey, Candidate]]] = {}
+        """Each in the order of release."""
+        self._young: list[tuple[str, ReleaseKey, Candidate]] = []
+        """The first of each row that has not waited too long, by creation time."""
+        self._long: list[tuple[ReleaseKey, Candidate]] = []
+        """The first of each other row, in the order of release."""
+        self._epochs: dict[Candidate, int] = {}
+        self._asked: dict[Candidate, tuple[Charge, tuple[tuple[Claim, int], ...]]] = {}
+
+    def __contains__(self, uid: str) -> bool:
+        """Whether a candidate whose first pod, or whose group, has this uid lacks room."""
+        return uid in self._uids
+
+    def add(self, candidate: Candidate, cards: Cards, epoch: int) -> None:
+        """A candidate was judged, and lacks room for these cards. `epoch`: of the known cards."""
+        self._epochs[candidate] = epoch
+        if candidate in self._places:
+            return
+        key = candidate.indexed_key
+        name = _Row(cards, key.readiness, key.negated_priority, key.share)
+        self._places[candidate] = name, key
+        self._uids.add(key.uid)
+        row = self._rows.setdefault(name, [])
+        before = row[0] if row else None
+        insort(row, (key, candidate))
+        self._first_changed(before, row[0])
+
+    def discard(self, candidate: Candidate) -> None:
+        """A candidate is to be tried, or gone. Does nothing for one that was not added."""
+        place = self._places.pop(candidate, None)
+        if place is None:
+            return
+        name, key = place
+        self._uids.discard(key.uid)
+        self._asked.pop(candidate, None)
+        del self._epochs[candidate]
+        row = self._rows[name]
+        before = row[0]
+        del row[bisect_left(row, (key,))]
+        self._first_changed(before, row[0] if row else None)
+        if not row:
+            del self._rows[name]
+
+    def move(self, candidate: Candidate) -> None:
+        """A candidate has another place now. Does nothing for one that was not added."""
+        found = self._places.get(candidate)
+        if found is not None:
+            row, _ = found
+            epoch = self._epochs[candidate]
+            self.discard(candidate)
+            self.add(candidate, row.cards, epoch)
+
+    def epoch_of(self, candidate: Candidate) -> int:
+        """When it was judged: what it waits for may be unknown by now, and never come."""
+        return self._epochs[candidate]
+
+    def grow_old(self, cutoff: str) -> None:
+        """Who was created at this time or before has waited too long. Who has lost its place (E8)
+        never has: its creation time is written as later than any.
+        """
+        while self._young and self._young[0][0] <= cutoff:
+            _, key, candidate = self._young.pop(0)
+            insort(self._long, (key, candidate))
+
+    def first_after(self, key: ReleaseKey | None) -> tuple[ReleaseKey, Candidate] | None:
+        """The first after a place that has waited too long."""
+        place = bisect_right(self._long, key, key=_release_key) if key else 0
+        return self._long[place] if place < len(self._long) else None
+
+    def asked(self, candidate: Candidate) -> tuple[Charge, tuple[tuple[Claim, int], ...]] | None:
+        """What was kept for a candidate."""
+        return self._asked.get(candidate)
+
+    def keep(
+        self, candidate: Candidate, asked: tuple[Charge, tuple[tuple[Claim, int], ...]]
+    ) -> None:
+        """Keep what it asks for until it is discarded: amounts, and claims with their number."""
+        self._asked[candidate] = asked
+
+    def _first_changed(
+        self, before: tuple[ReleaseKey, Candidate] | None, now: tuple[ReleaseKey, Candidate] | None
+    ) -> None:
+        if before is now:
+            return
+        if before is not None:
+            key, _ = before
+            place = bisect_left(self._long, (key,))
+            if place < len(self._long) and self._long[place][0] == key:
+                del self._long[place]
+            else:
+                del self._young[bisect_left(self._young, (key.created, key))]
+        if now is not None:
+            key, candidate = now
+            insort(self._young, (key.created, key, candidate))
+
+
+def _release_key(entry: tuple[ReleaseKey, Candidate]) -> ReleaseKey:
+    return entry[0]

@@ -1,0 +1,150 @@
+"""What is set aside for those who have waited too long, while others are judged behind them (E6).
+
+For those behind it counts as if the one who waits had been let through. So they may take what he
+does not need: another card, or what is free beyond his need. Nothing is charged, written or shown.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+from ..accounts.account import Account
+from ..amounts import Charge, MutableAmounts, canonical
+from ..assignment.claim import Claim, claim_of
+from ..ledger.ledger_reader import LedgerReader
+from ..ledger.pod_group_state import PodGroupState, set_aside
+from ..pending.candidate import Candidate
+from ..pods.pod_request import PodRequest
+from .release_judge import ReleaseJudge
+
+Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
+"""Amounts of what there is no choice of, and claims with their number."""
+
+MOST_SET_ASIDE: Final = 64
+"""Candidates of one queue for which something is set aside: the first in the order of release. Each
+is the oldest of those that want the same cards with the same priority."""
+
+
+class SetAside:
+    """What is set aside in one queue so far, in one pass."""
+
+    def __init__(self, ledger: LedgerReader, account: Account, judge: ReleaseJudge) -> None:
+        self._ledger = ledger
+        self._account = account
+        self._judge = judge
+        self.holders: list[tuple[Candidate, Asked]] = []
+        """For whom, in the order of release."""
+        self._amounts: MutableAmounts = {}
+        self._claims = Counter[Claim]()
+        self._groups: list[PodGroupState] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.holders)
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is set aside for anybody else."""
+        return len(self.holders) >= MOST_SET_ASIDE
+
+    def add(self, candidate: Candidate) -> Asked:
+        """Set aside what a candidate asks for beyond what is reserved for it. Returns that."""
+        long_waits = self._account.pending.inadmissible.long_waits
+        asked = long_waits.asked(candidate)
+        if asked is None:
+            asked = self._asked(candidate)
+            long_waits.keep(candidate, asked)
+        amounts, claims = asked
+        for dimension, amount in amounts:
+            self._amounts[dimension] = self._amounts.get(dimension, 0) + amount
+        for claim, number in claims:
+            self._claims[claim] += number
+        if candidate.whole is not None:
+            self._groups.append(self._ledger.groups[candidate.whole.key])
+        self.holders.append((candidate, asked))
+        return asked
+
+    @contextmanager
+    def laid(self) -> Iterator[None]:
+        """While somebody is judged behind them: as if all that were reserved. Afterwards all is as
+        before.
+        """
+        if not self.holders:
+            yield
+            return
+        with ExitStack() as stack:
+            for group in self._groups:
+                # What the group has reserved is replaced by what its pods ask for (E2).
+                stack.enter_context(set_aside(group, self._account))
+            stack.enter_context(
+                self._account.as_if_reserved(
+                    tuple(self._amounts.items()), tuple(self._claims.items())
+                )
+            )
+            yield
+
+    def _asked(self, candidate: Candidate) -> Asked:
+        if candidate.enqueues is not None:
+            return self._asked_by_group(self._ledger.groups[candidate.enqueues.key])
+        if candidate.whole is not None:
+            missing = self._ledger.groups[candidate.whole.key].missing
+            members = self._judge.members(candidate, missing)
+        else:
+            members = [self._ledger.pods[candidate.sort_key.uid]]
+        if not members:
+            return (), ()
+        # By identity: pods with the same text share one request, and there may be thousands.
+        kinds = {id(record.request): record.request for record in members}
+        numbers = Counter(id(record.request) for record in members)
+        first = members[0]
+        group = self._ledger.groups.get(first.facts.group)
+        if group is not None and (group.enqueued or group.reservation is None):
+            group = None
+        amounts: MutableAmounts = {}
+        claims = Counter[Claim]()
+        for key, request in kinds.items():
+            if request is not None:
+                _add_request(request, numbers[key], amounts, claims)
+        if group is not None:
+            amounts, claims = self._beyond_reserved(group, amounts, claims)
+        return canonical(amounts), tuple(claims.items())
+
+    def _beyond_reserved(
+        self, group: PodGroupState, amounts: MutableAmounts, claims: Counter[Claim]
+    ) -> tuple[MutableAmounts, Counter[Claim]]:
+        """Less what is reserved for members of a started gang: they use that up."""
+        queue, left = self._account.name, Counter[Claim]()
+        amounts = {d: n - group.covers(queue, d, n) for d, n in amounts.items()}
+        for claim, number in claims.items():
+            covered = max(group.covers(queue, card, claim.amount) for card in claim.cards)
+            if covered < claim.amount:
+                left[Claim(claim.cards, claim.amount - covered)] += number
+        return amounts, left
+
+    def _asked_by_group(self, group: PodGroupState) -> Asked:
+        amounts: MutableAmounts = {}
+        claims = Counter[Claim]()
+        request = group.facts.request if group.facts is not None else None
+        if request is None:
+            return (), ()
+        for cards, number in request.cards:
+            if len(cards) == 1:
+                amounts[cards[0]] = amounts.get(cards[0], 0) + number
+            else:
+                claims[claim_of(cards, 1)] += number
+        if not (self._ledger.free_cpu_memory and request.cards):
+            amounts.update(request.cpu_memory)
+        return canonical(amounts), tuple(claims.items())
+
+
+def _add_request(
+    request: PodRequest, number: int, amounts: MutableAmounts, claims: Counter[Claim]
+) -> None:
+    """Add what so many equal pods ask for."""
+    if request.amount and len(request.cards) > 1:
+        claims[claim_of(request.cards, request.amount)] += number
+    elif request.amount and request.cards:
+        card = request.cards[0]
+        amounts[card] = amounts.get(card, 0) + request.amount * number
+    for dimension, amount in request.cpu_memory:
+        amounts[dimension] = amounts.get(dimension, 0) + amount * number

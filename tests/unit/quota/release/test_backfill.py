@@ -1,0 +1,286 @@
+"""E6: what frees is set aside for who has waited too long; others pass that take nothing of it."""
+
+from datetime import datetime
+from itertools import count
+
+import pytest
+
+from builders import H200, H800, a_group, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release import set_aside
+from cardquota.quota.release.release_pass import ReleasePass, next_refusals
+from cardquota.quota.release.starvation import Starvation
+from cardquota.quota.vocabulary import Reason
+
+from ..releasing import a_cluster, later, names, release, waiting
+
+RED = a_queue("red").with_quota({H200: 4, H800: 4})
+LATER = datetime.fromisoformat("2026-02-01T00:00:00Z").timestamp()
+LONG = Starvation(LATER + 60, 3600)
+"""Pods of January have waited too long, those of February have not."""
+EITHER = f"{H200}|{H800}"
+OTHER_WAY = f"{H800}|{H200}"
+
+
+def holds(name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return waiting(name, cards, card).stamped("red", {card: cards}).on_node("n")
+
+
+def gang_of(*members: PodBody, name: str = "gang") -> list[PodBody]:
+    return [member.in_group(name) for member in members]
+
+
+def big(size: int = 4, card: str = H200) -> list[PodBody]:
+    return gang_of(*(waiting(f"m{number}", 1, card) for number in range(size)))
+
+
+BIG = (a_group("gang").in_queue("red").of(4), *big())
+
+
+def ends(ledger: Ledger, *pods: str) -> None:
+    for name in pods:
+        ledger.pod_gone(f"uid-{name}")
+
+
+def opened(ledger: Ledger, starvation: Starvation | None = LONG) -> list[list[str]]:
+    return release(ledger, "red", starvation)[0]
+
+
+def running(number: int) -> list[PodBody]:
+    return [holds(f"r{one}") for one in range(number)]
+
+
+def a_stream(ledger: Ledger, rounds: int, starvation: Starvation | None) -> int | None:
+    """One pod ends in each round, and another small one comes. In which round the gang starts."""
+    names_ = count()
+    runs = [f"r{one}" for one in range(4)]
+    for round_ in range(rounds):
+        see(ledger, later(waiting(f"small-{next(names_)}")))
+        ends(ledger, runs.pop(0))
+        for found in opened(ledger, starvation):
+            if "m0" in found:
+                return round_
+            runs += found
+    return None
+
+
+def test_a_gang_that_has_waited_too_long_starts_when_as_many_cards_have_freed_as_it_needs() -> None:
+    assert a_stream(a_cluster(RED, *BIG, *running(4)), 40, LONG) == 3
+
+
+def test_without_the_setting_small_pods_starve_it() -> None:
+    assert a_stream(a_cluster(RED, *BIG, *running(4)), 40, None) is None
+
+
+def test_a_gang_that_has_not_waited_long_enough_is_passed() -> None:
+    early = Starvation(LATER + 60, 3600 * 24 * 365)
+    assert a_stream(a_cluster(RED, *BIG, *running(4)), 40, early) is None
+
+
+def test_a_large_pod_is_not_starved_either() -> None:
+    ledger = a_cluster(RED, *running(2), waiting("large", 4), later(waiting("small")))
+    assert opened(ledger) == []
+    ends(ledger, "r0", "r1")
+    assert opened(ledger) == [["large"]]
+
+
+def test_what_the_gang_does_not_need_is_free_to_those_behind_it() -> None:
+    queue = a_queue("red").with_quota({H200: 6, H800: 6})
+    gang = gang_of(*(waiting(f"a{n}") for n in range(3)), waiting("b", 4, H800))
+    ledger = a_cluster(
+        queue,
+        a_group("gang").in_queue("red").of(4),
+        *gang,
+        holds("held", 4, H800),
+        later(waiting("takes-three", 3)),
+        later(waiting("would-delay", 1)),
+        later(waiting("would-delay-too", 1, H800)),
+    )
+    # Of H200 the gang needs three of six; of H800 four, and two are free.
+    assert opened(ledger) == [["takes-three"]]
+
+
+def test_who_comes_before_the_gang_does_not_wait_for_it() -> None:
+    first = later(waiting("first")).with_priority(9)
+    ledger = a_cluster(RED, *BIG, *running(3), first)
+    assert opened(ledger) == [["first"]]
+
+
+def test_who_can_never_fit_holds_nothing() -> None:
+    ledger = a_cluster(RED, *BIG, *running(2), later(waiting("small")))
+    assert opened(ledger) == []
+    see(ledger, RED.with_quota({H200: 3, H800: 4}))
+    assert opened(ledger) == [["small"]]
+
+
+@pytest.mark.parametrize("going", ["deleted", "started", "moved"])
+def test_those_behind_go_when_nothing_is_set_aside_any_more(going: str) -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    assert opened(ledger) == []
+    if going == "deleted":
+        ends(ledger, *(f"m{n}" for n in range(4)))
+    elif going == "moved":
+        see(ledger, a_group("gang").in_queue("blue").of(4))
+    else:
+        ends(ledger, "r0", "r1", "r2")
+        assert opened(ledger) == [["m0", "m1", "m2", "m3"]]
+        ends(ledger, "m0", "m1", "m2", "m3")
+        ledger.group_gone("team/gang")
+    assert opened(ledger) == [["small"]]
+
+
+def test_a_choice_of_cards_keeps_what_it_could_use_and_no_more() -> None:
+    """Six of either card: of eight that are free two may go, whichever they are."""
+    queue = a_queue("red").with_quota({H200: 4, H800: 4, "XPU-9": 1})
+    members = (*(waiting(f"m{n}", 1, EITHER) for n in range(6)), waiting("x", 1, "XPU-9"))
+    ledger = a_cluster(
+        queue,
+        a_group("gang").in_queue("red").of(7),
+        *gang_of(*members),
+        holds("held", 1, "XPU-9"),
+        later(waiting("a")),
+        later(waiting("b", 1, OTHER_WAY)),
+        later(waiting("c", 1, H800)),
+        later(waiting("d", 1, EITHER)),
+    )
+    assert opened(ledger) == [["a"], ["b"]]
+    ends(ledger, "held")
+    ((*started,),) = opened(ledger)
+    assert len(started) == 7
+    ends(ledger, *started)
+    ledger.group_gone("team/gang")
+    assert opened(ledger) == [["c"], ["d"]]
+
+
+def test_who_may_use_either_of_two_cards_is_waited_for_on_both() -> None:
+    ledger = a_cluster(
+        RED,
+        waiting("large", 4, EITHER),
+        holds("one", 1),
+        holds("two", 1, H800),
+        later(waiting("small")),
+        later(waiting("smaller", 1, H800)),
+    )
+    assert opened(ledger) == []
+    ends(ledger, "two")
+    assert opened(ledger) == [["large"], ["small"]]
+
+
+def test_several_that_have_waited_too_long_set_aside_each_in_turn() -> None:
+    ledger = a_cluster(
+        RED,
+        waiting("a-first", 4),
+        holds("one"),
+        waiting("b-second", 4, H800),
+        holds("two", 1, H800),
+        later(waiting("small")),
+        later(waiting("small-too", 1, H800)),
+    )
+    assert opened(ledger) == []
+    ends(ledger, "two")
+    assert opened(ledger) == [["b-second"]]
+
+
+def test_a_group_that_waits_to_be_enqueued_is_not_starved() -> None:
+    group = a_group("gang").in_queue("red").of(4).asking({H200: 4})
+    assert opened(a_cluster(RED, group, *running(2), later(waiting("small"))), None) == [["small"]]
+    ledger = a_cluster(RED, group, *running(2), later(waiting("small")))
+    assert opened(ledger) == []
+    ends(ledger, "r0", "r1")
+    assert opened(ledger) == [["team/gang"]]
+
+
+def test_a_group_may_wait_for_either_of_two_cards() -> None:
+    group = a_group("gang").in_queue("red").of(8).asking({EITHER: 8}, cpu="1")
+    ledger = a_cluster(RED, group, *running(2), later(waiting("small", 1, H800)))
+    assert opened(ledger) == []
+    ends(ledger, "r0", "r1")
+    assert opened(ledger) == [["team/gang"]]
+
+
+def test_what_is_reserved_for_a_member_is_not_set_aside_twice() -> None:
+    """A started gang lost a member; another card of it is needed for the larger one that came."""
+    group = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2}, "t")
+    kept = holds("kept").in_group("gang")
+    ledger = a_cluster(
+        RED,
+        group,
+        kept,
+        waiting("large", 3).in_group("gang"),
+        holds("r0"),
+        later(waiting("small")),
+    )
+    # Held are two, reserved is one more; the last is part of the two that are needed beside it.
+    assert opened(ledger) == []
+    ends(ledger, "r0")
+    assert opened(ledger) == [["large"]]
+
+
+def test_who_has_lost_its_place_sets_nothing_aside() -> None:
+    ledger = a_cluster(RED, *BIG, *running(2), later(waiting("small")))
+    ledger.decisions.lose_place("team/gang")
+    assert opened(ledger) == [["small"]]
+
+
+def test_in_a_fifo_queue_the_order_holds_whatever_the_wait() -> None:
+    ledger = a_cluster(RED.fifo(), *BIG, *running(2), later(waiting("small")))
+    assert opened(ledger, None) == []
+    see(ledger, RED)
+    assert opened(ledger) == []
+    see(ledger, RED.fifo())
+    assert opened(ledger) == []
+    ends(ledger, "m0", "m1", "m2", "m3")
+    assert opened(ledger) == [["small"]]
+
+
+def test_those_behind_are_told_behind_whom_they_wait() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    foreign = later(a_pod("foreign").in_queue("red").naming(H200).asking_for(1).gated())
+    see(ledger, foreign.in_namespace("elsewhere"))
+    _, refusals = release(ledger, "red", LONG)
+    told = {one.pods[0].facts.name: one.verdict for one in refusals if len(one.pods) == 1}
+    assert told["small"].reason is Reason.BEHIND
+    assert told["small"].text == (
+        "Queue <red> sets aside what is free for group <team/gang>, which comes before this pod "
+        f"and has waited <44641> min for <{H200}> <4>: this pod would take of it; wait too, or ask "
+        "the queue's owner for a higher quota"
+    )
+    assert "for a group, which" in told["foreign"].text
+
+
+def test_they_are_told_anew_when_it_has_started_and_taken_everything() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    release(ledger, "red", LONG)
+    ends(ledger, "r0", "r1", "r2")
+    found, refusals = release(ledger, "red", LONG)
+    assert found == [["m0", "m1", "m2", "m3"]]
+    assert [(names([one]), one.verdict.reason) for one in refusals] == [
+        ([["small"]], Reason.INSUFFICIENT_CARD)
+    ]
+
+
+def test_no_more_than_so_many_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(set_aside, "MOST_SET_ASIDE", 1)
+    ledger = a_cluster(
+        RED,
+        waiting("a-first", 4),
+        holds("one"),
+        waiting("b-second", 4, H800),
+        holds("two", 1, H800),
+        later(waiting("small-too", 1, H800)),
+    )
+    assert opened(ledger) == [["small-too"]]
+
+
+def test_what_is_set_aside_is_in_no_total() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small", 1, EITHER)))
+    account = ledger.account("red")
+    assert account is not None
+    before = {name: (row.charged, row.reserved) for name, row in account.rows.items()}
+    for found in ReleasePass(ledger, account, starvation=LONG):
+        assert found is None or found.pods[0][1] == ((H800, 1),)
+        after = {name: (row.charged, row.reserved) for name, row in account.rows.items()}
+        assert after == before
+    next_refusals(ledger, account)
+    assert account.flexible_claims is None
