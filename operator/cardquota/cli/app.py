@@ -97,6 +97,15 @@ def simulate(
         Path | None,
         typer.Option("--svg", metavar="FILE", help="Draw who held what when."),
     ] = None,
+    starvation_wait: Annotated[
+        float | None,
+        typer.Option(
+            "--starvation-wait",
+            metavar="SECONDS",
+            help="Instead of the setting release.starvationWait: how long a job waits until nobody "
+            "behind it takes what it needs; 0: everybody may.",
+        ),
+    ] = None,
 ) -> None:
     """Try YAML files without a cluster.
 
@@ -109,7 +118,7 @@ def simulate(
     as_json = output is Output.JSON
     from .simulate.timeline.timeline_options import TimelineOptions
 
-    options = TimelineOptions(trace, jobs, seed, write_trace, svg)
+    options = TimelineOptions(trace, jobs, seed, write_trace, svg, starvation_wait)
     wrong = options.problem if timeline else options.not_without_timeline
     if wrong:
         typer.echo(f"cardquota: {wrong}", err=True)

@@ -212,6 +212,8 @@ def test_the_document_shows_what_the_command_prints(
     text = next(block for block in blocks if block.startswith("apiVersion: v1"))
     Path("first.yaml").write_text(text)
     Path("trace.csv").write_text(next(b for b in blocks if b.startswith("name,arrival")))
+    made = next(b for b in blocks if b.startswith("$ awk"))
+    subprocess.run(["sh", "-c", made.removeprefix("$ ")], check=True)
     shown = [b for b in blocks if b.startswith("$ cardquota simulate") and b.count("\n") > 1]
     assert shown
     for block in shown:

@@ -1,6 +1,7 @@
 """The part of the API server: objects with resource versions and times, passed to the ledger.
 
-Time advances by a second with every write, so the order of creation is the order of the files.
+Time advances with every write, so the order of creation is the order of the files: by a second, or
+where the caller says what time it is by less.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from ...quota.objects.pod_group import GroupAnnotations, PodGroup
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 
-_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
+BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class FakeCluster:
@@ -27,6 +28,13 @@ class FakeCluster:
         self._revision = 0
         self._groups: dict[str, PodGroup] = {}
         self.pods: dict[str, Pod] = {}
+        self._second: int | None = None
+        self._since = 0
+
+    def at(self, second: int) -> None:
+        """Say what time it is: seconds after the beginning."""
+        if second != self._second:
+            self._second, self._since = second, self._revision
 
     def created(self, pod: Pod) -> Pod:
         """The pod with what the API server adds at create. It is not stored yet."""
@@ -109,8 +117,11 @@ class FakeCluster:
     def _tick(self) -> tuple[int, str]:
         """A resource version and a time, both later than all before."""
         self._revision += 1
-        moment = _BEGINNING + timedelta(seconds=self._revision)
-        return self._revision, moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        seconds, fraction = self._revision, ""
+        if self._second is not None:
+            seconds, fraction = self._second, f".{self._revision - self._since:09}"
+        moment = BEGINNING + timedelta(seconds=seconds)
+        return self._revision, f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
 
 
 def gated(pod: Pod) -> Pod:

@@ -28,6 +28,7 @@ from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, Refusal, openings
+from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
@@ -35,7 +36,7 @@ from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..files.inventory import Inventory, Workload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
-from .fake_cluster import FakeCluster, gated, ungated
+from .fake_cluster import BEGINNING, FakeCluster, gated, ungated
 from .priorities import Priorities
 from .simulated_nodes import PodShape, SimulatedNodes, shape_of
 from .workloads import expand
@@ -47,10 +48,12 @@ class Simulation:
     """Over an inventory: `run` applies its workloads one after another, and no pod ever finishes.
 
     Whoever has pods of his own, and a clock, calls the steps instead: `see_cluster` once, then
-    `create`, `release`, `try_to_bind` and `delete`. The results are in `answers`.
+    `at`, `create`, `release`, `try_to_bind` and `delete`. The results are in `answers`. As long as
+    nobody says what time it is, nobody waits too long (E6).
     """
 
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
+        self._starvation: Starvation | None = None
         self.answers = Answers(notes=list(inventory.notes))
         self.ledger = Ledger(
             settings.vendor_table,
@@ -158,6 +161,13 @@ class Simulation:
             found.pods.append(answer)
             self.release()
 
+    def at(self, second: int) -> None:
+        """Say what time it is: seconds after the beginning, never less than before."""
+        self._cluster.at(second)
+        wait = self._settings.release.starvation_wait
+        if wait:
+            self._starvation = Starvation(BEGINNING.timestamp() + second, wait)
+
     def put_group(self, group: PodGroup) -> None:
         """Create a pod group. Its pods come after it."""
         self._cluster.put_group(group)
@@ -260,7 +270,7 @@ class Simulation:
             released += opened
 
     def _release_in(self, queue: str) -> Iterator[str]:
-        for found in openings(self.ledger, queue):
+        for found in openings(self.ledger, queue, self._starvation):
             if isinstance(found, Opening):
                 yield from self._open(found)
             else:

@@ -12,6 +12,7 @@ from typing import Final
 from ..accounts.account import Account
 from ..amounts import Charge, MutableAmounts, canonical
 from ..assignment.claim import Claim, claim_of
+from ..ledger.group_request import NO_REQUEST
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState, set_aside
 from ..pending.candidate import Candidate
@@ -91,49 +92,44 @@ class SetAside:
             members = self._judge.members(candidate, missing)
         else:
             members = [self._ledger.pods[candidate.sort_key.uid]]
-        if not members:
-            return (), ()
         # By identity: pods with the same text share one request, and there may be thousands.
-        kinds = {id(record.request): record.request for record in members}
-        numbers = Counter(id(record.request) for record in members)
-        first = members[0]
-        group = self._ledger.groups.get(first.facts.group)
-        if group is not None and (group.enqueued or group.reservation is None):
-            group = None
+        requests = [record.request for record in members if record.request is not None]
+        kinds = {id(request): request for request in requests}
+        numbers = Counter(map(id, requests))
         amounts: MutableAmounts = {}
         claims = Counter[Claim]()
         for key, request in kinds.items():
-            if request is not None:
-                _add_request(request, numbers[key], amounts, claims)
-        if group is not None:
+            _add_request(request, numbers[key], amounts, claims)
+        gang = candidate.classes[0].gang
+        group = self._ledger.groups.get(gang.key) if gang is not None else None
+        if group is not None and group.reservation is not None and not group.enqueued:
             amounts, claims = self._beyond_reserved(group, amounts, claims)
         return canonical(amounts), tuple(claims.items())
 
     def _beyond_reserved(
         self, group: PodGroupState, amounts: MutableAmounts, claims: Counter[Claim]
     ) -> tuple[MutableAmounts, Counter[Claim]]:
-        """Less what is reserved for members of a started gang: they use that up."""
+        """Less what is reserved for members of a started gang: they use that up. Of a choice only
+        what is reserved of each card, since it is not known which they will get.
+        """
         queue, left = self._account.name, Counter[Claim]()
         amounts = {d: n - group.covers(queue, d, n) for d, n in amounts.items()}
         for claim, number in claims.items():
-            covered = max(group.covers(queue, card, claim.amount) for card in claim.cards)
-            if covered < claim.amount:
-                left[Claim(claim.cards, claim.amount - covered)] += number
-        return amounts, left
+            covered = min(group.covers(queue, card, claim.amount) for card in claim.cards)
+            left[Claim(claim.cards, claim.amount - covered)] += number
+        return amounts, Counter({claim: n for claim, n in left.items() if claim.amount})
 
     def _asked_by_group(self, group: PodGroupState) -> Asked:
         amounts: MutableAmounts = {}
         claims = Counter[Claim]()
-        request = group.facts.request if group.facts is not None else None
-        if request is None:
-            return (), ()
+        request = group.facts.request if group.facts is not None else NO_REQUEST
         for cards, number in request.cards:
             if len(cards) == 1:
                 amounts[cards[0]] = amounts.get(cards[0], 0) + number
             else:
                 claims[claim_of(cards, 1)] += number
-        if not (self._ledger.free_cpu_memory and request.cards):
-            amounts.update(request.cpu_memory)
+        # Pods that ask for cards may be free of these (P6).
+        amounts.update(() if self._ledger.free_cpu_memory and request.cards else request.cpu_memory)
         return canonical(amounts), tuple(claims.items())
 
 

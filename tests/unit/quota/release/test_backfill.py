@@ -284,3 +284,62 @@ def test_what_is_set_aside_is_in_no_total() -> None:
         assert after == before
     next_refusals(ledger, account)
     assert account.flexible_claims is None
+
+
+def test_cpu_is_set_aside_like_cards() -> None:
+    """A pod without a card waits for cpu; who asks for none goes past it."""
+    large = a_pod("large").in_queue("red").with_cpu("4").gated()
+    held = holds("held").with_cpu("2")
+    behind = later(waiting("small").with_cpu("1")), later(waiting("small-too"))
+    ledger = a_cluster(RED.limited_to(cpu="4"), large, held, *behind)
+    assert opened(ledger) == [["small-too"]]
+    ends(ledger, "held")
+    assert opened(ledger) == [["large"]]
+
+
+def test_who_waits_for_a_card_that_nobody_knows_any_more_holds_nothing() -> None:
+    other = a_queue("other").with_quota({"XPU-9": 1})
+    large = waiting("large", 4, f"{H200}|XPU-9")
+    ledger = a_cluster(other, RED, large, holds("r0"), later(waiting("small")))
+    assert opened(ledger) == []
+    see(ledger, other.with_quota({}))
+    ends(ledger, "r0")
+    see(ledger, holds("r1"))
+    assert opened(ledger) == [["small"]]
+
+
+def test_who_has_waited_too_long_is_judged_anew_when_other_cards_are_known() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    assert opened(ledger) == []
+    see(ledger, a_queue("other").with_quota({"XPU-9": 1}))
+    assert opened(ledger) == []
+    see(ledger, later(waiting("smaller")))
+    assert opened(ledger) == []
+
+
+def test_a_group_behind_is_told_too() -> None:
+    young = later(a_group("young").in_queue("red").of(1).asking({H200: 1}))
+    foreign = young.in_namespace("elsewhere")
+    ledger = a_cluster(RED, *BIG, *running(3), young, foreign)
+    _, refusals = release(ledger, "red", LONG)
+    told = {one.gang.key: one.verdict.text for one in refusals if one.gang and not one.pods}
+    assert "is free for group <team/gang>" in told["team/young"]
+    assert "is free for a group" in told["elsewhere/young"]
+
+
+def test_a_member_with_a_choice_has_set_aside_what_is_not_reserved_for_it() -> None:
+    """Two are reserved of H200; it needs three of one card."""
+    group = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 3}, "t")
+    ledger = a_cluster(
+        RED,
+        group,
+        holds("kept").in_group("gang"),
+        waiting("large", 3, EITHER).in_group("gang"),
+        holds("r0"),
+        holds("s0", 2, H800),
+        later(waiting("small", 1, H800)),
+        later(waiting("smaller", 2, H800)),
+    )
+    assert opened(ledger) == []
+    ends(ledger, "r0")
+    assert opened(ledger) == [["large"], ["small"]]

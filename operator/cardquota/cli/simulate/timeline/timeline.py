@@ -70,13 +70,17 @@ class Timeline:
     def _advance(self, until: int) -> None:
         """Let jobs end, up to and with this moment."""
         while self._ends and self._ends[0][0] <= until:
-            self._now = self._ends[0][0]
+            self._go_to(self._ends[0][0])
             while self._ends and self._ends[0][0] == self._now:
                 _, _, live = heapq.heappop(self._ends)
                 live.record.ended, live.record.state = self._now, JobState.ENDED
                 self._delete(live)
             self._settle()
-        self._now = until
+        self._go_to(until)
+
+    def _go_to(self, moment: int) -> None:
+        self._now = moment
+        self._simulation.at(moment)
 
     def _arrive(self, record: JobRecord) -> None:
         """Create the pods of a job, the group of a gang before them."""

@@ -26,6 +26,11 @@ def timeline(
     """
     try:
         inventory = sort_documents(read_files(files))
+        if options.starvation_wait is not None:
+            release = settings.release.model_copy(
+                update={"starvation_wait": options.starvation_wait}
+            )
+            settings = settings.model_copy(update={"release": release})
         simulation = Simulation(settings, inventory)
         simulation.see_cluster()
         jobs = _jobs(files, options, inventory, simulation)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ....settings import LONGEST_STARVATION_WAIT
 from .trace_job import MOST_JOBS
 
 _LARGEST_SEED: Final = 2**63 - 1
@@ -19,6 +20,8 @@ class TimelineOptions:
     seed: int = 0
     write_trace: Path | None = None
     svg: Path | None = None
+    starvation_wait: float | None = None
+    """Seconds, instead of the setting `release.starvationWait`; None: the setting."""
 
     @property
     def problem(self) -> str:
@@ -31,6 +34,10 @@ class TimelineOptions:
             return f"--jobs {self.jobs}: expected a whole number from 1 to {MOST_JOBS:,}"
         if not 0 <= self.seed <= _LARGEST_SEED:
             return f"--seed {self.seed}: expected a whole number from 0 to {_LARGEST_SEED:,}"
+        wait = self.starvation_wait
+        if wait is not None and not 0 <= wait <= LONGEST_STARVATION_WAIT:
+            most = f"{LONGEST_STARVATION_WAIT:,}"
+            return f"--starvation-wait {wait:g}: expected seconds from 0 to {most}"
         return ""
 
     @property
@@ -38,4 +45,4 @@ class TimelineOptions:
         """What is wrong if there is to be no timeline; empty: nothing is asked of one."""
         if self == TimelineOptions():
             return ""
-        return "--trace, --jobs, --seed, --write-trace and --svg need --timeline"
+        return "--trace, --jobs, --seed, --starvation-wait, --write-trace and --svg need --timeline"

@@ -54,6 +54,8 @@ def printed(tmp_path: Path, *options: str) -> list[PrintedJob]:
     path = tmp_path / "cluster.yaml"
     path.write_text(cluster())
     arguments = ["simulate", "--timeline", "-f", str(path), "-o", "json", *options]
+    # With a wait, cards stay free for who has waited too long: `test_starvation`.
+    arguments += ["--starvation-wait", "0"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     found: list[PrintedJob] = json.loads(result.stdout)["jobs"]

@@ -100,11 +100,19 @@ def test_workloads_of_the_files_are_left_out_with_a_note(
     assert "note: 1 workload of the files left out: a timeline runs the jobs" in result.output
 
 
+NEEDED = "--trace, --jobs, --seed, --starvation-wait, --write-trace and --svg need --timeline"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--jobs", 5), "--trace, --jobs, --seed, --write-trace and --svg need --timeline"),
-        (("--svg", "x.svg"), "--trace, --jobs, --seed, --write-trace and --svg need --timeline"),
+        (("--starvation-wait", 5), NEEDED),
+        (
+            ("--timeline", "--jobs", 1, "--starvation-wait", -1),
+            "--starvation-wait -1: expected seconds from 0 to 31,536,000",
+        ),
+        (("--jobs", 5), NEEDED),
+        (("--svg", "x.svg"), NEEDED),
         (("--timeline",), "--timeline needs either --trace FILE or --jobs NUMBER"),
         (("--timeline", "--trace", "x", "--jobs", 1), "--timeline needs either --trace FILE or"),
         (
