@@ -12,6 +12,7 @@ from cardquota.quota.amounts import is_card
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.release.release_pass import Refusal, openings
+from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.stamp import Stamp
 
 from .figure import Report, median
@@ -21,6 +22,8 @@ QUEUES = (10, 100, 1_000)
 FREED = 40
 """Cards that become free in a round, two at a time."""
 ROUNDS = 5
+ALL_TOO_LONG = Starvation(4e9, 3_600)
+"""Everybody has waited too long; so nobody takes what frees but the first."""
 QUOTA = 10**6
 OTHERS = tuple(f"NVIDIA-MODEL-{number:02}" for number in range(18))
 """Cards of the first queue beside the two that are held: there is none of them."""
@@ -36,22 +39,30 @@ def run(report: Report) -> None:
     ):
         worlds = [_world(crowd(number)) for number in WAITING]
         _compare(report, what, WAITING, worlds, "q0")
+    for what, crowd in (("pods all unlike", _unlike), ("gangs of two", _gangs)):
+        worlds = [_world([*_large_gang(), *crowd(number)]) for number in WAITING]
+        _compare(report, f"{what}, behind a gang", WAITING, worlds, "q0", ALL_TOO_LONG)
     worlds = [_world(_alike(100), queues=number) for number in QUEUES]
     _compare(report, "queues", QUEUES, worlds, "q0")
 
 
 def _compare(
-    report: Report, what: str, sizes: tuple[int, ...], worlds: list[Ledger], queue: str
+    report: Report,
+    what: str,
+    sizes: tuple[int, ...],
+    worlds: list[Ledger],
+    queue: str,
+    starvation: Starvation | None = None,
 ) -> None:
     idle: list[list[float]] = [[] for _ in worlds]
     freed: list[list[float]] = [[] for _ in worlds]
     for ledger in worlds:
-        _decide(ledger)
+        _decide(ledger, starvation)
     for turn in range(ROUNDS):
         for number, ledger in enumerate(worlds):
             ledger.dirty.mark_pending(queue)
-            idle[number].append(_timed(ledger))
-            freed[number].append(_release(ledger, queue, turn))
+            idle[number].append(_timed(ledger, starvation))
+            freed[number].append(_release(ledger, queue, turn, starvation))
     least, most = sizes[0], sizes[-1]
     report(median(f"{what}: nothing free, {most:,}", idle[-1], "us"))
     report(median(f"{what}: two cards freed, {most:,}", freed[-1], "us"))
@@ -59,36 +70,36 @@ def _compare(
     report(median(f"{what}: two cards freed, {most:,} against {least:,}", ratios, "", 3.0))
 
 
-def _release(ledger: Ledger, queue: str, turn: int) -> float:
-    """Microseconds for each time that two cards become free. Both are given out each time: a
-    figure of decisions that let nobody through would say nothing.
+def _release(ledger: Ledger, queue: str, turn: int, starvation: Starvation | None) -> float:
+    """Microseconds for each time that two cards become free. Both are given out each time, or none
+    behind who has waited too long: a figure of decisions that let nobody through would say nothing.
     """
     spent = 0.0
     for step in range(FREED // 2):
         held = QUOTA - 2 * (turn * FREED // 2 + step + 1)
         see(ledger, _holder(queue, H200, held).at_revision(10 + turn * FREED + step))
         begun = time.perf_counter()
-        given = _decide(ledger)
+        given = _decide(ledger, starvation)
         spent += time.perf_counter() - begun
-        if given != 2:
+        if given != (0 if starvation else 2):
             raise RuntimeError(f"two cards freed, {given} given out, in {queue}")
     return spent * 1e6 / (FREED // 2)
 
 
-def _timed(ledger: Ledger) -> float:
+def _timed(ledger: Ledger, starvation: Starvation | None) -> float:
     begun = time.perf_counter()
-    given = _decide(ledger)
+    given = _decide(ledger, starvation)
     spent = (time.perf_counter() - begun) * 1e6
     if given:
         raise RuntimeError(f"nothing was free, and {given} cards were given out")
     return spent
 
 
-def _decide(ledger: Ledger) -> int:
+def _decide(ledger: Ledger, starvation: Starvation | None) -> int:
     """As the releaser does, without the patches. How many cards were given out."""
     given = 0
     for queue in queue_order(ledger, ledger.dirty.take_pending()):
-        for found in openings(ledger, queue):
+        for found in openings(ledger, queue, starvation):
             if isinstance(found, Refusal):
                 continue
             if found.gang is not None:
@@ -130,6 +141,12 @@ def _alike(number: int) -> list[Body]:
 
 def _unlike(number: int) -> list[Body]:
     return [_gated(f"p{n}").with_cpu(f"{n}m") for n in range(number + ROUNDS * FREED)]
+
+
+def _large_gang() -> list[Body]:
+    """It comes first, and never starts while the benchmark runs."""
+    members = (_gated(f"a{n}").naming(H200).in_group("a").asking_for(QUOTA // 2) for n in range(2))
+    return [a_group("a").in_queue("q0").of(2), *members]
 
 
 def _gangs(number: int) -> list[Body]:

@@ -10,8 +10,8 @@ from ..vocabulary import Reason
 from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, Room
 from .demand import Demand
 from .fifo_index import Cards, FifoIndex
-from .release_key import ReleaseKey
 from .long_waits import LongWaits
+from .release_key import ReleaseKey
 
 
 class InadmissibleClasses:

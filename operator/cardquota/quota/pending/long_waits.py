@@ -1,7 +1,7 @@
 """Who waits for room, by how long: those who have waited too long hold up those behind (E6).
 
-Of all that want the same cards, with the same priority, readiness and share, only the oldest counts,
-and what it asks for is kept with it. So a pass looks at no more of them than there are card sets that are waited for.
+Of all that want the same cards and differ in nothing but their age and name, only the oldest
+counts, and what it asks for is kept with it.
 """
 
 from bisect import bisect_left, bisect_right, insort

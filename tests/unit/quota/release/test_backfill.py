@@ -318,7 +318,8 @@ def test_who_has_waited_too_long_is_judged_anew_when_other_cards_are_known() -> 
 
 
 def test_a_group_behind_is_told_too() -> None:
-    young = later(a_group("young").in_queue("red").of(1).asking({H200: 1}))
+    young = a_group("young").in_queue("red").of(1).asking({H200: 1})
+    young = young.created("2026-02-01T00:00:00Z")
     foreign = young.in_namespace("elsewhere")
     ledger = a_cluster(RED, *BIG, *running(3), young, foreign)
     _, refusals = release(ledger, "red", LONG)
