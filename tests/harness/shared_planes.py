@@ -14,6 +14,7 @@ _SHARED = {
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
+    "tests/integration/leader/": "plane",
     "tests/integration/scheduler/": "plane",
     "tests/integration/install/": "stage",
 }
