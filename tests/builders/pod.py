@@ -26,6 +26,9 @@ class PodBody(Body):
     def in_group(self, group: str | None) -> Self:
         return self.annotated(v.GROUP_NAME, group)
 
+    def of_task(self, task: str | None) -> Self:
+        return self.annotated(v.TASK, task)
+
     def naming(self, cards: str | None) -> Self:
         return self.annotated(v.CARD_NAME, cards)
 

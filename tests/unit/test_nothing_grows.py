@@ -62,7 +62,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         lambda: ledger.nodes.wait_for("gone", "uid"),
         lambda: ledger.dirty.mark_unadmitted("uid"),
         lambda: ledger.account_for("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
-        lambda: ledger.group_for("team/gang").succeeded.add("uid"),
+        lambda: ledger.group_for("team/gang").succeeded.setdefault("uid", ""),
     ]
     for leave_behind in places:
         leave_behind()

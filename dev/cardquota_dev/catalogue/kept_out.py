@@ -146,6 +146,23 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.GANG_INCOMPLETE,
+        when="Members of some of its tasks are missing for more than 10 s.",
+        says=say(m.gang_tasks_incomplete, "research/train", [("worker", 3, 2), ("head", 1, 0)]),
+        where=(Where.GANG_EVENT,),
+        rule="E2",
+        do="See why the others were not created, and that their pods name their task as the group "
+        "does.",
+    ),
+    Entry(
+        under=Reason.GANG_INCOMPLETE,
+        when="They are there for more than 10 s, but some of a task cannot be let through.",
+        says=say(m.gang_tasks_not_ready, "research/train", _QUEUE, [("head", 1, 0)]),
+        where=(Where.GANG_EVENT,),
+        rule="E2, I4",
+        do="Look for members of the task that stay in `Terminating`, or are in another queue.",
+    ),
+    Entry(
+        under=Reason.GANG_INCOMPLETE,
         when="They are there for more than 10 s, but some cannot be let through: each in the queue "
         "that it belongs to is told how many can be there.",
         says=say(m.gang_not_ready, "research/train", _QUEUE, 4, 4, 2),

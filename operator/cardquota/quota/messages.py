@@ -12,7 +12,7 @@ from .amounts import Amount, is_card
 from .limits import Limit
 from .stamp import allocated_text
 from .verdict import Growth, Shortfall
-from .words import MOST_LISTED, amount_text, amount_texts, counted, listed, logged, show
+from .words import MOST_LISTED, amount_text, amount_texts, counted, first_of, listed, logged, show
 
 CardResource = tuple[str, str]
 """A card, and the resource name behind it."""
@@ -491,6 +491,36 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
         f"pod group <{show(group)}> starts with <{minimum}> pods together, but only <{there}> are "
         "there; create the others, or lower its minMember"
     )
+
+
+def gang_tasks_incomplete(group: str, tasks: Sequence[tuple[str, int, int]]) -> str:
+    """The gang waits for members of some tasks that have not been created.
+
+    `tasks`: each with its minimum, and how many of its pods are there.
+    """
+    return (
+        f"pod group <{show(group)}> starts with its minimum of each task (spec.minTaskMember), but "
+        f"too few are there: {_by_task(tasks)}; create the others, which name their task in "
+        f"annotation {v.TASK}, or lower its minTaskMember"
+    )
+
+
+def gang_tasks_not_ready(group: str, queue: str, tasks: Sequence[tuple[str, int, int]]) -> str:
+    """All members of the gang exist, but not enough of some tasks can be let through.
+
+    `tasks`: each with how many must still be let through, and how many can be, in this queue.
+    """
+    return (
+        f"pod group <{show(group)}> starts with its minimum of each task (spec.minTaskMember), and "
+        f"they are there, but too few can be let through in queue <{show(queue)}>: "
+        f"{_by_task(tasks)}; let all of them name one queue, and see what holds up those that are "
+        "being deleted (their finalizers)"
+    )
+
+
+def _by_task(tasks: Sequence[tuple[str, int, int]]) -> str:
+    texts = [f"of task <{show(task)}> <{found}> of <{least}>" for task, least, found in tasks]
+    return first_of(texts, ", ")
 
 
 def gang_not_ready(group: str, queue: str, minimum: int, missing: int, ready: int) -> str:

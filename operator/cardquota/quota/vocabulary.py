@@ -18,6 +18,8 @@ CARD_NAME_ALIAS: Final = "volcano.sh/card.card"
 QUEUE_NAME: Final = "scheduling.volcano.sh/queue-name"
 QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
+TASK: Final = "volcano.sh/task-spec"
+"""Annotation of a pod: its task, as Volcano's Jobs write it."""
 
 DEFAULT_QUEUE: Final = "default"
 """The queue of a pod group or Volcano Job that names none: the API server or Volcano writes it."""

@@ -18,6 +18,7 @@ from cardquota.cluster.watch.reflector import Reflector
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
+from cardquota.control.release.group_conditions import GroupConditions
 from cardquota.control.release.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
@@ -104,7 +105,12 @@ class MortalLeader:
         self._releaser = GateReleaser(
             self.ledger,
             GateOpener(self.ledger, fenced(), fenced()),
-            PodGroupWriter(self.ledger, fenced(), fenced(), phases=True),
+            PodGroupWriter(
+                self.ledger,
+                fenced(),
+                fenced(),
+                conditions=GroupConditions(self.ledger, term=term, per_second=2.0),
+            ),
             StampWriter(self.ledger, fenced(), term=term),
             EventRecorder(client, instance=term),
             Metrics(),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ...quota.objects.meta import Meta, Owner
 from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ...quota.objects.pod import Pod, PodAnnotations, PodSpec
-from ...quota.objects.pod_group import WrittenGroupMeta, WrittenGroupSpec, WrittenPodGroup
+from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
 from ..files.inventory import Workload
@@ -110,7 +110,7 @@ def _volcano(job: VolcanoJob) -> Expansion:
             metadata=WrittenGroupMeta(
                 name=group, namespace=meta.namespace, annotations=job.metadata.annotations
             ),
-            spec=WrittenGroupSpec(
+            spec=GroupSpec(
                 queue=queue,
                 min_member=spec.min_available or smallest,
                 priority_class_name=spec.priority_class_name,

@@ -79,7 +79,7 @@ def waits_for_room(ledger: Ledger, key: str) -> bool:
     Where there is enough, something else is wrong with them: it must not hold that for ever.
     """
     group = ledger.groups.get(key)
-    if group is None or not group.enqueued or group.there < max(1, group.minimum):
+    if group is None or not group.enqueued or not group.complete:
         return False
     reservation = group.reservation
     account = ledger.account(reservation.queue) if reservation is not None else None

@@ -18,6 +18,7 @@ from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
+from ..pending.first_members import first_members
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
@@ -170,7 +171,8 @@ def _members(
     """One of each kind of members that a gang would start with now, and the number of each; empty
     if they are too few.
     """
-    sort_keys = islice(account.pending.sort_keys_of(gang), missing)
+    by_task = ledger.groups[gang.key].missing_by_task
+    sort_keys = first_members(account.pending.classes_of(gang), missing, by_task)
     members = [ledger.pods[sort_key.uid] for sort_key in sort_keys]
     if len(members) < missing:
         return []

@@ -159,9 +159,13 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     if group.being_reserved:
         # The members that start are let through once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
-    if not group.gang or group.started or group.there >= group.minimum:
+    if not group.gang or group.started or group.complete:
         return None
-    text = messages.gang_incomplete(group.key, group.there, group.minimum)
+    tasks = group.tasks_to_come
+    if tasks:
+        text = messages.gang_tasks_incomplete(group.key, tasks)
+    else:
+        text = messages.gang_incomplete(group.key, group.there, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 

@@ -76,7 +76,7 @@ class Charges:
         if sign > 0 and record.charge_state is ChargeState.ALLOCATED:
             group.bind(record, state.account_for)
         if record.held:
-            group.hold(record.queue, record.charge, sign)
+            group.hold(record, sign)
             state.mark_queues(group.repost(state.account_for))
         elif record.gated and record.request is not None and record.request.amount:
             group.wait(claim_of(record.request.cards, record.request.amount), sign)
@@ -128,7 +128,7 @@ class Charges:
         if record.assumed is not None or record.held_back:
             state.unconfirmed[facts.uid] = None
         if facts.group:
-            state.group_for(facts.group).members[facts.uid] = record
+            state.group_for(facts.group).join(record)
         if facts.devices and facts.state is State.BOUND:
             state.nodes.free.use(facts.node, facts.devices, 1)
         stamp = record.stamp

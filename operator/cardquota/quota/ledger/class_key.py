@@ -19,6 +19,8 @@ class ClassKey(NamedTuple):
     group: str | None
     """The group's key, where the group decides: a gang, one that is missing, one that reserves, or
     one that leads to another queue than the pod names."""
+    task: str
+    """The pod's task, in a gang: some of each must start, and those of one get one card."""
     alone: bool
     """Whether it goes alone, though it may be in such a group."""
     own_queue: str | None
@@ -52,6 +54,7 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
         mode,
         facts.namespace if kept_out else None,
         group_key,
+        facts.task if gang is not None else "",
         gang is None,
         None if agrees else facts.own_queue,
         facts.problem,

@@ -6,9 +6,10 @@ from sys import intern
 from .. import vocabulary as v
 from ..limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
 from ..objects.namespace import Namespace
-from ..objects.pod_group import GroupAnnotations, GroupColumns, PodGroup
+from ..objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ..stamp import Reservation, read_reservation
 from .group_condition import StoredCondition, stored_condition
+from .group_minimum import minimum_problem
 from .group_request import GroupRequest, group_request
 
 _NONE = GroupAnnotations()
@@ -27,6 +28,9 @@ class GroupFacts:
     queue: str
     """`spec.queue`, and like priority class and phase empty where Kubernetes has none."""
     min_member: int
+    tasks: tuple[tuple[str, int], ...]
+    """`minTaskMember`, as far as it says anything: none of a minimum that is wrong (P8), and no
+    task of which none must start."""
     priority_class: str
     request: GroupRequest
     """What its minimum will ask for (E1)."""
@@ -55,6 +59,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         queue=kept_name(group.spec.queue or ""),
         priority_class=kept_name(group.spec.priority_class_name or ""),
         request=group_request(notes.request, group.spec.min_resources),
+        tasks=_tasks(group.spec),
         min_member=min(max(0, group.spec.min_member or 0), MOST_MEMBERS),
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
         phase=kept_name(group.status.phase or ""),
@@ -70,6 +75,13 @@ def _kept_cards(columns: GroupColumns | None) -> str:
     """A text that is too long is none of ours, and is written anew."""
     text = (columns.cards if columns is not None else None) or ""
     return intern(text) if len(text) <= GROUP_CARDS_TEXT.most else ""
+
+
+def _tasks(spec: GroupSpec) -> tuple[tuple[str, int], ...]:
+    by_task = spec.min_task_member
+    if not by_task or minimum_problem(spec.min_member, by_task):
+        return ()
+    return tuple(sorted((kept_name(task), least) for task, least in by_task.items() if least))
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

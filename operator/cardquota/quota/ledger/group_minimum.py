@@ -10,7 +10,7 @@ def minimum_problem(min_member: int | None, by_task: Mapping[str, int] | None) -
     """What is wrong with a group's minimum, in words; empty if nothing is.
 
     An absent minimum is a group that is no gang. Stored all the same, less than one is read as
-    absent, and by task nothing is read.
+    absent, and of a minimum by task nothing is read.
     """
     if min_member is not None:
         if min_member < 1:

@@ -79,7 +79,7 @@ class Ledger(LedgerState):
             if record is not None:
                 self.pod_gone(facts.uid)
             if facts.state is State.SUCCEEDED and facts.group:
-                self._succeed(facts.uid, facts.group)
+                self._succeed(facts.uid, facts.group, facts.task)
             if facts.state is State.FAILED and facts.group:
                 self._fail(facts.uid, facts.group)
             return
@@ -261,7 +261,7 @@ class Ledger(LedgerState):
 
     # --- what more than one of them does ----
 
-    def _succeed(self, uid: str, key: str) -> None:
+    def _succeed(self, uid: str, key: str, task: str = "") -> None:
         """The pod counts as succeeded for the group with this key; for none if the key is empty.
         Marks the groups: the number of members that they lack may have changed.
         """
@@ -275,7 +275,7 @@ class Ledger(LedgerState):
             self.leave_group(group, uid)
             self.mark_group(group)
         if key:
-            self.group_for(key).succeed(uid)
+            self.group_for(key).succeed(uid, task)
             self.mark_group(self.group_for(key))
 
     def _fail(self, uid: str, key: str) -> None:
@@ -300,10 +300,10 @@ class Ledger(LedgerState):
         """
         self.dirty.mark_group(group.key)
         before, gang = _as_read(group), group.gang
-        start = group.minimum, group.reservation
+        start = _start_of(group)
         self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
         self._note_request(group)
-        if _as_read(group) == before and start == (group.minimum, group.reservation):
+        if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)
         self.dirty.mark_changed(*{record.queue for record in group.members.values()})
@@ -408,6 +408,11 @@ class Ledger(LedgerState):
         for account in self.accounts_by_queue.values():
             if self._charges.may_let_pass(account) or account.pending.blocked_on_cards:
                 self.dirty.mark_pending(account.name)
+
+
+def _start_of(group: PodGroupState) -> Hashable:
+    """The part of a group by which its members start together."""
+    return group.minimum, group.facts.tasks if group.facts else (), group.reservation
 
 
 def _as_read(group: PodGroupState) -> Hashable:

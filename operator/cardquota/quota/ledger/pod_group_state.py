@@ -18,6 +18,7 @@ from ..stamp import Reservation, choice_of
 from ..vocabulary import GroupPhase
 from .group_facts import GroupFacts
 from .group_request import GroupRequest
+from .task_members import TaskMembers
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
@@ -26,6 +27,7 @@ _BEYOND: Final = 2**62
 
 
 _NOTHING: Final = nullcontext()
+_NO_TASKS: Final[Mapping[str, int]] = {}
 
 
 class BoundKey(NamedTuple):
@@ -54,6 +56,7 @@ class PodGroupState:
         "_held_members",
         "_judged",
         "_posted",
+        "_tasks",
         "_unwritten",
         "asks",
         "assumed",
@@ -74,10 +77,11 @@ class PodGroupState:
         self.facts: GroupFacts | None = None
         self.members: dict[str, PodRecord] = {}
         """Unfinished pods that name the group, by uid."""
-        self.succeeded: set[str] = set()
-        """Uids of members that succeeded and still exist. They count as started."""
+        self.succeeded: dict[str, str] = {}
+        """By uid of members that succeeded and still exist: their task. They count as started."""
         self.failed: set[str] = set()
         """Uids of members that failed and still exist. They are only counted."""
+        self._tasks = TaskMembers()
         self.waiting: dict[Claim, int] = {}
         """What members at the gate ask for, and how many members ask for it."""
         self.queues: dict[GangQueue, None] = {}
@@ -169,7 +173,7 @@ class PodGroupState:
         facts = self.facts
         if facts is None or not facts.request or not facts.queue or self.held_back:
             return False
-        if self.reservation is not None or self._unwritten or self.there >= max(1, self.minimum):
+        if self.reservation is not None or self._unwritten or self.complete:
             return False
         if self.succeeded or self._held_members or facts.phase == GroupPhase.COMPLETED:
             return False
@@ -232,7 +236,26 @@ class PodGroupState:
     @property
     def missing(self) -> int:
         """How many members must still be let through for the minimum."""
-        return self.minimum - self.let_through
+        return max(self.minimum - self.let_through, sum(self.missing_by_task.values()))
+
+    @property
+    def missing_by_task(self) -> Mapping[str, int]:
+        """By task: how many of its members must be among those that `missing` counts. Where it is
+        empty any members will do.
+        """
+        tasks = self.facts.tasks if self.facts is not None and self.gang else ()
+        return self._tasks.to_start(tasks) if tasks else _NO_TASKS
+
+    @property
+    def tasks_to_come(self) -> list[tuple[str, int, int]]:
+        """Tasks of a gang of which too few members exist: task, minimum, how many exist."""
+        tasks = self.facts.tasks if self.facts is not None and self.gang else ()
+        return self._tasks.to_come(tasks) if tasks else []
+
+    @property
+    def complete(self) -> bool:
+        """Whether all pods of its minimum exist, by number and by task."""
+        return self.there >= max(1, self.minimum) and not self.tasks_to_come
 
     @property
     def let_through(self) -> int:
@@ -308,14 +331,25 @@ class PodGroupState:
         self._judged = self.assumed, amounts
         return self.assumed
 
-    def succeed(self, uid: str) -> None:
+    def join(self, record: PodRecord) -> None:
+        """An unfinished pod is a member."""
+        self.members[record.facts.uid] = record
+        self._tasks.come(record.facts.task)
+
+    def succeed(self, uid: str, task: str) -> None:
         """A member succeeded. It no longer counts as unfinished."""
-        self.succeeded.add(uid)
+        self.succeeded[uid] = task
+        self._tasks.come(task)
+        self._tasks.start(task)
 
     def leave(self, uid: str) -> None:
-        """A member left the group, or is gone."""
-        self.members.pop(uid, None)
-        self.succeeded.discard(uid)
+        """A member left the group, or is gone. An unfinished one: with the facts it joined with."""
+        record = self.members.pop(uid, None)
+        if record is not None:
+            self._tasks.come(record.facts.task, -1)
+        task = self.succeeded.pop(uid, "")
+        self._tasks.come(task, -1)
+        self._tasks.start(task, -1)
         self.failed.discard(uid)
 
     def wait(self, claim: Claim, sign: int) -> None:
@@ -326,10 +360,12 @@ class PodGroupState:
         else:
             del self.waiting[claim]
 
-    def hold(self, queue: str, charge: Charge, sign: int) -> None:
-        """Count in (`sign` 1) or out (-1) a member that holds `charge` in a queue."""
+    def hold(self, record: PodRecord, sign: int) -> None:
+        """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
         self._held_members += sign
-        for dimension, amount in charge:
+        self._tasks.start(record.facts.task, sign)
+        queue = record.queue
+        for dimension, amount in record.charge:
             left = self._held.get((queue, dimension), 0) + sign * amount
             if left:
                 self._held[queue, dimension] = left
@@ -430,7 +466,7 @@ def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractCo
 
 def _asked(facts: GroupFacts) -> Hashable:
     """What a reservation is judged by, before pods are there."""
-    return facts.queue, facts.min_member, facts.request
+    return facts.queue, facts.min_member, facts.tasks, facts.request
 
 
 def bound_key(facts: PodFacts) -> BoundKey:

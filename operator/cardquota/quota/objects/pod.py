@@ -22,6 +22,7 @@ class PodAnnotations(Wire):
     queue: str | None = field(default=None, name=v.QUEUE_NAME)
     queue_volcano_job: str | None = field(default=None, name=v.QUEUE_NAME_VOLCANO_JOB)
     group: str | None = field(default=None, name=v.GROUP_NAME)
+    task: str | None = field(default=None, name=v.TASK)
     allocated: str | None = field(default=None, name=v.ALLOCATED)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)

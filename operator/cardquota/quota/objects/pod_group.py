@@ -31,6 +31,7 @@ class GroupSpec(Wire):
     queue: str | None = None
     min_member: int | None = None
     min_resources: ResourceList | None = None
+    min_task_member: dict[str, int] | None = None
     priority_class_name: str | None = None
 
 
@@ -101,14 +102,7 @@ class WrittenGroupMeta(GroupMeta):
     owner_references: tuple[Owner, ...] | None = None
 
 
-class WrittenGroupSpec(GroupSpec):
-    """Specification of a pod group that is being written."""
-
-    min_task_member: dict[str, int] | None = None
-
-
 class WrittenPodGroup(PodGroup):
     """A pod group that is being written: with what counts only then."""
 
     metadata: WrittenGroupMeta
-    spec: WrittenGroupSpec = field(default_factory=WrittenGroupSpec)

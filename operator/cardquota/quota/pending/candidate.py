@@ -37,13 +37,24 @@ class PodClass:
     If the first does not fit, none does.
     """
 
-    __slots__ = ("_newcomers", "_told", "_told_up_to", "candidate", "gang", "key", "sort_keys")
+    __slots__ = (
+        "_newcomers",
+        "_told",
+        "_told_up_to",
+        "candidate",
+        "gang",
+        "key",
+        "sort_keys",
+        "task",
+    )
 
-    def __init__(self, gang: Gang | None = None, key: Hashable = None) -> None:
+    def __init__(self, gang: Gang | None = None, key: Hashable = None, task: str = "") -> None:
         self.key = key
         """One object for all its pods, so that identity tells classes apart."""
         self.gang = gang
         """The gang of its pods, or None."""
+        self.task = task
+        """The task of its pods in the gang; empty if they have none."""
         self.sort_keys: list[SortKey] = []
         """The sort keys of its pods, sorted."""
         self.candidate: Candidate | None = None

@@ -7,7 +7,8 @@ is *blocked* until that changes, which makes it active.
 """
 
 import heapq
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -129,20 +130,17 @@ class PendingQueue:
         """Whether a candidate waits until another card becomes known."""
         return bool(self._blocked_on_cards or self._to_activate)
 
-    def sort_keys_of(self, gang: Gang) -> Iterator[SortKey]:
-        """The sort keys of a gang's members that wait here, in the order of release."""
+    def classes_of(self, gang: Gang) -> Iterable[PodClass]:
+        """The classes of a gang's members that wait here."""
         members = self._by_gang.get(gang)
-        classes = members.classes.values() if members else ()
-        return heapq.merge(*(pod_class.sort_keys for pod_class in classes))
+        return members.classes.values() if members else ()
 
-    def number_of(self, gang: Gang) -> int:
-        """How many members of a gang wait here. Costs a step for each class of them."""
-        members = self._by_gang.get(gang)
-        return (
-            sum(len(pod_class.sort_keys) for pod_class in members.classes.values())
-            if members
-            else 0
-        )
+    def numbers_of(self, gang: Gang) -> Counter[str]:
+        """How many members of a gang wait here, by task. Costs a step for each class of them."""
+        found = Counter[str]()
+        for pod_class in self.classes_of(gang):
+            found[pod_class.task] += len(pod_class.sort_keys)
+        return found
 
     def uids(self) -> Iterator[str]:
         """The uids of all waiting pods."""
@@ -154,7 +152,7 @@ class PendingQueue:
         """A pod begins waiting in a class. The pods of a class have the same gang, or none."""
         pod_class = self.classes.get(key)
         if pod_class is None:
-            pod_class = self.classes[key] = PodClass(gang, key)
+            pod_class = self.classes[key] = PodClass(gang, key, record.facts.task)
         record.class_key = pod_class.key
         pod_class.join(record.sort_key)
         self._count += 1

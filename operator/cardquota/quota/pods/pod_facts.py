@@ -73,6 +73,8 @@ class PodFacts:
     """The queue that it names itself; empty if none."""
     group: str
     """`namespace/name`; empty if it names none."""
+    task: str
+    """Its task in that group; empty if it names none, or is in no group."""
     devices: Devices
     cpu: int
     memory: int
@@ -166,6 +168,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         card_text=card_text(notes) if beyond is None else None,
         own_queue=intern(kept_name(queue)),
         group=_group(namespace, notes.group) if notes.group else "",
+        task=_task(notes.task) if notes.group and notes.task and beyond is None else "",
         devices=devices,
         cpu=cpu,
         memory=memory,
@@ -217,6 +220,11 @@ def _controller(owners: tuple[Owner, ...]) -> tuple[str, str]:
 def _group(namespace: str, name: str) -> str:
     key = f"{namespace}/{kept_name(name)}"
     return _shared(key, len(key))
+
+
+def _task(name: str) -> str:
+    kept = kept_name(name)
+    return _shared(kept, len(kept))
 
 
 def _selector(spec: PodSpec) -> bytes:

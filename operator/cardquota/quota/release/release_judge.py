@@ -1,11 +1,9 @@
 """The judgement of one candidate now: it opens, or what it waits for (E2, T2)."""
 
-import heapq
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import islice
 from typing import Final
 
 from .. import messages
@@ -19,6 +17,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
 from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
+from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
@@ -109,12 +108,12 @@ class ReleaseJudge:
         not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
             return Wait(not_ready, group)
-        members = self.members(candidate, group.missing)
+        members = self.starting(candidate, group)
         verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
-            chosen = self._others(candidate, group.missing)
+            chosen = self._others(candidate, group)
         if len(chosen) == group.missing:
             return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
@@ -126,12 +125,12 @@ class ReleaseJudge:
             return Wait(verdict, group)
         return Wait(verdict, group, self.signature(candidate), needs)
 
-    def members(self, candidate: Candidate, number: int) -> list[PodRecord]:
-        """The first members of a gang that wait."""
-        sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
-        return [self._ledger.pods[sort_key.uid] for sort_key in islice(sort_keys, number)]
+    def starting(self, candidate: Candidate, group: PodGroupState) -> list[PodRecord]:
+        """The members that are still missing, by number and by task (E2)."""
+        sort_keys = first_members(candidate.classes, group.missing, group.missing_by_task)
+        return [self._ledger.pods[sort_key.uid] for sort_key in sort_keys]
 
-    def _others(self, candidate: Candidate, need: int) -> list[tuple[PodRecord, Charge]]:
+    def _others(self, candidate: Candidate, group: PodGroupState) -> list[tuple[PodRecord, Charge]]:
         """For a minimum that lost members while it ran: any members that fit, the smallest first.
 
         A member that replaces a lost one must not wait behind an extra member that does not fit.
@@ -142,12 +141,13 @@ class ReleaseJudge:
         in cards, cpu and memory is a packing problem; those not found wait for more room. With very
         many alternatives there is no second attempt for cpu and memory.
         """
-        chosen, short = self._smallest(candidate, need, None)
+        need = group.missing
+        chosen, short = self._smallest(candidate, group, None)
         if sum(map(self._alternatives, candidate.classes)) > MOST_ALTERNATIVES:
             short = ()
         for dimension in COMPUTE_RESOURCES:
             if len(chosen) < need and dimension in short:
-                chosen, _ = self._smallest(candidate, need, dimension)
+                chosen, _ = self._smallest(candidate, group, dimension)
         if len(chosen) < need:
             return []
         return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
@@ -157,22 +157,27 @@ class ReleaseJudge:
         return len(request.cards) if request else 0
 
     def _smallest(
-        self, candidate: Candidate, need: int, dimension: str | None
+        self, candidate: Candidate, group: PodGroupState, dimension: str | None
     ) -> tuple[list[PodRecord], Collection[str]]:
-        """Members that fit together, at most `need`: those with the least of `dimension`, if it is
-        named, and the fewest cards first. And which of cpu and memory was short.
+        """Members that fit together, at most as many as are missing: those with the least of
+        `dimension`, if it is named, and the fewest cards first, but of each task as many as must
+        be. And which of cpu and memory was short.
         """
+        by_task = dict(group.missing_by_task)
+        free = group.missing - sum(by_task.values())
         pods = self._ledger.pods
         firsts = (
-            (pods[pod_class.sort_keys[0].uid], pod_class.sort_keys)
+            (pods[pod_class.sort_keys[0].uid], pod_class.task, pod_class.sort_keys)
             for pod_class in candidate.classes
         )
-        sized = ((*_size(first, dimension), sort_keys) for first, sort_keys in firsts)
+        sized = ((*_size(first, dimension), task, sort_keys) for first, task, sort_keys in firsts)
         chosen: list[PodRecord] = []
         with room_together(self._ledger, self._account) as room:
-            for _, _, sort_keys in nsmallest(GANG_KINDS.most, sized):
-                most = min(len(sort_keys), need - len(chosen))
-                fit = room.take(pods[sort_keys[0].uid], most)
+            for _, _, task, sort_keys in nsmallest(GANG_KINDS.most, sized):
+                of_task = by_task.get(task, 0)
+                fit = room.take(pods[sort_keys[0].uid], min(len(sort_keys), of_task + free))
+                by_task[task] = max(0, of_task - fit)
+                free -= max(0, fit - of_task)
                 chosen += [pods[sort_key.uid] for sort_key in sort_keys[:fit]]
             return chosen, room.short
 
@@ -205,7 +210,7 @@ class ReleaseJudge:
         if group.missing != group.minimum or group.reservation is not None:
             return group.key
         # By identity: pods with the same text share one request, and there may be thousands.
-        requests = [record.request for record in self.members(candidate, group.missing)]
+        requests = [record.request for record in self.starting(candidate, group)]
         numbers = Counter(map(id, requests))
         kinds = {id(request): request for request in requests}
         return tuple((request, numbers[key]) for key, request in kinds.items())
@@ -254,15 +259,29 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
 
     Without a reason for members whose gates just failed to open: they were told, and are retried.
     """
-    ready = account.pending.number_of(group)
-    if ready >= group.missing:
+    ready, missing, by_task = (
+        account.pending.numbers_of(group),
+        group.missing,
+        group.missing_by_task,
+    )
+    if _enough(ready, missing, by_task):
         return None
     members = group.members.values()
-    ready += sum(record.held_back and record.queue == account.name for record in members)
-    if ready >= group.missing:
+    held_back = (one for one in members if one.held_back and one.queue == account.name)
+    ready.update(record.facts.task for record in held_back)
+    if _enough(ready, missing, by_task):
         return Verdict(Outcome.UNSEEN, account.name)
-    text = messages.gang_not_ready(group.key, account.name, group.minimum, group.missing, ready)
+    tasks = [(task, least, ready[task]) for task, least in by_task.items() if ready[task] < least]
+    if tasks:
+        text = messages.gang_tasks_not_ready(group.key, account.name, tasks)
+    else:
+        number = ready.total()
+        text = messages.gang_not_ready(group.key, account.name, group.minimum, missing, number)
     return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
+
+
+def _enough(ready: Counter[str], missing: int, by_task: Mapping[str, int]) -> bool:
+    return ready.total() >= missing and all(ready[task] >= n for task, n in by_task.items())
 
 
 def _size(record: PodRecord, dimension: str | None) -> tuple[int, int]:

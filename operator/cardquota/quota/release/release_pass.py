@@ -10,7 +10,6 @@ import heapq
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 from .. import messages
@@ -20,6 +19,7 @@ from ..ledger.ledger import Ledger
 from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
+from ..pending.first_members import first_members
 from ..pending.release_key import ORDINARY, ReleaseKey
 from ..pending.untold import Behind, BehindLongWait, Named, Words
 from ..pods.pod_record import PodRecord
@@ -386,8 +386,9 @@ class ReleasePass:
                 == group.minimum
                 < sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
             ):
-                sort_keys = heapq.merge(*(pod_class.sort_keys for pod_class in candidate.classes))
-                uids = [sort_key.uid for sort_key in islice(sort_keys, group.minimum)]
+                by_task = group.missing_by_task
+                sort_keys = first_members(candidate.classes, group.minimum, by_task)
+                uids = [sort_key.uid for sort_key in sort_keys]
         requests = {id(request): request for uid in uids if (request := self._request(uid))}
         return frozenset(card for request in requests.values() for card in request.cards)
 

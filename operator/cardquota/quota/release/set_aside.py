@@ -88,8 +88,8 @@ class SetAside:
         if candidate.enqueues is not None:
             return self._asked_by_group(self._ledger.groups[candidate.enqueues.key])
         if candidate.whole is not None:
-            missing = self._ledger.groups[candidate.whole.key].missing
-            members = self._judge.members(candidate, missing)
+            whole = self._ledger.groups[candidate.whole.key]
+            members = self._judge.starting(candidate, whole)
         else:
             members = [self._ledger.pods[candidate.sort_key.uid]]
         # By identity: pods with the same text share one request, and there may be thousands.

@@ -36,6 +36,7 @@ UNLIKE: tuple[Change, ...] = (
     lambda pod, _: pod.in_namespace("other"),
     lambda pod, _: pod.in_group("gang"),
     lambda pod, dice: pod.in_group("gang").in_queue(dice.choice(QUEUES)),
+    lambda pod, dice: pod.in_group("gang").of_task(dice.choice(("head", "worker"))),
     lambda pod, dice: pod.naming(dice.choice(("Never-Seen", f"{H200}||{H800}"))),
     lambda pod, _: pod.annotated(v.CARD_NAME_ALIAS, H800),
     lambda pod, _: pod.naming(None).on_nodes_labelled({"nvidia.com/gpu.product": "Unheard"}),
@@ -107,6 +108,8 @@ class ClassCluster:
 
     def a_group_is_written(self) -> None:
         group = a_group("gang").in_queue("red").of(self.dice.choice((1, 2, 2)))
+        if self.dice.random() < 0.3:
+            group = group.of_tasks({"head": 1})
         if self.dice.random() < 0.5:
             group = group.reserving("red", {H200: self.dice.choice((1, 3))})
         see(self.ledger, group.at_revision(next(self.revision)))

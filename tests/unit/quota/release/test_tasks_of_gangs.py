@@ -1,0 +1,265 @@
+"""E2: a gang with `minTaskMember` starts with its minimum of each task, and `minMember` in all."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from builders import CARDS, H200, H800, Body, a_ledger, see
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.release.release_judge import judge_member
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import TASK, Reason
+
+from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, names, release, waiting
+
+TASKS = GANG.of(3).of_tasks({"head": 1, "worker": 2})
+
+
+def of(task: str, name: str, cards: int = 1, card: str = H200) -> PodBody:
+    return member(name, cards, card).of_task(task)
+
+
+def going(pod: PodBody, cards: int = 1) -> PodBody:
+    """Its gate is open, and it is bound."""
+    return pod.stamped("red", {H200: cards}).on_node("h200-a")
+
+
+def told(ledger: Ledger) -> list[tuple[Reason | None, str]]:
+    opened, refusals = release(ledger)
+    assert opened == []
+    return [(refusal.verdict.reason, refusal.verdict.text) for refusal in refusals]
+
+
+def test_the_minimum_of_each_task_goes_first_and_then_others_in_order() -> None:
+    group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
+    workers = [of("worker", f"a{n}") for n in range(4)]
+    ledger = a_cluster(FIVE, group, *workers, of("head", "z"))
+    assert release(ledger)[0] == [["a0", "a1", "z"], ["a2"], ["a3"]]
+
+
+def test_what_is_reserved_is_for_these() -> None:
+    group = GANG.of(2).of_tasks({"head": 1, "worker": 1})
+    ledger = a_cluster(group, of("worker", "a"), of("worker", "b"), of("head", "c", 2, H800))
+    release(ledger)
+    reservation = ledger.groups["team/gang"].reservation
+    assert reservation is not None
+    assert reservation.amounts == ((H200, 1), (H800, 2))
+
+
+def test_it_waits_for_the_task_that_lacks_members_and_is_told_which() -> None:
+    """Also where as many pods as must start are there."""
+    ledger = a_cluster(TASKS, *(of("worker", name) for name in "abc"))
+    ((reason, text),) = told(ledger)
+    assert reason is Reason.GANG_INCOMPLETE
+    assert text == (
+        "pod group <team/gang> starts with its minimum of each task (spec.minTaskMember), but "
+        "too few are there: of task <head> <0> of <1>; create the others, which name their "
+        f"task in annotation {TASK}, or lower its minTaskMember"
+    )
+    see(ledger, of("head", "z"))
+    assert release(ledger)[0] == [["a", "b", "z"]]
+
+
+def test_members_of_no_task_and_of_others_count_for_the_whole_alone() -> None:
+    group = GANG.of(3).of_tasks({"head": 1})
+    ledger = a_cluster(group, member("a"), of("other", "b"))
+    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    see(ledger, of("head", "c"))
+    assert release(ledger)[0] == [["a", "b", "c"]]
+
+
+def test_once_each_task_is_there_it_still_waits_for_the_whole() -> None:
+    group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
+    ledger = a_cluster(group, of("head", "a"), of("worker", "b"))
+    assert "starts with <3> pods together, but only <2> are there" in told(ledger)[0][1]
+
+
+def test_i4_a_task_of_which_some_are_on_their_way_out_is_named() -> None:
+    ledger = a_cluster(TASKS, of("head", "h").terminating(), of("worker", "a"), of("worker", "b"))
+    see(ledger, of("worker", "c"))
+    reason, text = told(ledger)[0]
+    assert reason is Reason.GANG_INCOMPLETE
+    assert "in queue <red>: of task <head> <0> of <1>; " in text
+    assert judge_member(ledger, ledger.pods["uid-a"]).text == text
+
+
+def test_a_task_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
+    ledger = a_cluster(TASKS, of("head", "h"), *(of("worker", name) for name in "abc"))
+    ledger.decisions.hold_back("uid-h")
+    assert release(ledger) == ([], [])
+    ledger.decisions.put_back("uid-h")
+    assert release(ledger)[0] == [["a", "b", "h"]]
+
+
+def test_it_fits_whole_or_waits_whole() -> None:
+    ledger = a_cluster(TASKS, of("head", "h", 2), of("worker", "a"), of("worker", "b"))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b", "h"]]
+    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
+
+
+def test_members_that_run_count_for_their_task() -> None:
+    ledger = a_cluster(TASKS, going(of("worker", "a")), of("worker", "b"), of("worker", "c"))
+    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    see(ledger, of("head", "h"))
+    assert release(ledger)[0] == [["b", "h"]]
+
+
+def test_members_that_have_succeeded_count_for_their_task_until_they_are_gone() -> None:
+    head = going(of("head", "h"))
+    ledger = a_cluster(TASKS, head, of("worker", "a"), of("worker", "b"))
+    see(ledger, head.in_phase("Succeeded").at_revision(2))
+    assert release(ledger)[0] == [["a", "b"]]
+    ledger.pod_gone("uid-h")
+    see(ledger, of("worker", "c"))
+    group = ledger.groups["team/gang"]
+    assert group.missing_by_task == {"head": 1}
+
+
+def test_a_lost_head_is_waited_for_though_as_many_as_must_start_run() -> None:
+    """Others of the group do not stand for it; it goes as soon as it is there."""
+    workers = [going(of("worker", name)) for name in "abc"]
+    ledger = a_cluster(FIVE, TASKS, *workers, of("worker", "d"))
+    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    see(ledger, of("head", "z"))
+    assert release(ledger)[0] == [["z"], ["d"]]
+
+
+def test_a_lost_member_is_replaced_by_one_of_its_task_past_a_smaller_one() -> None:
+    """What the first lack, others of the same task may fit."""
+    running = [going(of("worker", "a")), going(of("head", "h"))]
+    late = [of("worker", "b", 4), of("worker", "c", 1), of("other", "d", 0)]
+    ledger = a_cluster(TASKS, *running, *late)
+    opened, _ = release(ledger)
+    assert opened[0] == ["c"]
+
+
+def test_elastic_and_the_end_of_the_reservation_go_by_the_number_alone() -> None:
+    running = [going(of("worker", name)) for name in "abcd"]
+    ledger = a_cluster(FIVE, TASKS, *running)
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).elastic == 1
+    assert drift(ledger) == {}
+
+
+def test_another_minimum_by_task_has_it_judged_anew() -> None:
+    ledger = a_cluster(TASKS, *(of("worker", name) for name in "abc"))
+    assert release(ledger)[0] == []
+    see(ledger, GANG.of(3).of_tasks({"worker": 3}).at_revision(2))
+    assert "red" in ledger.dirty.take_pending()
+    assert release(ledger)[0] == [["a", "b", "c"]]
+
+
+def test_a_pod_that_gets_another_task_counts_for_that() -> None:
+    ledger = a_cluster(TASKS, *(of("worker", name) for name in "abc"))
+    assert release(ledger)[0] == []
+    see(ledger, of("head", "c").at_revision(2))
+    assert release(ledger)[0] == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        TASKS.of_tasks({"head": 1, "worker": 3}),
+        TASKS.of_tasks({"head": -1}),
+        TASKS.of_tasks({f"t{n}": 0 for n in range(257)}),
+        TASKS.of_tasks({"head": 0}),
+        TASKS.of_tasks(None),
+    ],
+    ids=["too many together", "negative", "too many tasks", "none of it", "absent"],
+)
+def test_a_minimum_by_task_that_is_wrong_or_says_nothing_asks_for_nothing(group: GroupBody) -> None:
+    """P8: nothing of it is read; the gang starts by its number."""
+    assert group.facts().tasks == ()
+    assert release(a_cluster(group, *(member(name) for name in "abc")))[0] == [["a", "b", "c"]]
+
+
+def test_a_group_that_is_no_gang_waits_for_no_task() -> None:
+    group = GANG.of(1).of_tasks({"head": 1})
+    assert release(a_cluster(group, of("worker", "a")))[0] == [["a"]]
+
+
+def test_a_group_without_a_minimum_is_no_gang_whatever_its_tasks() -> None:
+    group = GANG.of(None).of_tasks({"head": 1, "worker": 2})
+    assert release(a_cluster(group, of("worker", "a")))[0] == [["a"]]
+
+
+def test_e1_a_group_asks_while_a_task_is_not_there() -> None:
+    group = TASKS.asking({H200: 3})
+    ledger = a_cluster(group, *(of("worker", name) for name in "abc"))
+    assert ledger.groups["team/gang"].to_be_enqueued
+    see(ledger, of("head", "h"))
+    assert not ledger.groups["team/gang"].to_be_enqueued
+
+
+def test_fifo_it_holds_up_those_behind_by_the_cards_of_those_it_starts_with() -> None:
+    fifo = (
+        QUEUE.in_fifo()
+        if hasattr(QUEUE, "in_fifo")
+        else QUEUE.put("fifo", "spec", "dequeueStrategy")
+    )
+    group = GANG.of(2).of_tasks({"head": 1})
+    gang = [of("worker", "a"), of("worker", "b"), of("head", "h", 4, H800)]
+    quota = fifo.with_quota({H200: 3, H800: 4})
+    holder = waiting("x").naming(H800).stamped("red", {H800: 1})
+    later = [waiting("z1", 1, H800), waiting("z2", 1, H200)]
+    ledger = a_ledger(*CARDS, quota, group, holder, *gang, *later)
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert {refusal.verdict.reason for refusal in refusals} == {
+        Reason.INSUFFICIENT_CARD,
+        Reason.BEHIND,
+    }
+
+
+def a_history(dice: random.Random) -> list[Body]:
+    """Members of three tasks that wait or run, in a queue with room for all."""
+    minimum = {task: dice.randint(0, 2) for task in ("x", "y")}
+    least = max(2, sum(minimum.values()) + dice.randint(0, 2))
+    things: list[Body] = [
+        QUEUE.with_quota({H200: 99}),
+        GANG.of(least).of_tasks({task: n for task, n in minimum.items() if n} or None),
+    ]
+    for number in range(dice.randint(1, 9)):
+        pod = of(dice.choice(("x", "y", "")), f"m{dice.randint(0, 99):02}-{number}")
+        things.append(going(pod) if dice.random() < 0.2 else pod)
+    return things
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_who_starts_is_who_should(seed: int) -> None:
+    """By the rule, told another way: of all sets of waiting members that complete the gang, the one
+    that is first in order, looked for member by member from the last.
+    """
+    things = a_history(random.Random(seed))
+    ledger = a_ledger(*CARDS, *things)
+    group = ledger.groups["team/gang"]
+    assert group.facts is not None
+    least, tasks = group.facts.min_member, dict(group.facts.tasks)
+    pods = [record.facts for record in ledger.pods.values()]
+    gated = sorted((pod for pod in pods if not pod.node), key=lambda pod: pod.name)
+    running = [pod for pod in pods if pod.node]
+
+    def whole(some: list[PodFacts]) -> bool:
+        found = Counter(pod.task for pod in (*running, *some))
+        return found.total() >= least and all(found[task] >= n for task, n in tasks.items())
+
+    expected = list(gated) if whole(gated) else []
+    for pod in reversed(gated):
+        if whole(without := [one for one in expected if one is not pod]):
+            expected = without
+    opened, refusals = release(ledger)
+    if whole([]):
+        assert sorted(name for some in opened for name in some) == [pod.name for pod in gated]
+    elif expected:
+        assert opened[0] == [pod.name for pod in expected]
+    else:
+        assert opened == []
+        assert all(refusal.verdict.outcome is Outcome.UNSEEN for refusal in refusals)
