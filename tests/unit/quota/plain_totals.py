@@ -28,12 +28,18 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
 
 
 def next_opening(ledger: Ledger, queue: str) -> tuple[list[str], list[Any]] | None:
-    """Who goes next, and with which cards; nothing is charged."""
+    """Who goes next, and with which cards; nothing is charged. Of several that go together, with
+    how many: equal ones get one card, and whoever asks may have taken them for unequal.
+    """
     found = next((x for x in openings(ledger, queue) if isinstance(x, Opening)), None)
     if found is None:
         return None
     if found.gang is not None and not found.pods:
         return [found.gang.key], [found.asked]
+    if len(found.pods) > 1:
+        return [r.facts.uid for r, _ in found.pods], [
+            [n for _, n in cards] for _, cards in found.pods
+        ]
     return [r.facts.uid for r, _ in found.pods], [cards for _, cards in found.pods]
 
 
@@ -46,7 +52,8 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     noted, account.pending = account.pending, PendingQueue(account.name)
     keys = {record: record.class_key for record in ledger.pods.values()}
     for uid in noted.uids():
-        account.pending.join(ledger.pods[uid], uid, _gang_of(ledger, uid))
+        record = ledger.pods[uid]
+        account.pending.join(record, uid, _gang_of(ledger, uid), record.facts.task)
     for group in ledger.groups.values():
         if group in noted.groups and group.asks is not None:
             account.pending.ask(group, group.asks.sort_key, group.asks.request.dimensions)

@@ -4,7 +4,7 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 from math import gcd
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from ..amounts import Amounts, Charge, MutableAmounts, is_card
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
+from ..ledger.class_key import without_task
 from ..ledger.ledger_reader import LedgerReader
 from ..ledger.pod_group_state import set_aside
 from ..limits import GANG_KINDS
@@ -27,6 +28,7 @@ from ..vocabulary import Reason
 from .availabilities import Availabilities
 from .judgement import judge
 from .over_quota import over_quota
+from .quota_check import Availability
 
 Served = list[tuple[Charge, int]]
 """Cards, and how many pods in a row get them."""
@@ -61,27 +63,43 @@ class Kind(NamedTuple):
         return claim_of(self.cards, self.amount)
 
 
-_KindKey = tuple[int, bytes, int]
-"""The identity of a class; and, of pods with a choice of cards alone, the selector and the number
-of the tolerations.
+_KindKey = tuple[int, bytes, int, str]
+"""The identity of a class; and, of pods with a choice of cards alone, the selector, the number of
+the tolerations, and the task.
 """
 
 
 def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     """Members by kind, in the order of the first of each. Stops after `most` + 1 kinds.
 
-    Pods of one class are equal, except for the nodes that pods with a choice of cards may use.
+    Pods of one class are equal, except for the nodes that pods with a choice of cards may use. A
+    kind of those is of one task, as far as that makes no more than `most` kinds; for all others
+    their task does not matter.
     """
+    kinds = _kinds_of(members, most, by_task=True)
+    return kinds if len(kinds) <= most else _kinds_of(members, most, by_task=False)
+
+
+def _kinds_of(members: Sequence[PodRecord], most: int, *, by_task: bool) -> list[Kind]:
     found: dict[_KindKey, Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations: one number for all that are equal."""
+    alike: dict[Hashable, Hashable] = {}
+    whatever_task: dict[int, int] = {}
+    """By identity of a class key: that of the first one that differs in its task at most."""
     for place, record in enumerate(members):
         request, facts = record.request, record.facts
         pod_class = id(record if record.class_key is None else record.class_key)
+        if facts.task:
+            if pod_class not in whatever_task:
+                rest = without_task(record.class_key)
+                whatever_task[pod_class] = id(alike.setdefault(rest, rest))
+            pod_class = whatever_task[pod_class]
         if request is not None and len(request.cards) > 1:
-            key = pod_class, facts.selector, same.setdefault(facts.tolerations, len(same))
+            tolerations = same.setdefault(facts.tolerations, len(same))
+            key = pod_class, facts.selector, tolerations, facts.task if by_task else ""
         else:
-            key = pod_class, b"", 0
+            key = pod_class, b"", 0, ""
         kind = found.get(key)
         if kind is None:
             kind = found[key] = Kind(record, [])
@@ -104,10 +122,45 @@ class GangTrial:
         """The verdict on a kind with a choice of cards, beside the pods so far, as if its pods came
         one after the other: of the first that does not fit, else that all fit. Also their cards.
 
+        All get one card if one has room for all of them: the first that nodes have free for all,
+        or, where they cannot all start at once on several cards either, the first with quota (E7).
+        """
+        one_card = self._on_one_card(kind, at_once=True)
+        if one_card is not None:
+            return one_card
+        verdict, served, at_once = self._one_by_one(kind)
+        if verdict.fits and len(served) > 1 and not at_once:
+            for cards, number in served:
+                self._add(kind.first, cards, -number)
+            one_card = self._on_one_card(kind, at_once=False)
+            if one_card is not None:
+                return one_card
+            for cards, number in served:
+                self._add(kind.first, cards, number)
+        return verdict, served
+
+    def _on_one_card(self, kind: Kind, *, at_once: bool) -> tuple[Verdict, Served] | None:
+        """All pods of a kind on the first of its cards with room for all of them, without moving
+        anybody; `at_once`: and nodes that have it free for all. None: there is none.
+        """
+        record, number, amount = kind.first, kind.number, kind.amount
+        account = self._ledger.account(record.queue)
+        if account is None or account.flexible_claims is not None or number == 1:
+            return None  # beside pods that may still move, each card would cost a search
+        for card in cards_for_all(kind, self.availabilities, at_once=at_once):
+            held = account.row(card).charged + self.beside.get(card, 0)
+            if account.quota.get(card, 0) - held >= amount * number:
+                verdict = self.judge_alike(record, number, only=card)
+                return (verdict, [(verdict.cards, number)]) if verdict.fits else None
+        return None
+
+    def _one_by_one(self, kind: Kind) -> tuple[Verdict, Served, bool]:
+        """Each pod on the best card that is left for it. Also whether nodes have all of them free.
+
         Costs by how often later pods get another card than the ones before.
         """
         served: Served = []
-        record, left = kind.first, kind.number
+        record, left, at_once = kind.first, kind.number, True
         availability_of = self.availabilities.of(record)
         while True:
             verdict = judge(
@@ -118,13 +171,17 @@ class GangTrial:
                 availability_of=availability_of,
             )
             if not verdict.fits:
-                return verdict, []
+                return verdict, [], False
+            if availability_of is not None:
+                at_once = at_once and all(
+                    availability_of(card) is Availability.NOW for card, _ in verdict.cards
+                )
             number = self._as_many(record, verdict.cards, left)
             self._add(record, verdict.cards, number)
             served.append((verdict.cards, number))
             left -= number
             if not left:
-                return verdict, served
+                return verdict, served, at_once
 
     def judge_alike(self, record: PodRecord, number: int, *, only: str | None = None) -> Verdict:
         """The verdict on `number` more pods of one kind. They have no choice of cards, or each gets
@@ -174,6 +231,28 @@ class GangTrial:
             self.beside[dimension] = self.beside.get(dimension, 0) + amount * number
         for card, amount in cards:
             self.availabilities.go(card, amount, number)
+
+
+def cards_for_all(kind: Kind, availabilities: Availabilities, *, at_once: bool) -> Iterator[str]:
+    """The cards of a kind that all of its pods may get, the best first (E7). `at_once`: those of
+    which nodes have enough free for all of them now; else none that only nodes have that they do
+    not pick, if there is another.
+    """
+    availability_of = availabilities.of(kind.first)
+    if availability_of is None:
+        yield from kind.cards
+        return
+    found = {card: availability_of(card) for card in kind.cards}
+    if at_once:
+        for card in (card for card, when in found.items() if when is Availability.NOW):
+            number = availabilities.as_many(kind.first, card, kind.amount, kind.number)
+            if number == kind.number:
+                yield card
+        return
+    picks = bool(kind.first.facts.selector) and any(found.values())
+    for card in sorted(kind.cards, key=lambda card: -found[card]):
+        if found[card] or not picks:
+            yield card
 
 
 def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
@@ -283,9 +362,7 @@ def _cards_of(
             if number < kind.number:
                 return None
         return [
-            [*_fix(kind, assignment, availabilities, placed)]
-            if kind.amount
-            else [((), kind.number)]
+            _fix(kind, assignment, availabilities, placed) if kind.amount else [((), kind.number)]
             for kind in kinds
         ]
     finally:
@@ -295,24 +372,92 @@ def _cards_of(
 
 def _fix(
     kind: Kind, assignment: Assignment, availabilities: Availabilities, placed: Counter[Claim]
-) -> Iterator[tuple[Charge, int]]:
-    """Fix the best card for each placed pod of a kind that all other claims leave (E7)."""
-    cards, amount, left = kind.cards, kind.amount, kind.number
-    availability_of = availabilities.of(kind.first)
-    while left:
-        order = sorted(cards, key=lambda card: -availability_of(card)) if availability_of else cards
-        for card in order:
-            most = availabilities.as_many(kind.first, card, amount, left)
-            number = assignment.fix(kind.claim, card, most)
-            if number:
-                break
-        else:
-            raise AssertionError(f"{left} of {kind.claim} have a place, and none of their cards")
-        placed[kind.claim] -= number
-        placed[Claim((card,), amount)] += number
-        availabilities.go(card, amount, number)
-        yield ((card, amount),), number
-        left -= number
+) -> Served:
+    """Fix the best cards for the placed pods of a kind that all other claims leave: one for all of
+    them where there is one, as `GangTrial.judge_each` does (E7).
+    """
+    fixing = _Fixing(kind, assignment, availabilities, placed)
+    if kind.number == 1 or len(kind.cards) == 1:
+        return fixing.one_by_one()
+    if fixing.on_one_card(at_once=True):
+        return fixing.served
+    served = fixing.one_by_one()
+    if len(served) > 1 and not fixing.at_once:
+        fixing.undo()
+        if not fixing.on_one_card(at_once=False):
+            fixing.one_by_one()
+    return fixing.served
+
+
+class _Fixing:
+    """The cards that are fixed for the pods of one kind, so far."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        assignment: Assignment,
+        availabilities: Availabilities,
+        placed: Counter[Claim],
+    ) -> None:
+        self._kind = kind
+        self._assignment = assignment
+        self._availabilities = availabilities
+        self._placed = placed
+        self.served: Served = []
+        self.at_once = True
+        """Whether nodes have the cards of all of them free."""
+
+    def on_one_card(self, *, at_once: bool) -> bool:
+        """Fix one card for all. Returns whether one was found; else nothing is fixed."""
+        kind = self._kind
+        for card in cards_for_all(kind, self._availabilities, at_once=at_once):
+            number = self._assignment.fix(kind.claim, card, kind.number)
+            self._took(card, number)
+            if number == kind.number:
+                return True
+            self.undo()
+        return False
+
+    def one_by_one(self) -> Served:
+        """Fix the best card that is left for each."""
+        kind, availabilities = self._kind, self._availabilities
+        availability_of = availabilities.of(kind.first)
+        cards, left, self.at_once = kind.cards, kind.number, True
+        while left:
+            if availability_of:
+                cards = tuple(sorted(kind.cards, key=lambda card: -availability_of(card)))
+            for card in cards:
+                most = availabilities.as_many(kind.first, card, kind.amount, left)
+                now = availability_of is None or availability_of(card) is Availability.NOW
+                number = self._assignment.fix(kind.claim, card, most)
+                if number:
+                    break
+            else:
+                raise AssertionError(
+                    f"{left} of {kind.claim} have a place, and none of their cards"
+                )
+            self.at_once = self.at_once and now
+            self._took(card, number)
+            left -= number
+        return self.served
+
+    def undo(self) -> None:
+        """Take back what is fixed: the pods have places again, and keep them until fixed anew."""
+        for cards, number in self.served:
+            ((card, amount),) = cards
+            self._assignment.give_back(Claim((card,), amount), number)
+            self._placed[Claim((card,), amount)] -= number
+            self._availabilities.go(card, amount, -number)
+            self._placed[self._kind.claim] += self._assignment.place_many(self._kind.claim, number)
+        self.served = []
+
+    def _took(self, card: str, number: int) -> None:
+        if number:
+            kind = self._kind
+            self._placed[kind.claim] -= number
+            self._placed[Claim((card,), kind.amount)] += number
+            self._availabilities.go(card, kind.amount, number)
+            self.served.append((((card, kind.amount),), number))
 
 
 def _of_gang(

@@ -11,7 +11,7 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..vocabulary import Mode
-from .class_key import class_key_of
+from .class_key import class_key_of, task_of
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
 from .pod_group_state import PodGroupState
@@ -34,7 +34,8 @@ class Charges:
         self.hold(record, self._unshown(record))
         if record.releasable:
             key, gang = class_key_of(self._state, record)
-            self._state.account_for(record.queue).pending.join(record, key, gang)
+            task = task_of(self._state.groups.get(record.facts.group), record)
+            self._state.account_for(record.queue).pending.join(record, key, gang, task)
 
     def uncharge(self, record: PodRecord) -> None:
         """Take a pod out of totals and indexes, by the facts it was charged with."""

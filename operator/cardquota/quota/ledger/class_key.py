@@ -1,5 +1,6 @@
 """By what waiting pods share a class: one decision on a class holds for all its pods."""
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from ..pending.gang import Gang
@@ -7,6 +8,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..vocabulary import Mode
 from .ledger_state import LedgerState
+from .pod_group_state import PodGroupState
 
 
 class ClassKey(NamedTuple):
@@ -20,7 +22,7 @@ class ClassKey(NamedTuple):
     """The group's key, where the group decides: a gang, one that is missing, one that reserves, or
     one that leads to another queue than the pod names."""
     task: str
-    """The pod's task, in a gang: some of each must start, and those of one get one card."""
+    """The pod's task, in a gang that needs some of it to start."""
     alone: bool
     """Whether it goes alone, though it may be in such a group."""
     own_queue: str | None
@@ -29,6 +31,19 @@ class ClassKey(NamedTuple):
     """What is wrong with the pod by itself."""
     unread: tuple[object, ...] | None
     """Where no card follows from it: what it says of cards, nodes and devices."""
+
+
+def task_of(group: PodGroupState | None, record: PodRecord) -> str:
+    """The pod's task, where its gang needs some of it to start; else empty. So however many tasks
+    pods name, few of them make classes of their own.
+    """
+    task = record.facts.task
+    return task if task and group is not None and task in group.tasks else ""
+
+
+def without_task(key: Hashable) -> Hashable:
+    """The key that the pods of a class would have if they were of no task."""
+    return key._replace(task="") if isinstance(key, ClassKey) and key.task else key
 
 
 def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang | None]:
@@ -54,7 +69,7 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
         mode,
         facts.namespace if kept_out else None,
         group_key,
-        facts.task if gang is not None else "",
+        task_of(group, record) if gang is not None else "",
         gang is None,
         None if agrees else facts.own_queue,
         facts.problem,

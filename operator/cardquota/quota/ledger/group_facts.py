@@ -1,7 +1,9 @@
 """What is kept of a pod group and of a namespace."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from sys import intern
+from typing import Final
 
 from .. import vocabulary as v
 from ..limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
@@ -13,6 +15,7 @@ from .group_minimum import minimum_problem
 from .group_request import GroupRequest, group_request
 
 _NONE = GroupAnnotations()
+_NO_TASKS: Final[Mapping[str, int]] = {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,9 +31,10 @@ class GroupFacts:
     queue: str
     """`spec.queue`, and like priority class and phase empty where Kubernetes has none."""
     min_member: int
-    tasks: tuple[tuple[str, int], ...]
-    """`minTaskMember`, as far as it says anything: none of a minimum that is wrong (P8), and no
-    task of which none must start."""
+    tasks: Mapping[str, int]
+    """`minTaskMember` in the order of names, as far as it says anything: none of a minimum that is
+    wrong (P8), and no task of which none must start.
+    """
     priority_class: str
     request: GroupRequest
     """What its minimum will ask for (E1)."""
@@ -77,11 +81,11 @@ def _kept_cards(columns: GroupColumns | None) -> str:
     return intern(text) if len(text) <= GROUP_CARDS_TEXT.most else ""
 
 
-def _tasks(spec: GroupSpec) -> tuple[tuple[str, int], ...]:
+def _tasks(spec: GroupSpec) -> Mapping[str, int]:
     by_task = spec.min_task_member
     if not by_task or minimum_problem(spec.min_member, by_task):
-        return ()
-    return tuple(sorted((kept_name(task), least) for task, least in by_task.items() if least))
+        return _NO_TASKS
+    return {kept_name(task): least for task, least in sorted(by_task.items()) if least}
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

@@ -412,15 +412,15 @@ class Ledger(LedgerState):
 
 def _start_of(group: PodGroupState) -> Hashable:
     """The part of a group by which its members start together."""
-    return group.minimum, group.facts.tasks if group.facts else (), group.reservation
+    return group.minimum, tuple(group.tasks.items()), group.reservation
 
 
 def _as_read(group: PodGroupState) -> Hashable:
-    """The part of a group that its members are read by: queue, policy, priority, class."""
+    """The part of a group that its members are read by: queue, policy, priority, class, tasks."""
     facts = group.facts
     if facts is None:
         return None
-    return facts.queue, group.gang, facts.priority_class, group.reservation is None
+    return facts.queue, group.gang, facts.priority_class, group.reservation is None, *group.tasks
 
 
 def _quota_in_force(account: Account, before: QueueFacts | None, facts: QueueFacts) -> Amounts:

@@ -239,18 +239,21 @@ class PodGroupState:
         return max(self.minimum - self.let_through, sum(self.missing_by_task.values()))
 
     @property
+    def tasks(self) -> Mapping[str, int]:
+        """By task: how many of its pods a gang starts with; without those of no minimum."""
+        return self.facts.tasks if self.facts is not None and self.gang else _NO_TASKS
+
+    @property
     def missing_by_task(self) -> Mapping[str, int]:
         """By task: how many of its members must be among those that `missing` counts. Where it is
         empty any members will do.
         """
-        tasks = self.facts.tasks if self.facts is not None and self.gang else ()
-        return self._tasks.to_start(tasks) if tasks else _NO_TASKS
+        return self._tasks.to_start(self.tasks) if self.tasks else _NO_TASKS
 
     @property
     def tasks_to_come(self) -> list[tuple[str, int, int]]:
         """Tasks of a gang of which too few members exist: task, minimum, how many exist."""
-        tasks = self.facts.tasks if self.facts is not None and self.gang else ()
-        return self._tasks.to_come(tasks) if tasks else []
+        return self._tasks.to_come(self.tasks) if self.tasks else []
 
     @property
     def complete(self) -> bool:
@@ -466,7 +469,7 @@ def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractCo
 
 def _asked(facts: GroupFacts) -> Hashable:
     """What a reservation is judged by, before pods are there."""
-    return facts.queue, facts.min_member, facts.tasks, facts.request
+    return facts.queue, facts.min_member, tuple(facts.tasks.items()), facts.request
 
 
 def bound_key(facts: PodFacts) -> BoundKey:

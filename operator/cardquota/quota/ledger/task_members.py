@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-Minimum = tuple[tuple[str, int], ...]
+Minimum = Mapping[str, int]
 """By task: how many of its pods the first start needs."""
 
 
@@ -25,12 +25,12 @@ class TaskMembers:
 
     def to_come(self, minimum: Minimum) -> list[tuple[str, int, int]]:
         """The tasks of which fewer exist than must start: task, minimum, and how many exist."""
-        found = ((task, least, self._there.get(task, 0)) for task, least in minimum)
+        found = ((task, least, self._there.get(task, 0)) for task, least in minimum.items())
         return [row for row in found if row[2] < row[1]]
 
     def to_start(self, minimum: Minimum) -> Mapping[str, int]:
         """By task: how many must still be let through. Tasks with their minimum are left out."""
-        found = ((task, least - self._let_through.get(task, 0)) for task, least in minimum)
+        found = ((task, least - self._let_through.get(task, 0)) for task, least in minimum.items())
         return {task: number for task, number in found if number > 0}
 
 

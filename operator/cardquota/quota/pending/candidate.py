@@ -54,7 +54,7 @@ class PodClass:
         self.gang = gang
         """The gang of its pods, or None."""
         self.task = task
-        """The task of its pods in the gang; empty if they have none."""
+        """The task of its pods, if their gang needs some of it to start; else empty."""
         self.sort_keys: list[SortKey] = []
         """The sort keys of its pods, sorted."""
         self.candidate: Candidate | None = None

@@ -148,11 +148,15 @@ class PendingQueue:
             sort_key.uid for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
         )
 
-    def join(self, record: PodRecord, key: Hashable, gang: Gang | None = None) -> None:
-        """A pod begins waiting in a class. The pods of a class have the same gang, or none."""
+    def join(
+        self, record: PodRecord, key: Hashable, gang: Gang | None = None, task: str = ""
+    ) -> None:
+        """A pod begins waiting in a class. The pods of a class have the same gang, or none, and the
+        same `task`, if their gang needs some of it to start.
+        """
         pod_class = self.classes.get(key)
         if pod_class is None:
-            pod_class = self.classes[key] = PodClass(gang, key, record.facts.task)
+            pod_class = self.classes[key] = PodClass(gang, key, task)
         record.class_key = pod_class.key
         pod_class.join(record.sort_key)
         self._count += 1

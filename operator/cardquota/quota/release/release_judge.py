@@ -118,7 +118,7 @@ class ReleaseJudge:
             return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
         if runs_already:
             # Whatever the first members lack, others may fit once anything is free.
-            needs = self._more(self.members(candidate, len(group.members)))
+            needs = self._more(self._members(candidate, len(group.members), {}))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
@@ -127,7 +127,12 @@ class ReleaseJudge:
 
     def starting(self, candidate: Candidate, group: PodGroupState) -> list[PodRecord]:
         """The members that are still missing, by number and by task (E2)."""
-        sort_keys = first_members(candidate.classes, group.missing, group.missing_by_task)
+        return self._members(candidate, group.missing, group.missing_by_task)
+
+    def _members(
+        self, candidate: Candidate, number: int, by_task: Mapping[str, int]
+    ) -> list[PodRecord]:
+        sort_keys = first_members(candidate.classes, number, by_task)
         return [self._ledger.pods[sort_key.uid] for sort_key in sort_keys]
 
     def _others(self, candidate: Candidate, group: PodGroupState) -> list[tuple[PodRecord, Charge]]:
@@ -170,10 +175,10 @@ class ReleaseJudge:
             (pods[pod_class.sort_keys[0].uid], pod_class.task, pod_class.sort_keys)
             for pod_class in candidate.classes
         )
-        sized = ((*_size(first, dimension), task, sort_keys) for first, task, sort_keys in firsts)
+        sized = ((*_size(first, dimension), sort_keys, task) for first, task, sort_keys in firsts)
         chosen: list[PodRecord] = []
         with room_together(self._ledger, self._account) as room:
-            for _, _, task, sort_keys in nsmallest(GANG_KINDS.most, sized):
+            for _, _, sort_keys, task in nsmallest(GANG_KINDS.most, sized):
                 of_task = by_task.get(task, 0)
                 fit = room.take(pods[sort_keys[0].uid], min(len(sort_keys), of_task + free))
                 by_task[task] = max(0, of_task - fit)

@@ -104,7 +104,9 @@ def test_e7_each_gets_what_it_would_get_one_by_one(seed: int) -> None:
     assert account is not None
     verdict, cards = judge_gang(ledger, members)
     expected = one_by_one(ledger, members)
-    if expected is not None:
+    kinds = kinds_of(members, len(members))
+    # Of those with a choice, equal ones get one card: that is told in `test_one_card_for_a_task`.
+    if expected is not None and all(k.number == 1 or len(k.cards) == 1 for k in kinds):
         assert (verdict.fits, cards) == (True, expected)
     limited = account.facts is not None and account.facts.limits
     claims = [r.request and (r.request.cards, r.request.amount) for r in members]
@@ -113,7 +115,6 @@ def test_e7_each_gets_what_it_would_get_one_by_one(seed: int) -> None:
         claims_of = [k.claim for k in kinds_of(members, 99) for _ in k.places]
         assert verdict.fits == plain.fits(*claims_of)
     with room_together(ledger, account) as room:
-        kinds = kinds_of(members, len(members))
         assert verdict.fits == all(room.take(k.first, k.number) == k.number for k in kinds)
     if verdict.fits:
         given = [(card, n) for charge in cards for card, n in charge]

@@ -108,7 +108,7 @@ class ClassCluster:
 
     def a_group_is_written(self) -> None:
         group = a_group("gang").in_queue("red").of(self.dice.choice((1, 2, 2)))
-        if self.dice.random() < 0.3:
+        if self.dice.random() < 0.4:
             group = group.of_tasks({"head": 1})
         if self.dice.random() < 0.5:
             group = group.reserving("red", {H200: self.dice.choice((1, 3))})
@@ -124,11 +124,15 @@ def classes_of_one_gang(monkeypatch: pytest.MonkeyPatch) -> None:
     join = PendingQueue.join
 
     def checked(
-        pending: PendingQueue, record: PodRecord, key: Hashable, gang: Gang | None = None
+        pending: PendingQueue,
+        record: PodRecord,
+        key: Hashable,
+        gang: Gang | None = None,
+        task: str = "",
     ) -> None:
         if key in pending.classes and pending.classes[key].gang is not gang:
             raise LookupError(f"{record.facts.name} joins a class of another gang")
-        join(pending, record, key, gang)
+        join(pending, record, key, gang, task)
 
     monkeypatch.setattr(PendingQueue, "join", checked)
 

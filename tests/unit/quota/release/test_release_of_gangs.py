@@ -450,10 +450,15 @@ def test_t3_a_gang_is_assigned_beside_others_who_have_a_choice() -> None:
 
 
 def test_e7_members_take_the_cards_that_nodes_have_free() -> None:
-    """Each with those that go before it counted: the node has three free, for one of them."""
+    """Both from one that has enough for both, if there is one: of the first choice the nodes have
+    three free, for one of them.
+    """
     node = waiting("large", 5, H800).in_queue("other").stamped("other", {H800: 5}).on_node("h800-a")
     gang = [member("a", 2, f"{H800}|{H200}"), member("b", 2, f"{H800}|{H200}")]
     ledger = a_cluster(QUEUE.with_quota({H200: 4, H800: 4}), GANG, node, *gang)
+    assert release(ledger)[0] == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 2}, {H200: 2}]
+    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 4}), GANG, node, *gang)
     assert release(ledger)[0] == [["a", "b"]]
     assert cards_of(ledger, "a", "b") == [{H800: 2}, {H200: 2}]
 

@@ -177,7 +177,7 @@ def test_a_pod_that_gets_another_task_counts_for_that() -> None:
 )
 def test_a_minimum_by_task_that_is_wrong_or_says_nothing_asks_for_nothing(group: GroupBody) -> None:
     """P8: nothing of it is read; the gang starts by its number."""
-    assert group.facts().tasks == ()
+    assert group.facts().tasks == {}
     assert release(a_cluster(group, *(member(name) for name in "abc")))[0] == [["a", "b", "c"]]
 
 
