@@ -11,9 +11,9 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..vocabulary import Mode
-from .class_key import class_key_of, task_of
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
+from .pod_classification import class_key_of, task_of
 from .pod_group_state import PodGroupState
 
 

@@ -3,12 +3,8 @@
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from ..pending.gang import Gang
-from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..vocabulary import Mode
-from .ledger_state import LedgerState
-from .pod_group_state import PodGroupState
 
 
 class ClassKey(NamedTuple):
@@ -33,46 +29,6 @@ class ClassKey(NamedTuple):
     """Where no card follows from it: what it says of cards, nodes and devices."""
 
 
-def task_of(group: PodGroupState | None, record: PodRecord) -> str:
-    """The pod's task, where its gang needs some of it to start; else empty. So however many tasks
-    pods name, few of them make classes of their own.
-    """
-    task = record.facts.task
-    return task if task and group is not None and task in group.tasks else ""
-
-
 def without_task(key: Hashable) -> Hashable:
     """The key that the pods of a class would have if they were of no task."""
     return key._replace(task="") if isinstance(key, ClassKey) and key.task else key
-
-
-def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang | None]:
-    """The key of a pod's class; and its gang, or its group with a reservation, if it has one."""
-    facts, request = record.facts, record.request
-    group = state.groups.get(facts.group) if facts.group else None
-    agrees = facts.own_queue in ("", record.queue)
-    # What a reservation covers changes with every other member, of a gang or not any more.
-    together = group is not None and (group.gang or group.reservation is not None)
-    mode = state.mode_in(facts.namespace)
-    # Where nothing is enforced nobody waits for anybody.
-    gang = group if together and mode is Mode.ENFORCE else None
-    group_key = gang.key if gang is not None else None
-    if group is not None and (group.facts is None or group.reservation is not None or not agrees):
-        group_key = group.key
-    unread = None
-    if request is None or not request.cards:
-        unread = (facts.card_text, facts.selector, facts.devices)
-    account = state.account(record.queue)
-    kept_out = account and account.facts and not account.facts.admits(facts.namespace)
-    key = ClassKey(
-        request,
-        mode,
-        facts.namespace if kept_out else None,
-        group_key,
-        task_of(group, record) if gang is not None else "",
-        gang is None,
-        None if agrees else facts.own_queue,
-        facts.problem,
-        unread,
-    )
-    return key, gang

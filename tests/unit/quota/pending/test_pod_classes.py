@@ -14,8 +14,8 @@ from builders import CARDS, H200, H800, R4090, a_group, a_ledger, a_namespace, a
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import charges
-from cardquota.quota.ledger.class_key import class_key_of
 from cardquota.quota.ledger.ledger_state import LedgerState
+from cardquota.quota.ledger.pod_classification import class_key_of
 from cardquota.quota.pending.gang import Gang
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.pod_record import PodRecord
