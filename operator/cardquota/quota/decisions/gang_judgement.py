@@ -239,12 +239,10 @@ def cards_for_all(kind: Kind, availabilities: Availabilities, *, at_once: bool) 
     not pick, if there is another.
     """
     availability_of = availabilities.of(kind.first)
-    if availability_of is None:
-        yield from kind.cards
-        return
-    found = {card: availability_of(card) for card in kind.cards}
+    now = Availability.NOW
+    found = {card: availability_of(card) if availability_of else now for card in kind.cards}
     if at_once:
-        for card in (card for card, when in found.items() if when is Availability.NOW):
+        for card in (card for card, when in found.items() if when is now):
             number = availabilities.as_many(kind.first, card, kind.amount, kind.number)
             if number == kind.number:
                 yield card

@@ -116,7 +116,7 @@ class InadmissibleClasses:
         inadmissible.take(candidate)
         inadmissible.put(candidate)
         self._list(inadmissible)
-        self.long_waits.move(candidate)
+        self.long_waits.reindex(candidate)
         if ordered:
             self.fifo_index.set_blocker(cards, blocker)
 

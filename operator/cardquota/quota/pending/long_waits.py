@@ -78,7 +78,7 @@ class LongWaits:
         if not row:
             del self._rows[name]
 
-    def move(self, candidate: Candidate) -> None:
+    def reindex(self, candidate: Candidate) -> None:
         """A candidate has another place now. Does nothing for one that was not added."""
         found = self._places.get(candidate)
         if found is not None:

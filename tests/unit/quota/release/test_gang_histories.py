@@ -123,6 +123,13 @@ class GangHistories(RuleBasedStateMachine):
             self.a_quota_is_written(queue, h200, h800, None, opens=True)
             self.members_are_created(group, names, 1, 1, opens=True)
 
+    def what_is_written_to_it_is_refused(self, group: str) -> None:
+        """It is deleted. Until that is known no gate of one of that name is opened."""
+        ledger, key = self.told.ledger, f"team/{group}"
+        state = ledger.groups.get(key)
+        for reservation in state.unwritten if state is not None else ():
+            ledger.decisions.retract_reservation(key, reservation)
+
     def a_gang_starts(self, group: str, queue: str, amount: int) -> list[str]:
         """Of two, with room; who waited or ran before does so no more. Its members."""
         for uid, pod in sorted(self.told.plain.pods.items()):
@@ -132,6 +139,7 @@ class GangHistories(RuleBasedStateMachine):
         for name in QUEUES:
             self.a_quota_is_written(name, 5, 5, "Gate", opens=False)
         self.a_group_is_deleted(group)
+        self.what_is_written_to_it_is_refused(group)
         self.a_group_is_written(group, queue, 2, opens=False)
         before = set(self.told.plain.pods)
         self.members_are_created(group, H200, amount, 2, opens=True)
