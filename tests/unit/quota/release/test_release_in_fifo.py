@@ -161,6 +161,7 @@ def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody(
     monkeypatch.setattr(release_pass, "MOVED_AT_A_TIME", at_a_time)
     held = waiting("held", 2).stamped("red", {H200: 2})
     ledger = a_cluster(QUEUE.fifo(), GANG, runs("r", 1), held, member("m", 5))
+    ledger.decisions.lose_place("team/gang")  # it would go first, for it has begun
     assert release(ledger)[0] == []
     see(ledger, waiting("urgent", 3).with_priority(9))
     assert release(ledger)[0] == []
