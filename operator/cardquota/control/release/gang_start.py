@@ -1,12 +1,16 @@
 """A gang starts whole or not at all. All members are charged, the API server is asked by dry run
-whether all gates may open, what they need is written ahead (T2), and then the gates open.
+whether their gates may open, what they need is written ahead (T2), and then the gates open.
+
+Of pods that one controller made alike only the first is asked about: a dry run costs the API server
+as much as the patch itself, and what a webhook says of one it says of all. One that refuses another
+of them all the same is met when the gates open: the group is told, and has its time to be complete.
 
 A gang may have thousands of members, so each step handles some at a time: the reservation holds the
 room of members that are not charged yet, and patches are sent as slots become free.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -28,6 +32,11 @@ T = TypeVar("T")
 
 AT_A_TIME: Final = 100
 """Members that are charged, or whose charge is taken back, before other work has a turn."""
+
+
+Answers = dict[str, tuple[Opened, str]]
+"""To dry runs, by uid of the pod: what would become of the gate, and why."""
+_NOT_ASKED: Final = Opened.TOO_LATE, ""
 
 
 class Chosen(NamedTuple):
@@ -115,8 +124,8 @@ class GangStart:
         `facts`: the group as it was judged. If the group has changed by the time its reservation is
         to be written, for example to another queue, that write is refused.
 
-        A dry run for all gates comes first: if a webhook refuses one pod, the others must not run
-        without it for ever. If this is cancelled, whatever ends the term handles all charges. Slots
+        Dry runs come first: if a webhook refuses one pod, the others must not run without it for
+        ever. If this is cancelled, whatever ends the term handles all charges. Slots
         are claimed at once.
 
         `start` ends when the first patches of all are answered, or when it is not known whether the
@@ -136,13 +145,15 @@ class GangStart:
         claim: SlotClaim,
         start: Start,
     ) -> None:
-        pods, answers = members.charged, list[tuple[Opened, str]]()
+        pods, answers = members.charged, Answers()
+        all_may = False
         try:
             if await self._charge_the_others(gang.key, reservation, members):
-                answers = await self._ask(claim, pods)
+                first = await _first_of_each_template(pods)
+                answers = await self._ask(claim, first)
+                all_may = len(answers) == len(first) and _all_may(answers)
         finally:
             claim.close()
-        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
         reserved = (
             facts is not None
             and all_may
@@ -157,7 +168,7 @@ class GangStart:
             self._events.forget(facts.uid)
             await self._open(gang, reservation, pods, since, start)
         else:
-            await self._take_back(gang, reservation, pods, answers)
+            await self._take_back(gang, reservation, pods, answers, all_may=all_may)
 
     def _unsure(
         self, gang: PodGroupState, reservation: Reservation, start: Start, why: str
@@ -192,11 +203,12 @@ class GangStart:
     ) -> SlotClaim:
         return self._slots.claim(reservation.queue, pods[0].facts.namespace, number, asks=asks)
 
-    async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> list[tuple[Opened, str]]:
-        """The answers to dry runs, in the order of the pods. After a no, no more are sent.
+    async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> Answers:
+        """The answers to dry runs. After a no, no more are sent.
 
-        Empty if we drain meanwhile: a gang that is not written ahead by then does not start.
+        None at all if we drain meanwhile: a gang that is not written ahead by then does not start.
         """
+        claim.want(len(pods))
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
         while claim.left and not noes and not self._slots.draining:
@@ -204,7 +216,9 @@ class GangStart:
                 sending = self._sender.send(pods[len(asked)], slot)
                 asked.append(self._sender.start(self._ask_one(sending, noes)))
         answers = await results_in_slices(asked)
-        return [] if self._slots.draining else answers
+        if self._slots.draining:
+            return Answers()
+        return Answers((pod.facts.uid, answer) for pod, answer in zip(pods, answers, strict=False))
 
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
         opened, words = None, ""
@@ -261,23 +275,49 @@ class GangStart:
         gang: PodGroupState,
         reservation: Reservation,
         pods: Sequence[Chosen],
-        answers: Sequence[tuple[Opened, str]],
+        answers: Answers,
+        *,
+        all_may: bool,
     ) -> None:
         """Start nothing of the gang. The pods at fault are retried later; if none is, all are."""
-        all_may = len(answers) == len(pods) and all(found is Opened.YES for found, _ in answers)
         for number, (facts, stamp, _) in enumerate(pods):
             if number and number % AT_A_TIME == 0:
                 await asyncio.sleep(0)
-            found = answers[number][0] if number < len(answers) else Opened.TOO_LATE
+            found, _ = answers.get(facts.uid, _NOT_ASKED)
             held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
             self._ledger.decisions.retract(facts.uid, stamp, hold_back=held_back)
             if held_back:
                 self._sender.failed(facts)
         self._ledger.decisions.retract_reservation(gang.key, reservation)
-        for (facts, _, _), (found, answer) in zip(pods, answers, strict=False):
+        for facts, _, _ in pods:
+            found, answer = answers.get(facts.uid, _NOT_ASKED)
             if found is Opened.REFUSED:
                 self._reports.not_started(gang, facts, answer)
                 break
+
+
+async def _first_of_each_template(pods: Sequence[Chosen]) -> list[Chosen]:
+    """Of pods that one controller made alike, in all that is read of a pod, the first; and all that
+    have no controller.
+    """
+    found: dict[Hashable, Chosen] = {}
+    for number, pod in enumerate(pods):
+        if number and number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+        facts = pod.facts
+        template: Hashable = facts.uid
+        if facts.controller:
+            template = (
+                (facts.controller, facts.controller_name, facts.task, facts.priority),
+                (facts.card_text, facts.devices, facts.cpu, facts.memory),
+                (facts.selector, facts.tolerations, facts.foreign_gates, pod.stamp.cards),
+            )
+        found.setdefault(template, pod)
+    return list(found.values())
+
+
+def _all_may(answers: Answers) -> bool:
+    return all(found is Opened.YES for found, _ in answers.values())
 
 
 async def results_in_slices(tasks: Sequence[asyncio.Task[T]]) -> list[T]:

@@ -51,6 +51,10 @@ class SlotClaim:
         self._slots.wake()
         return await self.found
 
+    def want(self, number: int) -> None:
+        """From now on at most so many more are wanted."""
+        self._slots.lower(self, number)
+
     def close(self) -> None:
         """No more slots are needed."""
         self._slots.close(self)
@@ -136,9 +140,13 @@ class Slots:
         self._claimed[claim.queue] += number
         return claim
 
+    def lower(self, claim: SlotClaim, number: int) -> None:
+        """The claim wants at most so many more slots."""
+        self._give(claim, max(0, claim.left - number))
+
     def close(self, claim: SlotClaim) -> None:
         """The claim wants no more slots."""
-        self._give(claim, claim.left)
+        self.lower(claim, 0)
         self._claims.pop(claim, None)
 
     def hand_out(self, *, others_wait: bool) -> bool:

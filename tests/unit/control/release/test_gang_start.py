@@ -56,6 +56,29 @@ async def test_all_are_asked_before_anything_is_written() -> None:
         assert [call.body for call in leader.script.asked] == [call.body for call in gates]
 
 
+async def test_of_pods_that_one_controller_made_alike_only_one_is_asked_about() -> None:
+    """And of those that differ, or that another one made, one of each."""
+    gang = a_group("gang").in_queue("queue").of(7)
+    alike = [member(name).owned_by("Job") for name in "abc"]
+    others = [member("d").owned_by("Job", name="p"), member("e", 2).owned_by("Job")]
+    alone = [member("y"), member("z")]
+    quota = a_queue("queue").with_quota({H200: 9}).with_policy("Gate")
+    async with leading(quota, gang, *alike, *others, *alone) as leader:
+        await until(lambda: len(leader.opened) == 7)
+        asked = sorted(call.path.rpartition("/")[2] for call in leader.script.asked)
+        assert asked == ["a", "d", "e", "y", "z"]
+
+
+async def test_what_is_said_of_one_is_said_of_all_that_are_like_it() -> None:
+    alike = [member(name).owned_by("Job") for name in "ab"]
+    async with leading(THREE, GANG, *alike) as leader:
+        leader.script.would_answer = lambda _: ApiError(403, "Forbidden", "no")
+        await until(lambda: leader.tells("gang") == [v.GATE_REFUSED])
+        assert leader.opened == []
+        assert reservations(leader) == []
+        await until(lambda: no_charge_is_left(leader.ledger))
+
+
 async def test_pods_of_their_own_are_not_asked_about() -> None:
     async with leading(THREE, waiting("a")) as leader:
         await until(lambda: leader.opened == ["a"])

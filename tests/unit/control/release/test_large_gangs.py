@@ -273,7 +273,7 @@ async def test_a_gang_has_its_half_while_thousands_of_others_wait() -> None:
         leader.script.hold.set()
         await until(lambda: len(leader.opened) == 40)
         assert max(seen) == 2
-        assert seen.count(2) > 20
+        assert seen.count(2) > 15  # a few go before its members are charged, and told apart
 
 
 async def test_a_gang_of_another_queue_has_its_turns_too() -> None:
