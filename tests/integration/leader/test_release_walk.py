@@ -33,7 +33,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReleaseScene:
     """What is there when the first leader begins, and what must be there at the end."""
 
     quota: dict[str, int]
@@ -59,32 +59,32 @@ def gang(team: Team, minimum: int) -> GroupBody:
     return team.a_gang("gang", minimum)
 
 
-SCENES: dict[str, Callable[[Team], Scene]] = {
-    "a gang": lambda team: Scene(
+SCENES: dict[str, Callable[[Team], ReleaseScene]] = {
+    "a gang": lambda team: ReleaseScene(
         {H200: 3},
         gang(team, 3),
         tuple(member(name) for name in "abc"),
     ),
-    "enqueued before its pods": lambda team: Scene(
+    "enqueued before its pods": lambda team: ReleaseScene(
         {H200: 3},
         gang(team, 3).requesting({H200: 3}),
         tuple(member(name) for name in "abc"),
         least=6,
     ),
-    "a choice of cards": lambda team: Scene(
+    "a choice of cards": lambda team: ReleaseScene(
         {H200: 2, H800: 1},
         gang(team, 3),
         (member("a", EITHER), member("b", EITHER), member("c", H200)),
         rival=EITHER,
     ),
-    "members that run, and one replaced": lambda team: Scene(
+    "members that run, and one replaced": lambda team: ReleaseScene(
         {H200: 4},
         gang(team, 4),
         (member("c"), member("d")),
         running={"a": {H200: 1}, "b": {H200: 1}},
         least=4,
     ),
-    "tasks with different cards": lambda team: Scene(
+    "tasks with different cards": lambda team: ReleaseScene(
         {H200: 2, H800: 1},
         gang(team, 3),
         (member("head", H800), member("worker-0"), member("worker-1")),
@@ -96,7 +96,7 @@ SCENES: dict[str, Callable[[Team], Scene]] = {
 class Store:
     """What is stored, as the API server says, and the hands of users and of the scheduler."""
 
-    def __init__(self, client: Client, team: Team, scene: Scene) -> None:
+    def __init__(self, client: Client, team: Team, scene: ReleaseScene) -> None:
         self._client = client
         self.team = team
         self.scene = scene

@@ -123,7 +123,7 @@ def test_i5_when_a_gang_gets_another_place_its_members_are_not_judged_again() ->
 
 
 @dataclass(slots=True)
-class PlainPod:
+class WaitingPod:
     """One pod, as E6 looks at it."""
 
     name: str
@@ -141,7 +141,7 @@ class PlainPod:
         return pod.stamped("red", {self.card: self.number}) if self.holds else pod.gated()
 
 
-def in_order(pods: list[PlainPod], minimum: dict[str, int]) -> list[list[str]]:
+def in_order(pods: list[WaitingPod], minimum: dict[str, int]) -> list[list[str]]:
     """Who goes together, one after the other, where there is room for all: sorted anew for each."""
     found: list[list[str]] = []
     while True:
@@ -155,8 +155,8 @@ def in_order(pods: list[PlainPod], minimum: dict[str, int]) -> list[list[str]]:
 
 
 def a_way(
-    pod: PlainPod, pods: list[PlainPod], minimum: dict[str, int]
-) -> tuple[tuple[int, int, int, int, str], list[PlainPod]] | None:
+    pod: WaitingPod, pods: list[WaitingPod], minimum: dict[str, int]
+) -> tuple[tuple[int, int, int, int, str], list[WaitingPod]] | None:
     """Its place by E6, and who goes with it; None while its gang is not complete."""
     least = minimum.get(pod.group, 1)
     own = (-pod.priority, pod.created, pod.name)
@@ -180,10 +180,10 @@ def a_way(
 
 
 @st.composite
-def plain_queues(draw: st.DrawFn) -> tuple[list[PlainPod], dict[str, int]]:
+def plain_queues(draw: st.DrawFn) -> tuple[list[WaitingPod], dict[str, int]]:
     minimum = {name: draw(st.integers(1, 3)) for name in ("g1", "g2", "g3")}
     pods = [
-        PlainPod(
+        WaitingPod(
             f"p{number}",
             draw(st.sampled_from(("", *minimum))),
             draw(st.sampled_from((0, 0, 0, 5))),
@@ -201,7 +201,7 @@ def plain_queues(draw: st.DrawFn) -> tuple[list[PlainPod], dict[str, int]]:
 @given(found=plain_queues())
 @settings(max_examples=150, deadline=None)
 def test_e6_the_order_of_a_pass_is_that_of_a_plain_sort(
-    fifo: bool, found: tuple[list[PlainPod], dict[str, int]]
+    fifo: bool, found: tuple[list[WaitingPod], dict[str, int]]
 ) -> None:
     pods, minimum = found
     queue = a_queue("red").with_quota(QUOTA)
