@@ -98,7 +98,10 @@ def first_over_quota(team: Team, kind: str, queue: str, *, waits: bool) -> None:
     def refused() -> list[str]:
         return [text for text in refusals(team) if f"Queue <{queue}>" in text]
 
-    team.until(lambda: len(pods()) == 2 if waits else refused(), f"the second pod of {kind}")
+    # A CronJob whose status its controller wrote after us has its pods in the next two minutes.
+    seconds = 180.0 if kind == "CronJob" else 60.0
+    what = f"the second pod of {kind}"
+    team.until(lambda: len(pods()) == 2 if waits else refused(), what, seconds)
     team.until(lambda: any(let_through(pod) for pod in pods()), f"a pod of {kind} open")
     if not waits:
         assert len(pods()) == 1, kind
