@@ -76,24 +76,33 @@ class PodGroup(Wire):
 
     @staticmethod
     def decode(encoded: bytes | Raw) -> "PodGroup":
-        """Decode a stored pod group of any size. Of one with too many elements no condition is
-        read: anybody may write some, and of ours there is one.
+        """Decode a stored pod group of any size. Of one with too many elements in its conditions
+        none of these is read: anybody may write some, and of ours there is one. What else is large
+        must not hide ours: it would be written again and again.
         """
         if elements_of(encoded) <= ELEMENTS.most:
             return _WHOLE.decode(encoded)
-        found = _WITHOUT_CONDITIONS.decode(encoded)
-        status = GroupStatus(**asdict(found.status))
+        found = _LARGE.decode(encoded)
+        stored, few = found.status.conditions, elements_of(found.status.conditions) <= ELEMENTS.most
+        conditions = _CONDITIONS.decode(stored) if stored and few else None
+        progress = {**asdict(found.status), "conditions": conditions}
+        status = GroupStatus(**progress)
         return PodGroup(metadata=found.metadata, spec=found.spec, status=status)
+
+
+class _LargeStatus(GroupProgress):
+    conditions: Raw = Raw()
 
 
 class _LargePodGroup(Wire):
     metadata: GroupMeta
     spec: GroupSpec = field(default_factory=GroupSpec)
-    status: GroupProgress = field(default_factory=GroupProgress)
+    status: _LargeStatus = field(default_factory=_LargeStatus)
 
 
 _WHOLE: Final = Decoder(PodGroup)
-_WITHOUT_CONDITIONS: Final = Decoder(_LargePodGroup)
+_LARGE: Final = Decoder(_LargePodGroup)
+_CONDITIONS: Final = Decoder(tuple[GroupStatusCondition, ...] | None)
 
 
 class WrittenGroupMeta(GroupMeta):

@@ -1,6 +1,7 @@
 """Section 2: what stands on a group that waits, and how often it is written."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from cardquota.control.later import Timer
 from cardquota.control.release.group_conditions import GroupConditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import GROUP_MESSAGE_TEXT
+from cardquota.quota.objects.pod_group import PodGroup
 
 from ..fakes import TERM, a_world, refused, until
 from ..leader import GANG, THREE, Leader, leading, waiting
@@ -313,3 +315,15 @@ async def test_where_numbers_are_never_refreshed_reasons_are_written_all_the_sam
     conditions.listen(asked.append)
     conditions.waits(ledger.groups["team/g0000"], "Reason", "text")
     assert asked == ["team/g0000"]
+
+
+async def test_a_large_group_is_written_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tenant wrote many commas into an annotation, and its conditions are still read."""
+    monkeypatch.setattr(
+        GroupBody, "wire", lambda self: PodGroup.decode(json.dumps(self.body).encode())
+    )
+    group = GANG.annotated("example.com/long", "," * 70_000)
+    async with groups_of(THREE, HOLDER, group, member("a"), member("b")) as (_, groups):
+        await until(lambda: groups.condition("gang"))
+        await asyncio.sleep(5.0)
+        assert len(groups.patches) == 1

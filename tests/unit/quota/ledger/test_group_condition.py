@@ -60,3 +60,12 @@ def test_of_very_many_conditions_none_is_read() -> None:
     assert found.status.conditions is None
     facts = group_facts(found)
     assert (facts.phase, facts.running, facts.condition) == ("Running", 2, NO_CONDITION)
+
+
+def test_ours_is_found_on_a_group_that_is_large_for_another_reason() -> None:
+    """Else it would be written anew whenever the group is looked at."""
+    group = a_group().annotated("example.com/long", "," * (ELEMENTS.most + 1))
+    text = json.dumps(group.put([OURS], "status", "conditions").body).encode()
+    assert group_facts(PodGroup.decode(text)).condition.reason == "QueueNotOpen"
+    without = json.dumps(group.put(None, "status", "conditions").body).encode()
+    assert group_facts(PodGroup.decode(without)).condition == NO_CONDITION
