@@ -50,7 +50,7 @@ def test_a_gang_waits_whole_and_starts_whole(team: Team) -> None:
             "requested <2>, total would be <4>, but capability is <3>"
         )
     assert not any(let_through(team.pod(name)) for name in ("a", "b"))
-    assert phase(team, gang) == "Pending"
+    team.until(lambda: phase(team, gang) == "Pending", "phase Pending")
 
     assert team.delete(holder).ok
 
