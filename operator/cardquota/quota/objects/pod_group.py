@@ -25,14 +25,19 @@ class GroupMeta(Meta):
     annotations: GroupAnnotations | None = None
 
 
-class GroupSpec(Wire):
-    """Specification of a pod group."""
+class PlainGroupSpec(Wire):
+    """The part of a pod group's specification that is read of a group of any size."""
 
     queue: str | None = None
     min_member: int | None = None
     min_resources: ResourceList | None = None
-    min_task_member: dict[str, int] | None = None
     priority_class_name: str | None = None
+
+
+class GroupSpec(PlainGroupSpec):
+    """Specification of a pod group."""
+
+    min_task_member: dict[str, int] | None = None
 
 
 class GroupStatusCondition(Wire):
@@ -78,7 +83,7 @@ class PodGroup(Wire):
     def decode(encoded: bytes | Raw) -> "PodGroup":
         """Decode a stored pod group of any size. Of one with too many elements in its conditions
         none of these is read: anybody may write some, and of ours there is one. What else is large
-        must not hide ours: it would be written again and again.
+        must not hide ours: it would be written again and again. Of so many tasks none counts.
         """
         if elements_of(encoded) <= ELEMENTS.most:
             return _WHOLE.decode(encoded)
@@ -87,21 +92,34 @@ class PodGroup(Wire):
         conditions = _CONDITIONS.decode(stored) if stored and few else None
         progress = {**asdict(found.status), "conditions": conditions}
         status = GroupStatus(**progress)
-        return PodGroup(metadata=found.metadata, spec=found.spec, status=status)
+        return PodGroup(metadata=found.metadata, spec=_spec_of(found.spec), status=status)
+
+
+def _spec_of(found: "_LargeSpec") -> GroupSpec:
+    """Without its tasks where there are too many of them: they take long to decode."""
+    stored = found.min_task_member
+    few = elements_of(stored) <= ELEMENTS.most
+    tasks = _TASKS.decode(stored) if stored and few else None
+    return GroupSpec(**{**asdict(found), "min_task_member": tasks})
 
 
 class _LargeStatus(GroupProgress):
     conditions: Raw = Raw()
 
 
+class _LargeSpec(PlainGroupSpec):
+    min_task_member: Raw = Raw()
+
+
 class _LargePodGroup(Wire):
     metadata: GroupMeta
-    spec: GroupSpec = field(default_factory=GroupSpec)
+    spec: _LargeSpec = field(default_factory=_LargeSpec)
     status: _LargeStatus = field(default_factory=_LargeStatus)
 
 
 _WHOLE: Final = Decoder(PodGroup)
 _LARGE: Final = Decoder(_LargePodGroup)
+_TASKS: Final = Decoder(dict[str, int] | None)
 _CONDITIONS: Final = Decoder(tuple[GroupStatusCondition, ...] | None)
 
 

@@ -69,3 +69,14 @@ def test_ours_is_found_on_a_group_that_is_large_for_another_reason() -> None:
     assert group_facts(PodGroup.decode(text)).condition.reason == "QueueNotOpen"
     without = json.dumps(group.put(None, "status", "conditions").body).encode()
     assert group_facts(PodGroup.decode(without)).condition == NO_CONDITION
+
+
+def test_of_very_many_tasks_none_counts() -> None:
+    """P8: nor do 257, and so many take long to decode."""
+    many = {f"t{n}": 1 for n in range(ELEMENTS.most + 2)}
+    group = a_group().of(len(many)).of_tasks(many)
+    found = PodGroup.decode(json.dumps(group.body).encode())
+    assert found.spec.min_task_member is None
+    assert group_facts(found).tasks == {}
+    long = a_group().of(2).of_tasks({"a": 1}).annotated("x", "," * (ELEMENTS.most + 1))
+    assert group_facts(PodGroup.decode(json.dumps(long.body).encode())).tasks == {"a": 1}
