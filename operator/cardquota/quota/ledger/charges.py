@@ -113,15 +113,16 @@ class Charges:
                     state.dirty.mark_pending(account.name)
 
     def may_let_pass(self, account: Account) -> bool:
-        """Whether news of cards may let pods pass: in a fifo queue with pods that wait.
+        """Whether news of cards may let pods pass: in a fifo queue with pods that wait, and where
+        some wait behind one who has waited too long.
 
         The pod that holds up the others may be an invalid request now, and then holds up nobody.
-        So all of them are judged again.
+        So in a fifo queue all of them are judged again, and elsewhere the one.
         """
         fifo = account.facts is not None and account.facts.fifo and bool(account.pending)
         if fifo:
             account.pending.invalidate_needs()
-        return fifo
+        return fifo or bool(account.pending.inadmissible.behind)
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts

@@ -44,7 +44,11 @@ class LongWaits:
         self._epochs: dict[Candidate, int] = {}
         self._asked: dict[Candidate, tuple[Charge, tuple[tuple[Claim, int], ...]]] = {}
 
-    def __contains__(self, uid: str) -> bool:
+    def __contains__(self, candidate: Candidate) -> bool:
+        """Whether a candidate lacks room."""
+        return candidate in self._places
+
+    def has(self, uid: str) -> bool:
         """Whether a candidate whose first pod, or whose group, has this uid lacks room."""
         return uid in self._uids
 

@@ -8,7 +8,7 @@ that want one of its cards, and no others.
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -119,7 +119,11 @@ class ReleasePass:
                 yield None
                 self._begin_step()
                 continue
-            if self._set_aside_before(candidate, inadmissible):
+            before = self._set_aside_before(candidate, inadmissible)
+            if before is not None:
+                if before:
+                    yield None
+                    self._begin_step()
                 continue
             if inadmissible is not None and (
                 candidate is None or inadmissible.release_key < candidate.indexed_key
@@ -164,7 +168,7 @@ class ReleasePass:
         """
         free, classes = self._judge.free, self._pending.inadmissible
         if not self._fifo:
-            with self._set_aside.laid():
+            with self._set_aside.laid(self._set_aside.before(None)):
                 return classes.next_with_room(free, self._after)
         without = self._next_not_blocking()
         while without is not None and not self._blockers.keys().isdisjoint(without.cards):
@@ -281,38 +285,43 @@ class ReleasePass:
 
     def _set_aside_before(
         self, candidate: Candidate | None, inadmissible: InadmissibleClass | None
-    ) -> bool:
+    ) -> bool | None:
         """Set aside what the next one needs who has waited too long, if he comes before those that
-        are next. Returns whether there was one: then other classes may be next.
+        are next. None: there is none. Else other classes may be next. True: that was a step; what
+        was found is kept, so a pass that is left has come further.
         """
         if self._starvation is None or self._set_aside.full:
-            return False
+            return None
         long_waits = self._pending.inadmissible.long_waits
         long_waits.grow_old(self._cutoff)
         found = long_waits.first_after(self._last_set_aside)
         keys = [candidate.indexed_key] if candidate is not None else []
         keys += [inadmissible.release_key] if inadmissible is not None else []
         if found is None or not keys or found[0] >= min(keys):
-            return False
+            return None
         key, holder = found
         if long_waits.epoch_of(holder) != self._ledger.epoch:
             self._pending.activate(holder)
-            return True
+            return False
         self._last_set_aside = key
+        if any(holder is one for one, _ in self._set_aside.holders):
+            return False  # it has got another place since
+        is_step = long_waits.asked(holder) is None
         _, claims = self._set_aside.add(holder)
         with_choice = self._pending.inadmissible.with_choice
         if claims and holder.sort_key.uid not in with_choice:
             with_choice.add(holder.sort_key.uid)
             self._pending.invalidate_needs()
-        return True
+        return is_step
 
     def _judge_behind(self, candidate: Candidate) -> tuple[Opening | Wait, BehindLongWait | None]:
         """Whether a candidate goes beside all that is set aside. If only that stops it: also what
         it is told.
         """
-        if not self._set_aside:
+        holders = self._set_aside.before(candidate)
+        if not holders:
             return self._judge.judge(candidate), None
-        with self._set_aside.laid():
+        with self._set_aside.laid(holders):
             beside = self._judge.judge(candidate)
         if not isinstance(beside, Wait):
             return beside, None
@@ -323,14 +332,16 @@ class ReleasePass:
             return replace(found, needs=beside.needs) if both else found, None
         verdict = Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND)
         signature = self._judge.signature(candidate)
-        return Wait(verdict, beside.gang, signature, beside.needs), self._long_wait(candidate)
+        words = self._long_wait(candidate, holders)
+        return Wait(verdict, beside.gang, signature, beside.needs), words
 
-    def _long_wait(self, candidate: Candidate) -> BehindLongWait:
+    def _long_wait(
+        self, candidate: Candidate, holders: Sequence[tuple[Candidate, Asked]]
+    ) -> BehindLongWait:
         """Of whom a candidate is told that waits behind all that is set aside: the first who wants
         the same.
         """
         cards = self._cards(candidate).union(COMPUTE_RESOURCES)
-        holders = self._set_aside.holders
         holder, asked = next((one for one in holders if _wants(one[1], cards)), holders[0])
         uid = holder.sort_key.uid
         words = self._said_long.get(uid)
@@ -354,11 +365,11 @@ class ReleasePass:
         there are any.
         """
         classes, before = self._pending.inadmissible, self._starvation is None
-        gone = [uid for uid in classes.behind if before or uid not in classes.long_waits]
+        gone = [uid for uid in classes.behind if before or not classes.long_waits.has(uid)]
         for uid in gone:
             for inadmissible in classes.behind.pop(uid):
                 self._pending.activate_class(inadmissible)
-        over = {uid for uid in classes.with_choice if before or uid not in classes.long_waits}
+        over = {uid for uid in classes.with_choice if before or not classes.long_waits.has(uid)}
         if over:
             classes.with_choice -= over
             self._pending.invalidate_needs()

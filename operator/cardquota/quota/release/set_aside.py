@@ -5,7 +5,7 @@ does not need: another card, or what is free beyond his need. Nothing is charged
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
@@ -25,6 +25,9 @@ Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
 MOST_SET_ASIDE: Final = 64
 """Candidates of one queue for which something is set aside: the first in the order of release. Each
 is the oldest of those that want the same cards with the same priority."""
+MOST_CLAIMS: Final = 64
+"""Kinds of claims with a choice of cards after which nothing is set aside for anybody else: they
+are laid for each judgement."""
 
 
 class SetAside:
@@ -36,51 +39,57 @@ class SetAside:
         self._judge = judge
         self.holders: list[tuple[Candidate, Asked]] = []
         """For whom, in the order of release."""
-        self._amounts: MutableAmounts = {}
-        self._claims = Counter[Claim]()
-        self._groups: list[PodGroupState] = []
-
-    def __bool__(self) -> bool:
-        return bool(self.holders)
+        self._long_waits = account.pending.inadmissible.long_waits
+        self._claims: set[Claim] = set()
 
     @property
     def full(self) -> bool:
         """Whether nothing is set aside for anybody else."""
-        return len(self.holders) >= MOST_SET_ASIDE
+        return len(self.holders) >= MOST_SET_ASIDE or len(self._claims) >= MOST_CLAIMS
 
     def add(self, candidate: Candidate) -> Asked:
         """Set aside what a candidate asks for beyond what is reserved for it. Returns that."""
-        long_waits = self._account.pending.inadmissible.long_waits
-        asked = long_waits.asked(candidate)
+        asked = self._long_waits.asked(candidate)
         if asked is None:
             asked = self._asked(candidate)
-            long_waits.keep(candidate, asked)
-        amounts, claims = asked
-        for dimension, amount in amounts:
-            self._amounts[dimension] = self._amounts.get(dimension, 0) + amount
-        for claim, number in claims:
-            self._claims[claim] += number
-        if candidate.whole is not None:
-            self._groups.append(self._ledger.groups[candidate.whole.key])
+            self._long_waits.keep(candidate, asked)
+        self._claims.update(claim for claim, _ in asked[1])
         self.holders.append((candidate, asked))
         return asked
 
+    def before(self, candidate: Candidate | None) -> list[tuple[Candidate, Asked]]:
+        """Those that still wait and come before a candidate, or all. In one pass they may start, or
+        get another place, after something was set aside for them.
+        """
+        return [
+            (holder, asked)
+            for holder, asked in self.holders
+            if holder in self._long_waits
+            and (candidate is None or holder.indexed_key < candidate.indexed_key)
+        ]
+
     @contextmanager
-    def laid(self) -> Iterator[None]:
-        """While somebody is judged behind them: as if all that were reserved. Afterwards all is as
+    def laid(self, holders: Sequence[tuple[Candidate, Asked]]) -> Iterator[None]:
+        """While somebody is judged behind these: as if all that were reserved. Afterwards all is as
         before.
         """
-        if not self.holders:
+        if not holders:
             yield
             return
+        amounts: MutableAmounts = {}
+        claims = Counter[Claim]()
         with ExitStack() as stack:
-            for group in self._groups:
-                # What the group has reserved is replaced by what its pods ask for (E2).
-                stack.enter_context(set_aside(group, self._account))
+            for holder, (without_choice, with_choice) in holders:
+                for dimension, amount in without_choice:
+                    amounts[dimension] = amounts.get(dimension, 0) + amount
+                for claim, number in with_choice:
+                    claims[claim] += number
+                if holder.whole is not None:
+                    # What the group has reserved is replaced by what its pods ask for (E2).
+                    group = self._ledger.groups[holder.whole.key]
+                    stack.enter_context(set_aside(group, self._account))
             stack.enter_context(
-                self._account.as_if_reserved(
-                    tuple(self._amounts.items()), tuple(self._claims.items())
-                )
+                self._account.as_if_reserved(tuple(amounts.items()), tuple(claims.items()))
             )
             yield
 

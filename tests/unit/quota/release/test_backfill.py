@@ -1,5 +1,6 @@
 """E6: what frees is set aside for who has waited too long; others pass that take nothing of it."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
 
@@ -8,9 +9,11 @@ import pytest
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pending.candidate import Candidate
 from cardquota.quota.release import set_aside
-from cardquota.quota.release.release_pass import ReleasePass, next_refusals
+from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
 from cardquota.quota.release.starvation import Starvation
+from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
 from ..releasing import a_cluster, later, names, release, waiting
@@ -344,3 +347,96 @@ def test_a_member_with_a_choice_has_set_aside_what_is_not_reserved_for_it() -> N
     assert opened(ledger) == []
     ends(ledger, "r0")
     assert opened(ledger) == [["large"], ["small"]]
+
+
+def test_where_he_asks_for_a_card_that_nobody_knows_any_more_those_behind_are_looked_at() -> None:
+    """Nothing of the queue itself has changed."""
+    other = a_queue("other").with_quota({"XPU-9": 1})
+    large = waiting("large", 4, f"{H200}|XPU-9")
+    ledger = a_cluster(other, RED, large, holds("r0"), later(waiting("small")))
+    assert opened(ledger) == []
+    ledger.dirty.take_pending()
+    see(ledger, other.with_quota({}))
+    assert "red" in ledger.dirty.take_pending()
+    assert opened(ledger) == [["small"]]
+
+
+def test_i5_what_each_needs_is_found_in_a_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And once: a pass that is left after it goes on with the next."""
+    old = [waiting(f"old-{n}", 4, H200).with_cpu(str(n)).with_priority(-n) for n in range(5)]
+    ledger = a_cluster(RED, holds("r0"), *old, later(waiting("small").with_priority(-9)))
+    account = ledger.account("red")
+    assert account is not None
+    found: list[str] = []
+    plain = set_aside.SetAside._asked  # noqa: SLF001 - what a step costs is in no result
+
+    def noted(self: set_aside.SetAside, candidate: Candidate) -> set_aside.Asked:
+        found.append(candidate.sort_key.name)
+        return plain(self, candidate)
+
+    monkeypatch.setattr(set_aside.SetAside, "_asked", noted)
+    for _ in range(60):
+        before = len(found)
+        next(iter(ReleasePass(ledger, account, starvation=LONG)), None)
+        assert len(found) <= before + 1
+    assert sorted(found) == [f"old-{n}" for n in range(5)]
+
+
+def test_no_more_kinds_of_choices_are_set_aside_than_may_be_laid_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    red = a_queue("red").with_quota({H200: 4, H800: 4, "XPU-9": 4}).with_policy("Gate")
+    held = holds("one"), holds("two", 1, H800), holds("three", 1, "XPU-9")
+    waits = waiting("a-first", 4, EITHER), waiting("b-second", 4, "XPU-9")
+    world = red, *held, *waits, later(waiting("small", 1, "XPU-9"))
+    assert opened(a_cluster(*world)) == []
+    monkeypatch.setattr(set_aside, "MOST_CLAIMS", 1)
+    assert opened(a_cluster(*world)) == [["small"]]
+
+
+def test_one_that_gets_another_place_while_others_are_tried_is_set_aside_once() -> None:
+    """A gang that has begun: the more it holds, the later come its other members."""
+    group = a_group("gang").in_queue("red").of(4).reserving("red", {H200: 1}, "t")
+    large = waiting("large", 3).in_group("gang")
+    small = [later(waiting(f"small-{n}", 1, EITHER).with_cpu(str(n))) for n in range(3)]
+    ledger = a_cluster(RED, group, holds("kept").in_group("gang"), holds("r0"), large, *small)
+    one_pass, steps = a_pass_with_a_holder(ledger)
+    see(ledger, holds("more", 2, H800).in_group("gang"))
+    for found in steps:
+        assert found is None or found.pods[0][1] == ((H800, 1),)
+        charge(ledger, found)
+    assert len(one_pass._set_aside.holders) == 1  # noqa: SLF001 - laid twice shows only in time
+
+
+def test_who_comes_before_him_while_others_are_tried_does_not_wait_for_him() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    _, steps = a_pass_with_a_holder(ledger)
+    see(ledger, later(waiting("urgent").with_priority(9)))
+    found = [one for one in steps if charge(ledger, one)]
+    assert [record.facts.name for one in found if one for record, _ in one.pods] == ["urgent"]
+
+
+def test_one_who_is_gone_while_others_are_tried_holds_nothing() -> None:
+    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
+    _, steps = a_pass_with_a_holder(ledger)
+    ends(ledger, "m0", "m1", "m2", "m3")
+    ledger.group_gone("team/gang")
+    found = [one for one in steps if charge(ledger, one)]
+    assert [record.facts.name for one in found if one for record, _ in one.pods] == ["small"]
+
+
+def a_pass_with_a_holder(ledger: Ledger) -> tuple[ReleasePass, Iterator[Opening | None]]:
+    """A pass that has set something aside, and what is left of it."""
+    account = ledger.account("red")
+    assert account is not None
+    one_pass = ReleasePass(ledger, account, starvation=LONG)
+    steps = iter(one_pass)
+    while not one_pass._set_aside.holders:  # noqa: SLF001 - in the middle of a pass nothing tells
+        assert next(steps) is None
+    return one_pass, steps
+
+
+def charge(ledger: Ledger, found: Opening | None) -> bool:
+    for record, cards in found.pods if found is not None else ():
+        ledger.decisions.assume(record.facts.uid, Stamp("red", cards, "t"))
+    return found is not None
