@@ -8,7 +8,7 @@ import msgspec
 
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import canonical
-from cardquota.quota.ledger.group_facts import GroupFacts, group_facts
+from cardquota.quota.ledger.groups.group_facts import GroupFacts, group_facts
 from cardquota.quota.objects.pod_group import PodGroup, WrittenPodGroup
 from cardquota.quota.stamp import Reservation, reservation_text
 

@@ -7,10 +7,10 @@ from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
-from cardquota.control.release.gang_reports import GangReports
-from cardquota.control.release.gang_start import GangStart
 from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.gang_reports import GangReports
+from cardquota.control.release.groups.gang_start import GangStart
+from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.quota.ledger.release_decisions import ReleaseDecisions
 
 PATHS: Final = (

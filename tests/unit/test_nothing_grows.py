@@ -20,8 +20,8 @@ from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.group_conditions import GroupConditions
-from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.drift import drift

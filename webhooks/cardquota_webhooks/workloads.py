@@ -28,8 +28,8 @@ from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.ledger.pod_group_state import set_aside
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning

@@ -28,8 +28,8 @@ from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
-from .release.group_conditions import GroupConditions
-from .release.pod_group_writer import PodGroupWriter
+from .release.groups.group_conditions import GroupConditions
+from .release.groups.pod_group_writer import PodGroupWriter
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
 from .reports.namespace_reports import NamespaceReports

@@ -3,7 +3,7 @@
 from ..cluster.events.event import ObjectReference
 from ..quota import vocabulary as v
 from ..quota.accounts.queue_facts import QueueFacts
-from ..quota.ledger.group_facts import GroupFacts, NamespaceFacts
+from ..quota.ledger.groups.group_facts import GroupFacts, NamespaceFacts
 from ..quota.nodes.node_facts import NodeFacts
 from ..quota.pods.pod_facts import PodFacts
 

@@ -24,22 +24,22 @@ from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control import leadership
 from cardquota.control.release import gate
-from cardquota.control.release.gang_start import Chosen
 from cardquota.control.release.gate import GateOpener, Opened
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.gang_start import Chosen
+from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
 from cardquota.control.release.pod_patch import pod_path
-from cardquota.control.release.reservation_timeouts import ReservationTimeouts
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge, MutableAmounts, canonical
 from cardquota.quota.assignment.flexible_claims import Others
 from cardquota.quota.decisions import create_judgement
 from cardquota.quota.decisions.enqueue_judgement import EnqueueVerdict, judge_enqueue
 from cardquota.quota.decisions.quota_check import QuotaCheck
-from cardquota.quota.ledger.group_facts import GroupFacts
+from cardquota.quota.ledger.groups.group_facts import GroupFacts
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release import release_judge

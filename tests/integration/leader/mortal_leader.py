@@ -18,8 +18,8 @@ from cardquota.cluster.watch.reflector import Reflector
 from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.group_conditions import GroupConditions
-from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE

@@ -4,8 +4,8 @@ from typing import Any
 
 from builders.plain_cluster import Sums
 from cardquota.quota.accounts.account import Account
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.ledger.pod_group_state import PodGroupState
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.release.release_pass import Opening, openings

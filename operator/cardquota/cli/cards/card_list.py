@@ -14,7 +14,7 @@ from ...quota import messages
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.device_classes import PREFIX
 from ...quota.cards.vendor_table import VendorTable
-from ...quota.ledger.group_facts import namespace_facts
+from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.device_class import DeviceClass

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...quota import vocabulary as v
-from ...quota.ledger.group_facts import group_facts
+from ...quota.ledger.groups.group_facts import group_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodStatus
 from ...quota.objects.pod_group import GroupAnnotations, PodGroup

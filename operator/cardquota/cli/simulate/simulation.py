@@ -17,7 +17,7 @@ from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.group_write import judge_group_write
 from ...quota.decisions.judgement import queue_not_named
 from ...quota.effect import Effect, effect_of
-from ...quota.ledger.group_facts import namespace_facts
+from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod

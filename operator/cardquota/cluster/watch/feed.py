@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ...quota.accounts.queue_facts import queue_facts
-from ...quota.ledger.group_facts import group_facts, namespace_facts
+from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.device_class import DeviceClass

@@ -18,8 +18,8 @@ from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import Opening, ReleasePass
@@ -28,13 +28,13 @@ from ...quota.stamp import Stamp
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
-from .gang_reports import GangReports
-from .gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .gate import GateOpener, Opened
-from .group_enqueuer import GroupEnqueuer, waits_for_room
+from .groups.gang_reports import GangReports
+from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
+from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
+from .groups.pod_group_writer import PodGroupWriter
+from .groups.reservation_timeouts import ReservationTimeouts
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
-from .pod_group_writer import PodGroupWriter
-from .reservation_timeouts import ReservationTimeouts
 from .retries import Retries
 from .slots import Slot, Slots
 from .stamp_writer import StampWriter

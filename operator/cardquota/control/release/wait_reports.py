@@ -10,8 +10,8 @@ from typing import Final
 
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
+from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import PodGroupState
 from ...quota.pods.pod_record import PodRecord
 from ...quota.release.release_judge import judge_member
 from ...quota.release.release_pass import Refusal, next_refusals
@@ -19,7 +19,7 @@ from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer
 from ..references import group_reference, pod_reference
-from .group_conditions import GroupConditions
+from .groups.group_conditions import GroupConditions
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128

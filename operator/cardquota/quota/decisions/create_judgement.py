@@ -16,8 +16,8 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import PodGroupState
 from ..pending.first_members import first_members
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts

@@ -12,8 +12,8 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Amount, Charge, MutableAmounts, canonical, is_card
 from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import FlexibleClaims
-from ..ledger.group_facts import GroupFacts
-from ..ledger.group_request import AskedCards
+from ..ledger.groups.group_facts import GroupFacts
+from ..ledger.groups.group_request import AskedCards
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import BesideElastic, Needs
 from ..stamp import choice_text

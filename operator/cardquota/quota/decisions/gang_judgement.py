@@ -17,8 +17,8 @@ from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.flexible_claims import FlexibleClaims
 from ..ledger.class_key import without_task
+from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import set_aside
 from ..limits import GANG_KINDS
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest

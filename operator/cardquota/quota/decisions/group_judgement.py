@@ -14,8 +14,8 @@ from ..assignment.assignment import Assignment
 from ..assignment.claim import claim_of
 from ..cards.card import can_exist, model_of
 from ..cards.vendor import counts_form
-from ..ledger.group_facts import GroupFacts
-from ..ledger.group_request import AskedCards, GroupRequest
+from ..ledger.groups.group_facts import GroupFacts
+from ..ledger.groups.group_request import AskedCards, GroupRequest
 from ..ledger.ledger_reader import LedgerReader
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import REQUEST, QueueState, Reason

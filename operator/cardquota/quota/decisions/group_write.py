@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Final
 
 from .. import messages
-from ..ledger.group_facts import GroupFacts, group_facts
-from ..ledger.group_minimum import minimum_problem
-from ..ledger.group_request import GroupRequest, group_request
+from ..ledger.groups.group_facts import GroupFacts, group_facts
+from ..ledger.groups.group_minimum import minimum_problem
+from ..ledger.groups.group_request import GroupRequest, group_request
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import RESOURCES
 from ..objects.pod_group import WrittenPodGroup

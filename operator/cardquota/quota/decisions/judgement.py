@@ -14,8 +14,8 @@ from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import set_aside
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices

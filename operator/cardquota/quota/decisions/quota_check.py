@@ -8,7 +8,7 @@ from ..amounts import NO_AMOUNTS, Amounts, Charge
 from ..assignment.claim import claim_of
 from ..assignment.flexible_claims import Others
 from ..assignment.on_the_way import NOBODY, OnTheWay
-from ..ledger.pod_group_state import PodGroupState
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..pods.pod_request import PodRequest
 from ..verdict import Shortfall
 

@@ -11,10 +11,10 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..vocabulary import Mode
+from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
 from .pod_classification import class_key_of, task_of
-from .pod_group_state import PodGroupState
 
 
 class Charges:

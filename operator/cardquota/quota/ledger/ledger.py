@@ -29,9 +29,9 @@ from ..pods.kept_text import KeptText
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from .charges import Charges
-from .group_facts import GroupFacts, NamespaceFacts
+from .groups.group_facts import GroupFacts, NamespaceFacts
+from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
-from .pod_group_state import PodGroupState
 from .reassessment import Reassessment
 from .release_decisions import ReleaseDecisions
 

@@ -19,8 +19,8 @@ from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
-from .group_facts import NamespaceFacts
-from .pod_group_state import PodGroupState
+from .groups.group_facts import NamespaceFacts
+from .groups.pod_group_state import PodGroupState
 
 
 class LedgerReader(Protocol):

@@ -25,8 +25,8 @@ from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
 from .dirty_set import DirtySet
-from .group_facts import NamespaceFacts
-from .pod_group_state import Asks, PodGroupState
+from .groups.group_facts import NamespaceFacts
+from .groups.pod_group_state import Asks, PodGroupState
 
 _NO_QUOTA: Final[Amounts] = {}
 JOB = "Job"

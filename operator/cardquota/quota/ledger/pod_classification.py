@@ -4,8 +4,8 @@ from ..pending.gang import Gang
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Mode
 from .class_key import ClassKey
+from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
-from .pod_group_state import PodGroupState
 
 
 def task_of(group: PodGroupState | None, record: PodRecord) -> str:

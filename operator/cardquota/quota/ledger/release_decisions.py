@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from ..amounts import Charge
 from ..stamp import Reservation, Stamp
 from .charges import Charges
+from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
-from .pod_group_state import PodGroupState
 
 
 class ReleaseDecisions:

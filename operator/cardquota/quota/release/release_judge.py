@@ -13,8 +13,8 @@ from ..decisions.enqueue_judgement import judge_enqueue
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.room_together import room_together
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import PodGroupState
 from ..limits import GANG_KINDS
 from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
 from ..pending.first_members import first_members

@@ -15,8 +15,8 @@ from typing import Final
 from .. import messages
 from ..accounts.account import Account
 from ..amounts import is_card
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
-from ..ledger.pod_group_state import PodGroupState
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
 from ..pending.first_members import first_members

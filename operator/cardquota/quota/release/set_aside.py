@@ -12,9 +12,9 @@ from typing import Final
 from ..accounts.account import Account
 from ..amounts import Charge, MutableAmounts, canonical
 from ..assignment.claim import Claim, claim_of
-from ..ledger.group_request import NO_REQUEST
+from ..ledger.groups.group_request import NO_REQUEST
+from ..ledger.groups.pod_group_state import PodGroupState, set_aside
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import PodGroupState, set_aside
 from ..pending.candidate import Candidate
 from ..pods.pod_request import PodRequest
 from .release_judge import ReleaseJudge

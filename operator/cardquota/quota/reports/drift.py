@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from ..accounts.account_reader import AccountReader
+from ..ledger.groups.pod_group_state import bound_key
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_group_state import bound_key
 from ..pods.pod_record import PodRecord
 from ..steps import Steps, to_its_end
 from ..vocabulary import Policy

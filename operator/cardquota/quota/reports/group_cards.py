@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from ..amounts import is_card
-from ..ledger.pod_group_state import PodGroupState
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..words import show
 
 MOST_SHOWN: Final = 3

@@ -3,14 +3,14 @@
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from ..amounts import Amount
-from ..cards.quota_text import QuotaTextError, read_request
-from ..limits import REQUEST_CARDS, REQUEST_TEXT, size_of
-from ..objects.wire import ResourceList
-from ..quantity import QuantityError, milli, whole
-from ..sized_cache import SizedCache
-from ..vocabulary import CPU, MEMORY, REQUEST
-from ..words import show
+from ...amounts import Amount
+from ...cards.quota_text import QuotaTextError, read_request
+from ...limits import REQUEST_CARDS, REQUEST_TEXT, size_of
+from ...objects.wire import ResourceList
+from ...quantity import QuantityError, milli, whole
+from ...sized_cache import SizedCache
+from ...vocabulary import CPU, MEMORY, REQUEST
+from ...words import show
 
 
 class AskedCards(NamedTuple):

@@ -10,11 +10,11 @@ from builders import H200, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.control.later import Timer, in_loop_later
-from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
+from cardquota.control.release.groups import gang_start as start_module
 from cardquota.quota import vocabulary as v
 
-from ..fakes import (
+from ...fakes import (
     TERM,
     Answer,
     Call,
@@ -27,7 +27,7 @@ from ..fakes import (
     stored,
     until,
 )
-from ..leader import GANG, THREE, Leader, leading, reservations, waiting
+from ...leader import GANG, THREE, Leader, leading, reservations, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 

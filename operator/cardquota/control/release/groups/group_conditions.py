@@ -13,16 +13,21 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ...cluster.events.event import cut
-from ...quota import messages
-from ...quota import vocabulary as v
-from ...quota.ledger.group_condition import FOREIGN, NO_CONDITION, StoredCondition, digest_of
-from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.ledger.pod_group_state import PodGroupState
-from ...quota.limits import GROUP_MESSAGE_TEXT
-from ...quota.pending.candidate import Candidate
-from ...quota.release.release_judge import ReleaseJudge, Wait
-from ..later import Later, Timer, in_loop_later
+from ....cluster.events.event import cut
+from ....quota import messages
+from ....quota import vocabulary as v
+from ....quota.ledger.groups.group_condition import (
+    FOREIGN,
+    NO_CONDITION,
+    StoredCondition,
+    digest_of,
+)
+from ....quota.ledger.groups.pod_group_state import PodGroupState
+from ....quota.ledger.ledger_reader import LedgerReader
+from ....quota.limits import GROUP_MESSAGE_TEXT
+from ....quota.pending.candidate import Candidate
+from ....quota.release.release_judge import ReleaseJudge, Wait
+from ...later import Later, Timer, in_loop_later
 
 LOOKED_AT: Final = 16
 """Groups that are looked at, at most, to find one whose numbers have changed."""

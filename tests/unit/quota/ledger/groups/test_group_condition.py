@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from builders import a_group
-from cardquota.quota.ledger.group_condition import FOREIGN, NO_CONDITION, digest_of
-from cardquota.quota.ledger.group_facts import group_facts
+from cardquota.quota.ledger.groups.group_condition import FOREIGN, NO_CONDITION, digest_of
+from cardquota.quota.ledger.groups.group_facts import group_facts
 from cardquota.quota.limits import ELEMENTS, GROUP_MESSAGE_TEXT
 from cardquota.quota.objects.pod_group import PodGroup
 

@@ -5,17 +5,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, NamedTuple, cast
 
-from ..accounts.account import Account
-from ..accounts.account_reader import AccountReader
-from ..amounts import Charge, canonical
-from ..assignment.claim import Claim
-from ..pending.gang import GangQueue
-from ..pending.readiness import Readiness
-from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord, SortKey
-from ..quantity import LARGEST
-from ..stamp import Reservation, choice_of
-from ..vocabulary import GroupPhase
+from ...accounts.account import Account
+from ...accounts.account_reader import AccountReader
+from ...amounts import Charge, canonical
+from ...assignment.claim import Claim
+from ...pending.gang import GangQueue
+from ...pending.readiness import Readiness
+from ...pods.pod_facts import PodFacts
+from ...pods.pod_record import PodRecord, SortKey
+from ...quantity import LARGEST
+from ...stamp import Reservation, choice_of
+from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts
 from .group_request import GroupRequest
 from .task_members import TaskMembers

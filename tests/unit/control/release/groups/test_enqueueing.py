@@ -8,8 +8,8 @@ from builders import H200, a_group
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
-from ..fakes import TERM, account, charged, lost, refused, stored, until
-from ..leader import GANG, THREE, leading, reservations, waiting
+from ...fakes import TERM, account, charged, lost, refused, stored, until
+from ...leader import GANG, THREE, leading, reservations, waiting
 from .test_reservation_timeouts import Timers
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
 
-from .. import vocabulary as v
-from ..limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
-from ..objects.namespace import Namespace
-from ..objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
-from ..stamp import Reservation, read_reservation
+from ... import vocabulary as v
+from ...limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
+from ...objects.namespace import Namespace
+from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
+from ...stamp import Reservation, read_reservation
 from .group_condition import StoredCondition, stored_condition
 from .group_minimum import minimum_problem
 from .group_request import GroupRequest, group_request

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from ..limits import GROUP_MESSAGE_TEXT, kept_name, size_of
-from ..objects.pod_group import GroupStatusCondition
-from ..vocabulary import GroupCondition
+from ...limits import GROUP_MESSAGE_TEXT, kept_name, size_of
+from ...objects.pod_group import GroupStatusCondition
+from ...vocabulary import GroupCondition
 
 FOREIGN: Final = "foreign"
 """Stands for conditions of our types that are not as we write them."""

@@ -5,15 +5,15 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import PodGroupState
-from ...quota.release.release_pass import Opening
-from ...quota.stamp import Reservation, choice_of
+from ....quota.ledger.groups.pod_group_state import PodGroupState
+from ....quota.ledger.ledger import Ledger
+from ....quota.release.release_pass import Opening
+from ....quota.stamp import Reservation, choice_of
+from ..retries import Retries
+from ..slots import Slot, Slots
 from .gang_reports import GangReports
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
-from .retries import Retries
-from .slots import Slot, Slots
 
 
 class GroupEnqueuer:

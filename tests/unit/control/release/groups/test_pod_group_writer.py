@@ -5,14 +5,14 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.group_conditions import GroupConditions
-from cardquota.control.release.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.group_facts import GroupFacts
+from cardquota.quota.ledger.groups.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.stamp import Reservation, reservation_text
 
-from ..fakes import (
+from ...fakes import (
     TERM,
     Answer,
     Script,

@@ -15,18 +15,18 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ...cluster.events.events import EventRecorder
-from ...quota.ledger.group_facts import GroupFacts
-from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.pod_group_state import PodGroupState
-from ...quota.pods.pod_facts import PodFacts
-from ...quota.stamp import Reservation, Stamp
+from ....cluster.events.events import EventRecorder
+from ....quota.ledger.groups.group_facts import GroupFacts
+from ....quota.ledger.groups.pod_group_state import PodGroupState
+from ....quota.ledger.ledger import Ledger
+from ....quota.pods.pod_facts import PodFacts
+from ....quota.stamp import Reservation, Stamp
+from ..gate import GateOpener, Opened
+from ..namespace_circuit_breaker import Start
+from ..slots import Slot, SlotClaim, Slots
 from .gang_reports import GangReports
-from .gate import GateOpener, Opened
-from .namespace_circuit_breaker import Start
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
-from .slots import Slot, SlotClaim, Slots
 
 T = TypeVar("T")
 

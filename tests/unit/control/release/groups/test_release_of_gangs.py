@@ -8,7 +8,7 @@ from builders import H200, a_group, a_queue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.stamp import read_reservation
 
-from ..fakes import (
+from ...fakes import (
     TERM,
     Answer,
     Call,
@@ -20,7 +20,7 @@ from ..fakes import (
     stored,
     until,
 )
-from ..leader import GANG, THREE, leading, reservations, waiting
+from ...leader import GANG, THREE, leading, reservations, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 

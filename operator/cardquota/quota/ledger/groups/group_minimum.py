@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from .. import messages
-from ..limits import MIN_MEMBER, TASKS
+from ... import messages
+from ...limits import MIN_MEMBER, TASKS
 
 
 def minimum_problem(min_member: int | None, by_task: Mapping[str, int] | None) -> str:

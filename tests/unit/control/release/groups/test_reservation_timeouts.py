@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from builders import H200, a_group, a_ledger, a_queue, see
-from cardquota.control.release.reservation_timeouts import ReservationTimeouts
+from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
 from cardquota.quota.ledger.ledger import Ledger
 
 KEY = "team/gang"

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from ...quota.ledger.pod_group_state import PodGroupState
-from ...quota.stamp import Reservation
-from ..later import Later, Timer, in_loop_later
+from ....quota.ledger.groups.pod_group_state import PodGroupState
+from ....quota.stamp import Reservation
+from ...later import Later, Timer, in_loop_later
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.ledger.group_request import NO_REQUEST, AskedCards, group_request
+from cardquota.quota.ledger.groups.group_request import NO_REQUEST, AskedCards, group_request
 from cardquota.quota.limits import REQUEST_CARDS, REQUEST_TEXT
 from cardquota.quota.objects.wire import ResourceList
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cardquota.quota.ledger.group_minimum import minimum_problem
+from cardquota.quota.ledger.groups.group_minimum import minimum_problem
 from cardquota.quota.limits import MIN_MEMBER, TASKS
 
 

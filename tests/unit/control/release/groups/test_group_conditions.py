@@ -12,14 +12,14 @@ from builders import H200, Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.control.later import Timer
-from cardquota.control.release.group_conditions import GroupConditions
+from cardquota.control.release.groups.group_conditions import GroupConditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import GROUP_MESSAGE_TEXT
 from cardquota.quota.objects.pod_group import PodGroup
 
-from ..fakes import TERM, a_world, refused, until
-from ..leader import GANG, THREE, Leader, leading, waiting
-from ..stored_groups import StoredGroups
+from ...fakes import TERM, a_world, refused, until
+from ...leader import GANG, THREE, Leader, leading, waiting
+from ...stored_groups import StoredGroups
 from .test_reservation_timeouts import Timers
 
 pytestmark = pytest.mark.fake_clock
