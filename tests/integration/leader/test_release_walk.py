@@ -203,7 +203,11 @@ async def lead(store: Store, client: Client, term: str, death: Death | None) -> 
             assert all(n <= store.scene.quota[card] for card, n in charged.items()), charged
             if death is None and await store.finished():
                 break
-            assert asyncio.get_running_loop().time() < deadline, (term, leader.writer.written)
+            if asyncio.get_running_loop().time() > deadline:
+                waits = {
+                    r.facts.name: (r.charge_state, r.held_back) for r in leader.ledger.pods.values()
+                }
+                raise AssertionError(term, leader.writer.written, await store.group(), waits)
             await asyncio.sleep(0)
         if death is None:
             await settled(store, leader, deadline)
