@@ -13,7 +13,8 @@ _BATCH = ("Job", "CronJob")
 def workload(team: Team, kind: str, pod: PodBody, **spec: Any) -> Object:
     """A workload of the pod's name; `spec` is what it says beside the template.
 
-    Of a CronJob that is the specification of its Jobs, and one is due every minute.
+    Of a CronJob that is the specification of its Jobs, and one is due every minute, unless there is
+    one already.
     """
     wire = team.wire(pod)
     labels = {"app": pod.name}
@@ -28,6 +29,7 @@ def workload(team: Team, kind: str, pod: PodBody, **spec: Any) -> Object:
         body["selector"] = {"matchLabels": labels}
     if kind == "CronJob":
         body = {"schedule": "* * * * *", "jobTemplate": {"spec": body}}
+        body["concurrencyPolicy"] = "Forbid"
     version = "batch/v1" if kind in _BATCH else "apps/v1"
     return {"apiVersion": version, "kind": kind, "metadata": {"name": pod.name}, "spec": body}
 

@@ -138,6 +138,11 @@ class MortalLeader:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
+    def idle(self) -> bool:
+        """Whether nothing of it is under way."""
+        return self._releaser.idle
+
+    @property
     def failed(self) -> BaseException | None:
         """What ended its term, if anything did."""
         term = self._tasks[-1]
