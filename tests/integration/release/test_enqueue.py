@@ -108,3 +108,23 @@ def test_nobody_but_the_operator_reserves(team: Team) -> None:
     text = notes(team.get(group))[v.RESERVATION].replace("2", "3")
     assert not team.annotate(group, v.RESERVATION, text).ok
     assert not team.annotate(group, v.RESERVATION, None).ok
+
+
+def test_without_a_request_it_is_inqueue_until_its_pods_are_there_and_wait(team: Team) -> None:
+    """A controller that creates no pod while the phase is Pending creates them."""
+    team.has_queue({T1000: 2})
+    holder = team.a_pod("holder", 1, T1000)
+    assert team.create(holder).ok
+    team.until_open("holder")
+    group = team.a_gang("gang", 2)
+    assert team.create(group).ok
+    team.until(lambda: phase(team, group) == "Inqueue", "phase Inqueue")
+    assert v.RESERVATION not in notes(team.get(group))
+    team.until_row(T1000, inqueue=0)
+    assert team.create(member(team, "a")).ok
+    assert team.create(member(team, "b")).ok
+    team.until_told("gang", v.Reason.INSUFFICIENT_CARD)
+    team.until(lambda: phase(team, group) == "Pending", "phase Pending")
+    assert team.delete(holder).ok
+    team.until_bound("a", "b")
+    team.until(lambda: phase(team, group) == "Running", "phase Running")

@@ -60,7 +60,7 @@ def test_a_group_without_pods_holds_nothing(people: Team) -> None:
         assert people.create(pod, as_user=TENANT).ok
     people.until_bound("a")
     people.until_row(T1000, allocated=3, inqueue=0, requested=4)
-    assert people.get(gang)["status"]["phase"] == "Pending"
+    assert people.get(gang)["status"]["phase"] == "Inqueue"
     assert v.RESERVATION not in notes(people.get(gang))
 
 

@@ -172,6 +172,8 @@ class Ledger(LedgerState):
             self._forget(before.recorded.keys() - facts.recorded.keys())
         if before == facts:
             return
+        if before is None or _entry(before) != _entry(facts):
+            self.look_at_silent(self.silent_groups.in_queue(facts.name))
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reweigh(account, before, facts)
         self._reassess(account.unstamped)
@@ -184,6 +186,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
+        self.look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
@@ -232,6 +235,7 @@ class Ledger(LedgerState):
                 self.unknown_modes[facts.name] = facts
             self._reassess(self.unstamped.depending_on(facts.name))
             self.reassessment.ask_again(self.requesting.get(facts.name, ()))
+            self.look_at_silent(self.silent_groups.in_namespace(facts.name))
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
@@ -239,6 +243,7 @@ class Ledger(LedgerState):
         if self.namespaces.pop(name, None) is not None:
             self._reassess(self.unstamped.depending_on(name))
             self.reassessment.ask_again(self.requesting.get(name, ()))
+            self.look_at_silent(self.silent_groups.in_namespace(name))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -303,6 +308,7 @@ class Ledger(LedgerState):
         start = _start_of(group)
         self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
         self._note_request(group)
+        self.silent_groups.see(group.key, facts)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)
@@ -421,6 +427,11 @@ def _as_read(group: PodGroupState) -> Hashable:
     if facts is None:
         return None
     return facts.queue, group.gang, facts.priority_class, group.reservation is None, *group.tasks
+
+
+def _entry(facts: QueueFacts) -> Hashable:
+    """The part of a queue by which it takes groups of a namespace, or none."""
+    return facts.state, facts.namespaces
 
 
 def _quota_in_force(account: Account, before: QueueFacts | None, facts: QueueFacts) -> Amounts:

@@ -23,10 +23,11 @@ from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy
+from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
+from .groups.silent_groups import SilentGroups
 
 _NO_QUOTA: Final[Amounts] = {}
 JOB = "Job"
@@ -90,6 +91,7 @@ class LedgerState:
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
         self._enqueues = enqueues
+        self.silent_groups = SilentGroups()
 
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
@@ -273,6 +275,25 @@ class LedgerState:
         priority = self.priorities.get(facts.priority_class, 0)
         place = SortKey(-priority, facts.created, facts.name, facts.key)
         return Asks(facts.queue, place, facts.request)
+
+    def needs_nothing_yet(self, group: PodGroupState) -> bool:
+        """Whether the pods of a group may be created without anything being reserved: it says
+        nothing of what they will ask for, and they are not all there (E1).
+        """
+        facts = group.facts
+        if facts is None or not self._enqueues or not group.to_come_unannounced:
+            return False
+        account = self.accounts_by_queue.get(facts.queue)
+        queue = account.facts if account is not None else None
+        if queue is None or queue.state is not QueueState.OPEN:
+            return False
+        return queue.admits(facts.namespace) and self.mode_in(facts.namespace) is Mode.ENFORCE
+
+    def look_at_silent(self, keys: Iterable[str]) -> None:
+        """Have these groups looked at, as far as their pods are still to come."""
+        for key in keys:
+            if self.groups[key].to_come_unannounced:
+                self.dirty.mark_group(key)
 
     def written(self, group: PodGroupState, reservation: Reservation) -> None:
         """The API server has the reservation. Marks its queue: members waited for that write."""

@@ -174,7 +174,7 @@ class PodGroupWriter:
         facts = group.facts
         if self.conditions is None or facts is None:
             return None
-        phase = phase_of(group, reserved=reserved)
+        phase = phase_of(group, reserved=reserved, to_come=self._ledger.needs_nothing_yet(group))
         succeeded, failed = len(group.succeeded), len(group.failed)
         if phase is v.GroupPhase.COMPLETED and facts.phase == phase:
             succeeded, failed = max(succeeded, facts.succeeded), max(failed, facts.failed)
@@ -199,6 +199,7 @@ class PodGroupWriter:
         soon = (
             wanted.phase is v.GroupPhase.INQUEUE
             and group.reservation is None
+            and group.complete
             and facts.phase == v.GroupPhase.PENDING
         )
         if stored != (wanted.running, wanted.succeeded, wanted.failed):
@@ -308,8 +309,9 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
     return complete or not group.members or moved
 
 
-def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
-    """The phase that people see. `reserved`: whether its reservation continues.
+def phase_of(group: PodGroupState, *, reserved: bool, to_come: bool = False) -> v.GroupPhase:
+    """The phase that people see. `reserved`: whether its reservation continues. `to_come`:
+    whether its pods are still to come and nothing needs to be reserved for that (E1).
 
     It follows from what exists and from the stored phase alone, so every leader finds the same.
     """
@@ -323,7 +325,7 @@ def phase_of(group: PodGroupState, *, reserved: bool) -> v.GroupPhase:
     ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
     if group.bound and (ran or (stored == v.GroupPhase.INQUEUE and not has_quota)):
         return v.GroupPhase.UNKNOWN
-    return v.GroupPhase.INQUEUE if has_quota else v.GroupPhase.PENDING
+    return v.GroupPhase.INQUEUE if has_quota or to_come else v.GroupPhase.PENDING
 
 
 def _path(facts: GroupFacts) -> str:

@@ -266,7 +266,7 @@ async def test_a_condition_of_a_group_that_waits_no_more_is_taken_away() -> None
     """Its pods were deleted while nobody led."""
     group = GANG.under_condition("Unschedulable", "InsufficientCardQuota", SHORT)
     async with groups_of(THREE, group) as (_, groups):
-        await until(lambda: groups.status("gang").get("phase") == "Pending")
+        await until(lambda: groups.status("gang").get("phase") == "Inqueue")
         assert groups.status("gang")["conditions"] == []
 
 

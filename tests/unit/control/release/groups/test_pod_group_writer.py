@@ -58,14 +58,16 @@ def a_writer_over(
 @pytest.mark.parametrize(
     ("group", "pods", "phase", "running"),
     [
-        (GANG, (), v.GroupPhase.PENDING, 0),
-        (GANG, (member("a").gated(),), v.GroupPhase.PENDING, 0),
+        (GANG, (), v.GroupPhase.INQUEUE, 0),
+        (GANG, (member("a").gated(),), v.GroupPhase.INQUEUE, 0),
+        (GANG, (member("a").gated(), member("b").gated()), v.GroupPhase.PENDING, 0),
+        (GANG.asking({H200: 2}), (member("a").gated(),), v.GroupPhase.PENDING, 0),
         (GANG, (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
         (GANG, (runs("a"), member("b").gated()), v.GroupPhase.PENDING, 1),
         (GANG.in_phase("Running"), (runs("a"), member("b").gated()), v.GroupPhase.UNKNOWN, 1),
         (GANG.in_phase("Unknown"), (runs("a"),), v.GroupPhase.UNKNOWN, 1),
         (GANG.in_phase("Unknown"), (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
-        (GANG.in_phase("Unknown"), (member("b").gated(),), v.GroupPhase.PENDING, 0),
+        (GANG.in_phase("Unknown"), (member("b").gated(),), v.GroupPhase.INQUEUE, 0),
         (GANG.in_phase("Inqueue"), (runs("a"), member("b").gated()), v.GroupPhase.UNKNOWN, 1),
         (
             GANG.in_phase("Running").reserving("queue", {H200: 2}),
@@ -85,8 +87,8 @@ def a_writer_over(
 async def test_the_phase(
     group: GroupBody, pods: tuple[PodBody, ...], phase: str, running: int
 ) -> None:
-    """Pending, Inqueue while a reservation stands, Running once the minimum is bound; Unknown if it
-    ran, or the time of its start is over, and now a part of the minimum runs.
+    """Pending, Inqueue while a reservation stands or pods are to come, Running once the minimum is
+    bound; Unknown if it ran, or the time of its start is over, and now a part of the minimum runs.
     """
     writer, script = a_writer_over(world(group, *pods))
     assert await writer.update(KEY)
