@@ -1,6 +1,8 @@
 """The shared plane behaves like a cluster: nodes, scheduling, run times, rights."""
 
 import json
+import os
+import signal
 
 import pytest
 from kubernetes import client
@@ -73,6 +75,31 @@ def test_a_job_completes(plane: Cluster, namespace: str) -> None:
     assert made.returncode == 0, made.stderr
     batch = client.BatchV1Api(plane.admin)
     eventually(lambda: batch.read_namespaced_job("once", namespace).status.succeeded == 1)
+
+
+@pytest.mark.slow
+def test_a_late_kwok_does_not_delete_the_next_pod_of_a_name(plane: Cluster, namespace: str) -> None:
+    names = [f"p{number}" for number in range(5)]
+
+    def create(*some: str) -> None:
+        here = "nodeName: plain-1"
+        made = plane.kubectl(
+            "create", "-n", namespace, "-f", "-", input="---".join(pod(name, here) for name in some)
+        )
+        assert made.returncode == 0, made.stderr
+
+    create(*names)
+    eventually(lambda: all(phase(plane, namespace, name) == "Running" for name in names))
+    kwok = plane.state.process("kwok").pid
+    os.kill(kwok, signal.SIGSTOP)
+    try:
+        deleted = plane.kubectl("delete", "pods", "-n", namespace, "--force", *names)
+        assert deleted.returncode == 0, deleted.stderr
+        create(*names, "later")
+    finally:
+        os.kill(kwok, signal.SIGCONT)
+    eventually(lambda: phase(plane, namespace, "later") == "Running")
+    assert all(phase(plane, namespace, name) in ("Pending", "Running") for name in names)
 
 
 @pytest.mark.parametrize(
