@@ -173,7 +173,7 @@ class Ledger(LedgerState):
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
-            self.look_at_silent(self.silent_groups.in_queue(facts.name))
+            self.look_at_phases(self.silent_groups.in_queue(facts.name))
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reweigh(account, before, facts)
         self._reassess(account.unstamped)
@@ -186,7 +186,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self.look_at_silent(self.silent_groups.in_queue(name))
+        self.look_at_phases(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
@@ -233,17 +233,20 @@ class Ledger(LedgerState):
             self.unknown_modes.pop(facts.name, None)
             if facts.unknown_mode:
                 self.unknown_modes[facts.name] = facts
-            self._reassess(self.unstamped.depending_on(facts.name))
-            self.reassessment.ask_again(self.requesting.get(facts.name, ()))
-            self.look_at_silent(self.silent_groups.in_namespace(facts.name))
+            self._mode_changed(facts.name)
 
     def namespace_gone(self, name: str) -> None:
         """A namespace was deleted."""
         self.unknown_modes.pop(name, None)
         if self.namespaces.pop(name, None) is not None:
-            self._reassess(self.unstamped.depending_on(name))
-            self.reassessment.ask_again(self.requesting.get(name, ()))
-            self.look_at_silent(self.silent_groups.in_namespace(name))
+            self._mode_changed(name)
+
+    def _mode_changed(self, namespace: str) -> None:
+        self._reassess(self.unstamped.depending_on(namespace))
+        requesting = self.requesting.get(namespace, ())
+        self.reassessment.ask_again(requesting)
+        self.look_at_phases(requesting)
+        self.look_at_phases(self.silent_groups.in_namespace(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""

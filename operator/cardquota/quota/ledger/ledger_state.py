@@ -277,22 +277,27 @@ class LedgerState:
         return Asks(facts.queue, place, facts.request)
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
-        """Whether the pods of a group may be created without anything being reserved: it says
-        nothing of what they will ask for, and they are not all there (E1).
+        """Whether the pods of a group may be created without anything being reserved (E1): they are
+        not all there, and it says nothing of what they will ask for, or nothing here would hold
+        them up.
         """
         facts = group.facts
-        if facts is None or not self._enqueues or not group.to_come_unannounced:
+        if facts is None or not self._enqueues or group.complete:
+            return False
+        if not facts.queue or self.mode_in(facts.namespace) is not Mode.ENFORCE:
+            return True
+        if facts.request:
             return False
         account = self.accounts_by_queue.get(facts.queue)
         queue = account.facts if account is not None else None
         if queue is None or queue.state is not QueueState.OPEN:
             return False
-        return queue.admits(facts.namespace) and self.mode_in(facts.namespace) is Mode.ENFORCE
+        return queue.admits(facts.namespace)
 
-    def look_at_silent(self, keys: Iterable[str]) -> None:
+    def look_at_phases(self, keys: Iterable[str]) -> None:
         """Have these groups looked at, as far as their pods are still to come."""
         for key in keys:
-            if self.groups[key].to_come_unannounced:
+            if not self.groups[key].complete:
                 self.dirty.mark_group(key)
 
     def written(self, group: PodGroupState, reservation: Reservation) -> None:

@@ -174,7 +174,12 @@ class PodGroupWriter:
         facts = group.facts
         if self.conditions is None or facts is None:
             return None
-        phase = phase_of(group, reserved=reserved, to_come=self._ledger.needs_nothing_yet(group))
+        phase = phase_of(
+            group,
+            reserved=reserved,
+            to_come=self._ledger.needs_nothing_yet(group),
+            enforced=self._ledger.mode_in(facts.namespace) is v.Mode.ENFORCE,
+        )
         succeeded, failed = len(group.succeeded), len(group.failed)
         if phase is v.GroupPhase.COMPLETED and facts.phase == phase:
             succeeded, failed = max(succeeded, facts.succeeded), max(failed, facts.failed)
@@ -309,9 +314,12 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
     return complete or not group.members or moved
 
 
-def phase_of(group: PodGroupState, *, reserved: bool, to_come: bool = False) -> v.GroupPhase:
+def phase_of(
+    group: PodGroupState, *, reserved: bool, to_come: bool = False, enforced: bool = True
+) -> v.GroupPhase:
     """The phase that people see. `reserved`: whether its reservation continues. `to_come`:
-    whether its pods are still to come and nothing needs to be reserved for that (E1).
+    whether its pods are still to come and nothing needs to be reserved for that (E1). `enforced`:
+    whether a part of its minimum was bound only after all of it was let through.
 
     It follows from what exists and from the stored phase alone, so every leader finds the same.
     """
@@ -323,7 +331,8 @@ def phase_of(group: PodGroupState, *, reserved: bool, to_come: bool = False) -> 
         return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
     has_quota = reserved or group.let_through >= least
     ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
-    if group.bound and (ran or (stored == v.GroupPhase.INQUEUE and not has_quota)):
+    in_part = enforced and stored == v.GroupPhase.INQUEUE and not has_quota
+    if group.bound and (ran or in_part):
         return v.GroupPhase.UNKNOWN
     return v.GroupPhase.INQUEUE if has_quota or to_come else v.GroupPhase.PENDING
 

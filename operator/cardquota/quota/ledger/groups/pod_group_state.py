@@ -179,14 +179,6 @@ class PodGroupState:
             return False
         return bool(self.members) or not self.lost_place
 
-    @property
-    def to_come_unannounced(self) -> bool:
-        """Whether it says nothing of what it will ask for, and not all pods of its minimum are
-        there.
-        """
-        facts = self.facts
-        return bool(facts and facts.queue and not facts.request and not self.complete)
-
     @contextmanager
     def without_reserved(self, account: AccountReader) -> Iterator[None]:
         """While something is judged: as if nothing were reserved for it in this queue."""

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from builders import H200, Body, a_namespace, a_queue
+from builders import H200, Body, a_namespace, a_pod, a_queue
+from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
@@ -79,12 +80,29 @@ async def test_it_stays_pending_until_its_queue_takes_it(shut: Body) -> None:
         assert len(groups.patches) == 3
 
 
-async def test_where_nothing_is_enforced_it_stays_pending() -> None:
+@pytest.mark.parametrize("group", [GANG, GANG.asking({H200: 99})])
+async def test_where_nothing_is_enforced_its_pods_may_come_whatever_it_asks_for(
+    group: GroupBody,
+) -> None:
     audit = a_namespace("team").in_mode("audit")
-    async with groups_of(THREE, audit, GANG) as (leader, groups):
-        await until(lambda: groups.status("gang").get("phase") == "Pending")
+    async with groups_of(THREE, audit, group) as (leader, groups):
+        await until(lambda: groups.status("gang").get("phase") == "Inqueue")
+        leader.see(runs(a_pod("a").in_group("gang").naming(H200).asking_for(1)))
+        await until(lambda: groups.status("gang")["running"] == 1)
+        assert groups.status("gang")["phase"] == "Inqueue"
+        leader.see(runs(a_pod("b").in_group("gang").naming(H200).asking_for(1)))
+        await until(lambda: groups.status("gang")["phase"] == "Running")
+        await until(lambda: not leader.releaser.busy)
+        phases = {body["status"]["phase"] for _, body in groups.patches}
+        assert phases == {"Inqueue", "Running"}
+
+
+async def test_where_it_is_enforced_again_it_is_judged() -> None:
+    audit = a_namespace("team").in_mode("audit")
+    async with groups_of(THREE, audit, GANG.asking({H200: 99})) as (leader, groups):
+        await until(lambda: groups.status("gang").get("phase") == "Inqueue")
         leader.see(a_namespace("team").in_mode("enforced").at_revision(7_000))
-        await until(lambda: groups.status("gang")["phase"] == "Inqueue")
+        await until(lambda: groups.status("gang")["phase"] == "Pending")
 
 
 async def test_one_that_lost_all_its_pods_may_have_new_ones() -> None:

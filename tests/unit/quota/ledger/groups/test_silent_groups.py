@@ -40,8 +40,19 @@ def test_not_without_a_queue_that_takes_it(queue: Body | None) -> None:
     assert not needs_nothing(a_ledger(*CARDS, *there, ENFORCED, GROUP))
 
 
-def test_not_where_nothing_is_enforced() -> None:
-    assert not needs_nothing(a_ledger(*CARDS, QUEUE, a_namespace("team").in_mode("audit"), GROUP))
+@pytest.mark.parametrize("mode", ["audit", "off"])
+@pytest.mark.parametrize("group", [GROUP, GROUP.asking({H200: 99})])
+def test_nothing_holds_up_pods_where_nothing_is_enforced(mode: str, group: Body) -> None:
+    ledger = a_ledger(*CARDS, a_namespace("team").in_mode(mode), group)
+    assert needs_nothing(ledger)
+    ledger.dirty.clear()
+    see(ledger, ENFORCED)
+    assert not needs_nothing(ledger)
+    assert ledger.dirty.take_groups() == {"team/gang"}
+
+
+def test_a_group_without_a_queue_waits_for_nothing() -> None:
+    assert needs_nothing(a_ledger(*CARDS, ENFORCED, a_group("gang").of(2)))
 
 
 def test_it_is_looked_at_when_its_queue_opens() -> None:
@@ -62,5 +73,7 @@ def test_who_is_gone_is_looked_at_no_more() -> None:
 
 def test_it_is_not_looked_at_once_its_pods_are_there() -> None:
     ledger = a_ledger(*CARDS, ENFORCED, GROUP, member("a"), member("b"))
-    ledger.look_at_silent(["team/gang"])
+    ledger.dirty.clear()
+    ledger.look_at_phases(["team/gang"])
     assert not needs_nothing(ledger)
+    assert ledger.dirty.take_groups() == set()
