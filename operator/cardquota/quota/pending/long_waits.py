@@ -5,7 +5,7 @@ counts, and what it asks for is kept with it.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..amounts import Charge
 from ..assignment.claim import Claim
@@ -13,6 +13,9 @@ from .candidate import Candidate
 from .fifo_index import Cards
 from .readiness import Readiness
 from .release_key import ReleaseKey
+
+GROWN_AT_A_TIME: Final = 256
+"""Rows of which the first is found to have waited too long in one step."""
 
 
 class _Row(NamedTuple):
@@ -95,13 +98,18 @@ class LongWaits:
         """When it was judged: what it waits for may be unknown by now, and never come."""
         return self._epochs[candidate]
 
-    def grow_old(self, cutoff: str) -> None:
+    def grow_old(self, cutoff: str) -> bool:
         """Who was created at this time or before has waited too long. Who has lost its place (E8)
         never has: its creation time is written as later than any.
+
+        One call finds a bounded number of them. Returns whether all are found.
         """
-        while self._young and self._young[0][0] <= cutoff:
-            _, key, candidate = self._young.pop(0)
+        number = bisect_right(self._young, cutoff, key=_created)
+        found = self._young[: min(number, GROWN_AT_A_TIME)]
+        del self._young[: len(found)]
+        for _, key, candidate in found:
             insort(self._long, (key, candidate))
+        return len(found) == number
 
     def first_after(self, key: ReleaseKey | None) -> tuple[ReleaseKey, Candidate] | None:
         """The first after a place that has waited too long."""
@@ -133,6 +141,10 @@ class LongWaits:
         if now is not None:
             key, candidate = now
             insort(self._young, (key.created, key, candidate))
+
+
+def _created(entry: tuple[str, ReleaseKey, Candidate]) -> str:
+    return entry[0]
 
 
 def _release_key(entry: tuple[ReleaseKey, Candidate]) -> ReleaseKey:

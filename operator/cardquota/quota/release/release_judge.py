@@ -1,9 +1,9 @@
 """The judgement of one candidate now: it opens, or what it waits for (E2, T2)."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from itertools import zip_longest
 from typing import Final
 
 from .. import messages
@@ -18,7 +18,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
 from ..pending.first_members import first_members
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
 
@@ -164,26 +164,39 @@ class ReleaseJudge:
     def _smallest(
         self, candidate: Candidate, group: PodGroupState, dimension: str | None
     ) -> tuple[list[PodRecord], Collection[str]]:
-        """Members that fit together, at most as many as are missing: those with the least of
-        `dimension`, if it is named, and the fewest cards first, but of each task as many as must
-        be. And which of cpu and memory was short.
+        """Members that fit together, at most as many as are missing: of each task as many as must
+        be, then others; each time those with the least of `dimension`, if it is named, and the
+        fewest cards first. And which of cpu and memory was short.
         """
-        by_task = dict(group.missing_by_task)
-        free = group.missing - sum(by_task.values())
         pods = self._ledger.pods
-        firsts = (
-            (pods[pod_class.sort_keys[0].uid], pod_class.task, pod_class.sort_keys)
-            for pod_class in candidate.classes
-        )
-        sized = ((*_size(first, dimension), sort_keys, task) for first, task, sort_keys in firsts)
+        by_task = dict(group.missing_by_task)
+        of_any = group.missing - sum(by_task.values())
+
+        def size(pod_class: PodClass) -> tuple[int, int, SortKey]:
+            first = pod_class.sort_keys[0]
+            return (*_size(pods[first.uid], dimension), first)
+
+        kinds = sorted(candidate.classes, key=size)
         chosen: list[PodRecord] = []
+        taken = Counter[SortKey]()
         with room_together(self._ledger, self._account) as room:
-            for _, _, sort_keys, task in nsmallest(GANG_KINDS.most, sized):
-                of_task = by_task.get(task, 0)
-                fit = room.take(pods[sort_keys[0].uid], min(len(sort_keys), of_task + free))
-                by_task[task] = max(0, of_task - fit)
-                free -= max(0, fit - of_task)
-                chosen += [pods[sort_key.uid] for sort_key in sort_keys[:fit]]
+
+            def take(pod_class: PodClass, number: int) -> int:
+                first = pod_class.sort_keys[0]
+                left = pod_class.sort_keys[taken[first] :][:number]
+                fit = room.take(pods[first.uid], len(left)) if left else 0
+                taken[first] += fit
+                chosen.extend(pods[sort_key.uid] for sort_key in left[:fit])
+                return fit
+
+            # First those of each task that must be: others may not take their room.
+            tries = GANG_KINDS.most
+            for one in _in_turn(kinds, by_task):
+                if by_task[one.task] and tries:
+                    tries -= 1
+                    by_task[one.task] -= take(one, by_task[one.task])
+            for one in kinds[: GANG_KINDS.most]:
+                of_any -= take(one, of_any)
             return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
@@ -294,6 +307,16 @@ def _size(record: PodRecord, dimension: str | None) -> tuple[int, int]:
     request = record.request
     least = dict(request.cpu_memory).get(dimension, 0) if request and dimension else 0
     return least, request.amount if request else 0
+
+
+def _in_turn(kinds: Iterable[PodClass], by_task: Mapping[str, int]) -> Iterator[PodClass]:
+    """The first of each of these tasks, then the second of each, and so on."""
+    rows: dict[str, list[PodClass]] = {task: [] for task, least in by_task.items() if least}
+    for one in kinds:
+        if one.task in rows:
+            rows[one.task].append(one)
+    for turn in zip_longest(*rows.values()):
+        yield from (one for one in turn if one is not None)
 
 
 def _cards_charged(record: PodRecord) -> Charge:

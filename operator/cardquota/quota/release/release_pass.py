@@ -293,7 +293,8 @@ class ReleasePass:
         if self._starvation is None or self._set_aside.full:
             return None
         long_waits = self._pending.inadmissible.long_waits
-        long_waits.grow_old(self._cutoff)
+        if not long_waits.grow_old(self._cutoff):
+            return True
         found = long_waits.first_after(self._last_set_aside)
         keys = [candidate.indexed_key] if candidate is not None else []
         keys += [inadmissible.release_key] if inadmissible is not None else []

@@ -9,6 +9,7 @@ import pytest
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.pending import long_waits
 from cardquota.quota.pending.candidate import Candidate
 from cardquota.quota.release import set_aside
 from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
@@ -380,6 +381,28 @@ def test_i5_what_each_needs_is_found_in_a_step_of_its_own(monkeypatch: pytest.Mo
         next(iter(ReleasePass(ledger, account, starvation=LONG)), None)
         assert len(found) <= before + 1
     assert sorted(found) == [f"old-{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 7])
+def test_i5_only_so_many_are_found_to_have_waited_too_long_in_a_step(
+    monkeypatch: pytest.MonkeyPatch, at_a_time: int
+) -> None:
+    """A pass that is left after each step comes to the same end."""
+    monkeypatch.setattr(long_waits, "GROWN_AT_A_TIME", at_a_time)
+    old = [waiting(f"old-{n}", 4).with_priority(-n) for n in range(5)]
+    too = waiting("too", 1, H800).with_priority(-9)
+    small = later(waiting("small").with_priority(-9))
+    ledger = a_cluster(RED, holds("r0"), *old, small, later(too))
+    account = ledger.account("red")
+    assert account is not None
+    found: list[str] = []
+    for _ in range(60):
+        step = next(iter(ReleasePass(ledger, account, starvation=LONG)), None)
+        if charge(ledger, step):
+            assert step is not None
+            found += [record.facts.name for record, _ in step.pods]
+    assert found == ["too"]
+    assert account.pending.inadmissible.long_waits.grow_old(LONG.cutoff)
 
 
 def test_no_more_kinds_of_choices_are_set_aside_than_may_be_laid_each_time(

@@ -140,6 +140,23 @@ def test_a_lost_member_is_replaced_by_one_of_its_task_past_a_smaller_one() -> No
     assert opened[0] == ["c"]
 
 
+def test_very_many_kinds_of_another_task_do_not_hide_the_lost_head() -> None:
+    """Nor take the room that it needs."""
+    group = GANG.of(3).of_tasks({"head": 1})
+    kinds = [of("worker", f"w{n:02}").with_cpu(f"{n + 1}m") for n in range(70)]
+    world = FIVE, group, going(of("worker", "a")), of("worker", "b-large", 5), *kinds
+    assert release(a_cluster(*world, of("head", "z", 3)))[0] == [["z", "w00"]]
+    assert release(a_cluster(*world, of("head", "z", 4)))[0] == []
+
+
+def test_the_kinds_of_one_task_leave_tries_for_another() -> None:
+    group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
+    kinds = [of("worker", f"w{n:02}", 6).with_cpu(f"{n + 1}m") for n in range(70)]
+    heads = [of("head", f"h{n:02}", 2).with_cpu(f"{n + 1}m") for n in range(70)]
+    ledger = a_cluster(FIVE, group, going(of("", "a")), *kinds, *heads, of("worker", "z", 2))
+    assert release(ledger)[0] == [["h00", "z"]]
+
+
 def test_elastic_and_the_end_of_the_reservation_go_by_the_number_alone() -> None:
     running = [going(of("worker", name)) for name in "abcd"]
     ledger = a_cluster(FIVE, TASKS, *running)
