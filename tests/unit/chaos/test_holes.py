@@ -11,7 +11,8 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 

@@ -12,8 +12,9 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Stamp

@@ -8,7 +8,8 @@ from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.vocabulary import Mode
 
 

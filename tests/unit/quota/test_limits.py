@@ -26,7 +26,9 @@ from cardquota.quota.objects.taints import Taint
 from cardquota.quota.pods import kept_text
 from cardquota.quota.pods.oversized_pod import oversized_totals
 from cardquota.quota.pods.pod_facts import pod_facts
-from cardquota.quota.release.release_pass import Opening, Refusal, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.refusals import Refusal
+from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import read_allocated, read_reservation
 from cardquota.quota.verdict import Outcome

@@ -26,8 +26,10 @@ from ...quota.objects.queue import Queue
 from ...quota.pods.card_alias import alias_warning
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
+from ...quota.release.openings import openings
+from ...quota.release.refusals import Refusal
+from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.release.release_pass import Opening, Refusal, openings
 from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp

@@ -21,8 +21,9 @@ from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_facts import PodFacts
+from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.release.release_pass import Opening, ReleasePass
+from ...quota.release.release_pass import ReleasePass
 from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
 from ..later import Later, in_loop_later

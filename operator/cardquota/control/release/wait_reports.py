@@ -13,8 +13,8 @@ from ...loop.time_slice import TimeSlice
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_record import PodRecord
+from ...quota.release.refusals import Refusal, next_refusals
 from ...quota.release.release_judge import judge_member
-from ...quota.release.release_pass import Refusal, next_refusals
 from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer

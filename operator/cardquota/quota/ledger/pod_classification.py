@@ -27,7 +27,9 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
     # Where nothing is enforced nobody waits for anybody.
     gang = group if together and mode is Mode.ENFORCE else None
     group_key = gang.key if gang is not None else None
-    if group is not None and (group.facts is None or group.reservation is not None or not agrees):
+    # A write under way holds up the members, of a gang or not any more, and nobody else.
+    reserves = group is not None and (group.reservation is not None or group.being_reserved)
+    if group is not None and (group.facts is None or reserves or not agrees):
         group_key = group.key
     unread = None
     if request is None or not request.cards:

@@ -16,7 +16,8 @@ from cardquota.control.release.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.stamp import Stamp
 
 from ..fakes import (

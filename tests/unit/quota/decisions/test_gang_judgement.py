@@ -15,7 +15,8 @@ from cardquota.quota.decisions.room_together import room_together
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
 from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.release.release_pass import Opening, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.verdict import Outcome
 
 from ..brute_force import plainly

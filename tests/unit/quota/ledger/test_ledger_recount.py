@@ -27,8 +27,9 @@ from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.release.release_pass import Refusal, openings
 from cardquota.quota.reports.drift import drift, ledger_totals
 from cardquota.quota.reports.queue_report import report
 from cardquota.quota.stamp import Stamp

@@ -12,7 +12,8 @@ from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import ELEMENTS
 from cardquota.quota.objects.pod import LargePod, Pod
-from cardquota.quota.release.release_pass import Refusal, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 4})

@@ -12,7 +12,9 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending import long_waits
 from cardquota.quota.pending.candidate import Candidate
 from cardquota.quota.release import set_aside
-from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
+from cardquota.quota.release.refusals import next_refusals
+from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason

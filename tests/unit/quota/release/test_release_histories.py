@@ -19,7 +19,9 @@ from cardquota.quota.accounts.account import Account
 from cardquota.quota.pending import pending_queue as waiting
 from cardquota.quota.pending import untold
 from cardquota.quota.pods.pod_facts import State
-from cardquota.quota.release.release_pass import Opening, ReleasePass, next_refusals
+from cardquota.quota.release.refusals import next_refusals
+from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.reports.drift import drift
 

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200, H800, a_queue, see
-from cardquota.quota.release import release_pass
+from cardquota.quota.release import refusals, release_pass
 from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
@@ -145,7 +145,7 @@ def test_fifo_counts_in_so_many_classes_and_no_more(
     most: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each pod may be of a class of its own: what is not counted is one at the least."""
-    monkeypatch.setattr(release_pass, "MOST_CLASSES", most)
+    monkeypatch.setattr(refusals, "MOST_CLASSES", most)
     held = waiting("held", 3).stamped("red", {H200: 3})
     pods = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
     ledger = a_cluster(QUEUE.fifo(), held, *pods)

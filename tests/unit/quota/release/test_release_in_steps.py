@@ -13,9 +13,11 @@ from cardquota.quota.pending.candidate import Candidate, InadmissibleClass, Room
 from cardquota.quota.pending.demand import Demand
 from cardquota.quota.pending.fifo_index import FifoIndex
 from cardquota.quota.pending.inadmissible_classes import InadmissibleClasses
+from cardquota.quota.release import refusals
 from cardquota.quota.release import release_pass as module
-from cardquota.quota.release.release_judge import ReleaseJudge, Wait
-from cardquota.quota.release.release_pass import Opening, Refusal, ReleasePass, next_refusals
+from cardquota.quota.release.refusals import Refusal, next_refusals
+from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
+from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
@@ -623,4 +625,4 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
 
 
 def test_the_number_told_at_once_is_small() -> None:
-    assert module.AT_A_TIME <= 32
+    assert refusals.AT_A_TIME <= 32

@@ -4,8 +4,9 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota.pending.candidate import Candidate
-from cardquota.quota.release.release_judge import ReleaseJudge, Wait
-from cardquota.quota.release.release_pass import Opening, Refusal, openings
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.refusals import Refusal
+from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger import Ledger
-from ....quota.release.release_pass import Opening
+from ....quota.release.release_judge import Opening
 from ....quota.stamp import Reservation, choice_of
 from ..retries import Retries
 from ..slots import Slot, Slots
