@@ -763,15 +763,16 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     assert found.verdict.outcome is Outcome.UNSEEN
 
 
-def test_who_waits_for_a_write_under_way_holds_up_no_pod_of_another_group_or_of_none() -> None:
-    """A gang was let through; before that is known to be written its group moves, and is no gang."""
+def test_who_waits_for_a_write_under_way_holds_up_no_pod_beside_its_group() -> None:
+    """A gang was let through; before that is known to be written, its group is made anew, as none."""
     ledger = a_cluster(a_queue("blue").with_quota({H200: 3}), GANG, member("a", 1), member("b", 1))
     ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
-    ledger.pod_gone("uid-a")
-    ledger.pod_gone("uid-b")
-    see(ledger, GANG.in_queue("blue").of(1).at_revision(5_000))
-    member_of_blue = a_pod("c").in_group("gang").naming(H200).asking_for(1).gated()
-    see(ledger, member_of_blue, later(waiting("z", 1).in_queue("blue")))
+    see(ledger, a_pod("c").in_group("gang").naming(H200).asking_for(1).gated())
+    for name in "ab":
+        ledger.pod_gone(f"uid-{name}")
+    ledger.group_gone("team/gang")
+    see(ledger, GANG.in_queue("blue").of(1).with_uid("another"))
+    see(ledger, later(waiting("z", 1).in_queue("blue")))
     assert ledger.groups["team/gang"].being_reserved
     assert release(ledger, "blue")[0] == [["z"]]
     (unwritten,) = ledger.groups["team/gang"].unwritten
