@@ -21,14 +21,14 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
     facts, request = record.facts, record.request
     group = state.groups.get(facts.group) if facts.group else None
     agrees = facts.own_queue in ("", record.queue)
-    # What a reservation covers changes with every other member, of a gang or not any more.
-    together = group is not None and (group.gang or group.reservation is not None)
+    # What a reservation covers changes with every other member, of a gang or not any more. And while
+    # one is being written none of them goes.
+    reserves = group is not None and (group.reservation is not None or group.being_reserved)
+    together = group is not None and (group.gang or reserves)
     mode = state.mode_in(facts.namespace)
     # Where nothing is enforced nobody waits for anybody.
     gang = group if together and mode is Mode.ENFORCE else None
     group_key = gang.key if gang is not None else None
-    # A write under way holds up the members, of a gang or not any more, and nobody else.
-    reserves = group is not None and (group.reservation is not None or group.being_reserved)
     if group is not None and (group.facts is None or reserves or not agrees):
         group_key = group.key
     unread = None

@@ -764,13 +764,13 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
 
 
 def test_who_waits_for_a_write_under_way_holds_up_no_pod_beside_its_group() -> None:
-    """A gang was let through; before that is known to be written, its group is made anew, as none."""
+    """A gang was reserved for. Before that is known to be written, its group is made anew."""
     ledger = a_cluster(a_queue("blue").with_quota({H200: 3}), GANG, member("a", 1), member("b", 1))
     ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
-    see(ledger, a_pod("c").in_group("gang").naming(H200).asking_for(1).gated())
+    see(ledger, waiting("c", 1).in_queue("blue").in_group("gang"))
+    ledger.group_gone("team/gang")
     for name in "ab":
         ledger.pod_gone(f"uid-{name}")
-    ledger.group_gone("team/gang")
     see(ledger, GANG.in_queue("blue").of(1).with_uid("another"))
     see(ledger, later(waiting("z", 1).in_queue("blue")))
     assert ledger.groups["team/gang"].being_reserved
