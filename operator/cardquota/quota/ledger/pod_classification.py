@@ -21,7 +21,7 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
     facts, request = record.facts, record.request
     group = state.groups.get(facts.group) if facts.group else None
     agrees = facts.own_queue in ("", record.queue)
-    # What a reservation covers changes with every other member, of a gang or not any more. And while
+    # What a reservation covers changes with every other member, of a gang or not any more. While
     # one is being written none of them goes.
     reserves = group is not None and (group.reservation is not None or group.being_reserved)
     together = group is not None and (group.gang or reserves)
