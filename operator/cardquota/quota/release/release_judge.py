@@ -184,7 +184,7 @@ class ReleaseJudge:
             def take(pod_class: PodClass, number: int) -> int:
                 first = pod_class.sort_keys[0]
                 left = pod_class.sort_keys[taken[first] :][:number]
-                fit = room.take(pods[first.uid], len(left)) if left else 0
+                fit = room.take(pods[first.uid], len(left))
                 taken[first] += fit
                 chosen.extend(pods[sort_key.uid] for sort_key in left[:fit])
                 return fit

@@ -6,17 +6,18 @@ does not need: another card, or what is free beyond his need. Nothing is charged
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 from ..accounts.account import Account
 from ..amounts import Charge, MutableAmounts, canonical
 from ..assignment.claim import Claim, claim_of
 from ..ledger.groups.group_request import NO_REQUEST
-from ..ledger.groups.pod_group_state import PodGroupState, set_aside
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import Candidate
 from ..pods.pod_request import PodRequest
+from ..stamp import choice_of
 from .release_judge import ReleaseJudge
 
 Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
@@ -78,19 +79,17 @@ class SetAside:
             return
         amounts: MutableAmounts = {}
         claims = Counter[Claim]()
-        with ExitStack() as stack:
-            for holder, (without_choice, with_choice) in holders:
-                for dimension, amount in without_choice:
-                    amounts[dimension] = amounts.get(dimension, 0) + amount
-                for claim, number in with_choice:
-                    claims[claim] += number
-                if holder.whole is not None:
-                    # What the group has reserved is replaced by what its pods ask for (E2).
-                    group = self._ledger.groups[holder.whole.key]
-                    stack.enter_context(set_aside(group, self._account))
-            stack.enter_context(
-                self._account.as_if_reserved(tuple(amounts.items()), tuple(claims.items()))
-            )
+        for holder, asked in holders:
+            without_choice, with_choice = asked
+            if holder.whole is not None:
+                # What is reserved stays so until the gang starts: nobody else may have it (I1).
+                group = self._ledger.groups[holder.whole.key]
+                without_choice, with_choice = _beyond(asked, group.rest_in(self._account.name))
+            for dimension, amount in without_choice:
+                amounts[dimension] = amounts.get(dimension, 0) + amount
+            for claim, number in with_choice:
+                claims[claim] += number
+        with self._account.as_if_reserved(tuple(amounts.items()), tuple(claims.items())):
             yield
 
     def _asked(self, candidate: Candidate) -> Asked:
@@ -140,6 +139,28 @@ class SetAside:
         # Pods that ask for cards may be free of these (P6).
         amounts.update(() if self._ledger.free_cpu_memory and request.cards else request.cpu_memory)
         return canonical(amounts), tuple(claims.items())
+
+
+def _beyond(asked: Asked, reserved: Charge) -> Asked:
+    """What a gang asks for beyond what is reserved for it: that is replaced when it starts (E2)."""
+    left = dict(sorted(reserved, key=lambda one: len(choice_of(one[0]))))
+
+    def use(amount: int, cards: Sequence[str]) -> int:
+        """How much of it is not reserved. Takes what is from what is left."""
+        for dimension in left:
+            if set(choice_of(dimension)) & set(cards):
+                used = min(amount, left[dimension])
+                left[dimension] -= used
+                amount -= used
+        return amount
+
+    without_choice, with_choice = asked
+    amounts = [(d, n) for d, asked_for in without_choice if (n := use(asked_for, (d,)))]
+    claims = Counter[Claim]()
+    for claim, number in with_choice:
+        missing = use(claim.amount * number, claim.cards)
+        claims[claim] += -(-missing // claim.amount)
+    return tuple(amounts), tuple((claim, n) for claim, n in claims.items() if n)
 
 
 def _add_request(

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
+from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending import long_waits
@@ -42,6 +43,13 @@ def big(size: int = 4, card: str = H200) -> list[PodBody]:
 
 
 BIG = (a_group("gang").in_queue("red").of(4), *big())
+
+
+def as_written(ledger: Ledger, group: GroupBody) -> GroupBody:
+    """With what is reserved for it, as its watch brings it."""
+    reserved = ledger.groups["team/gang"].reservation
+    assert reserved is not None
+    return group.reserving("red", dict(reserved.amounts), "t", reserved.request).at_revision(99)
 
 
 def ends(ledger: Ledger, *pods: str) -> None:
@@ -223,6 +231,35 @@ def test_what_is_reserved_for_a_member_is_not_set_aside_twice() -> None:
     assert opened(ledger) == [["large"]]
 
 
+@pytest.mark.parametrize(("wanted", "got"), [(H200, []), (f"{H200}|XPU-9", [["small"]])])
+def test_i1_what_is_reserved_for_one_who_waits_is_free_to_nobody(
+    wanted: str, got: list[list[str]]
+) -> None:
+    """Though its pods ask for something else now: it is replaced when they start, not before."""
+    red = a_queue("red").with_quota({H200: 3, H800: 2, "XPU-9": 1}).with_policy("Gate")
+    group = a_group("gang").in_queue("red").of(2).asking({H200: 3})
+    ledger = a_cluster(red, holds("one", 1, H800), group)
+    assert opened(ledger) == [["team/gang"]]
+    see(ledger, as_written(ledger, group))
+    see(ledger, *gang_of(waiting("m0", 2, H800), waiting("m1", 1, EITHER)))
+    see(ledger, later(waiting("small", 1, wanted)))
+    assert opened(ledger) == got
+    account = ledger.account("red")
+    assert account is not None
+    assert {card: account.row(card).charged for card in (H200, H800)} == {H200: 3, H800: 1}
+
+
+def test_what_is_reserved_for_one_who_waits_is_not_set_aside_twice() -> None:
+    red = a_queue("red").with_quota({H200: 3, H800: 3}).with_policy("Gate")
+    group = a_group("gang").in_queue("red").of(2).asking({EITHER: 2, H800: 1})
+    ledger = a_cluster(red, holds("one", 1, H800), group)
+    assert opened(ledger) == [["team/gang"]]
+    see(ledger, as_written(ledger, group))
+    see(ledger, *gang_of(waiting("m0", 3, H800), waiting("m1", 1, EITHER)))
+    see(ledger, *(later(waiting(f"small-{n}", 1)) for n in range(4)))
+    assert opened(ledger) == [["small-0"]]
+
+
 def test_who_has_lost_its_place_sets_nothing_aside() -> None:
     ledger = a_cluster(RED, *BIG, *running(2), later(waiting("small")))
     ledger.decisions.lose_place("team/gang")
@@ -391,12 +428,13 @@ def test_i5_only_so_many_are_found_to_have_waited_too_long_in_a_step(
 ) -> None:
     """A pass that is left after each step comes to the same end."""
     monkeypatch.setattr(long_waits, "GROWN_AT_A_TIME", at_a_time)
-    old = [waiting(f"old-{n}", 4).with_priority(-n) for n in range(5)]
+    old = [waiting(f"old-{n}", 4).with_cpu(str(n)).with_priority(-n) for n in range(5)]
     too = waiting("too", 1, H800).with_priority(-9)
-    small = later(waiting("small").with_priority(-9))
-    ledger = a_cluster(RED, holds("r0"), *old, small, later(too))
+    ledger = a_cluster(RED, holds("r0"), *old)
     account = ledger.account("red")
     assert account is not None
+    assert opened(ledger, None) == []
+    see(ledger, later(waiting("small").with_priority(-9)), later(too))
     found: list[str] = []
     for _ in range(60):
         step = next(iter(ReleasePass(ledger, account, starvation=LONG)), None)

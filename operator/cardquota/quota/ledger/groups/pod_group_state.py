@@ -294,6 +294,11 @@ class PodGroupState:
         """What it still reserves of a dimension, as its queue's account counts it."""
         return dict(self._posted[1]).get(dimension, 0)
 
+    def rest_in(self, queue: str) -> Charge:
+        """What it still reserves in a queue, as that queue's account counts it."""
+        posted_in, amounts = self._posted
+        return amounts if posted_in == queue else ()
+
     def covers(self, queue: str, dimension: str, amount: int) -> int:
         """How much of an amount that a member asks for is reserved already.
 
