@@ -14,6 +14,12 @@ from .fifo_index import Cards
 from .readiness import Readiness
 from .release_key import ReleaseKey
 
+Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
+"""Amounts of what there is no choice of, and claims with their number."""
+
+LAST_KEPT: Final = 256
+"""Of those that are gone, what they asked for is dropped once so many are kept."""
+
 GROWN_AT_A_TIME: Final = 256
 """Rows of which the first is found to have waited too long in one step."""
 
@@ -33,7 +39,7 @@ class LongWaits:
     Adding, discarding or finding one costs by the logarithm of their number.
     """
 
-    __slots__ = ("_asked", "_epochs", "_long", "_places", "_rows", "_uids", "_young")
+    __slots__ = ("_asked", "_asked_last", "_epochs", "_long", "_places", "_rows", "_uids", "_young")
 
     def __init__(self) -> None:
         self._places: dict[Candidate, tuple[_Row, ReleaseKey]] = {}
@@ -45,7 +51,9 @@ class LongWaits:
         self._long: list[tuple[ReleaseKey, Candidate]] = []
         """The first of each other row, in the order of release."""
         self._epochs: dict[Candidate, int] = {}
-        self._asked: dict[Candidate, tuple[Charge, tuple[tuple[Claim, int], ...]]] = {}
+        self._asked: dict[Candidate, Asked] = {}
+        self._asked_last: dict[str, Asked] = {}
+        """By uid of the first pod, or of the group: also of those that were discarded since."""
 
     def __contains__(self, candidate: Candidate) -> bool:
         """Whether a candidate lacks room."""
@@ -116,15 +124,23 @@ class LongWaits:
         place = bisect_right(self._long, key, key=_release_key) if key else 0
         return self._long[place] if place < len(self._long) else None
 
-    def asked(self, candidate: Candidate) -> tuple[Charge, tuple[tuple[Claim, int], ...]] | None:
+    def asked(self, candidate: Candidate) -> Asked | None:
         """What was kept for a candidate."""
         return self._asked.get(candidate)
 
-    def keep(
-        self, candidate: Candidate, asked: tuple[Charge, tuple[tuple[Claim, int], ...]]
-    ) -> None:
-        """Keep what it asks for until it is discarded: amounts, and claims with their number."""
+    def keep(self, candidate: Candidate, asked: Asked) -> bool:
+        """Keep what it asks for until it is discarded. Returns whether it asked for more of
+        anything the last time, as a gang that had other members.
+        """
         self._asked[candidate] = asked
+        if len(self._asked_last) >= LAST_KEPT:
+            self._asked_last = {
+                uid: last for uid, last in self._asked_last.items() if uid in self._uids
+            }
+        uid = candidate.indexed_key.uid
+        before = self._asked_last.get(uid)
+        self._asked_last[uid] = asked
+        return before is not None and before != asked and not _covers(asked, before)
 
     def _first_changed(
         self, before: tuple[ReleaseKey, Candidate] | None, now: tuple[ReleaseKey, Candidate] | None
@@ -141,6 +157,13 @@ class LongWaits:
         if now is not None:
             key, candidate = now
             insort(self._young, (key.created, key, candidate))
+
+
+def _covers(asked: Asked, before: Asked) -> bool:
+    amounts, claims = dict(asked[0]), dict(asked[1])
+    return all(n <= amounts.get(dimension, 0) for dimension, n in before[0]) and all(
+        n <= claims.get(claim, 0) for claim, n in before[1]
+    )
 
 
 def _created(entry: tuple[str, ReleaseKey, Candidate]) -> str:

@@ -7,7 +7,7 @@ that want one of its cards, and no others.
 """
 
 import heapq
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from ..ledger.ledger import Ledger
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
 from ..pending.first_members import first_members
+from ..pending.long_waits import Asked
 from ..pending.release_key import ReleaseKey
 from ..pending.untold import Behind, BehindLongWait, Named, Words
 from ..pods.pod_request import PodRequest
@@ -24,7 +25,7 @@ from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Reason
 from ..words import MOST_LISTED
 from .release_judge import Opening, ReleaseJudge, Wait
-from .set_aside import Asked, SetAside
+from .set_aside import SetAside
 from .starvation import Starvation
 
 MOVED_AT_A_TIME: Final = 64
@@ -285,7 +286,9 @@ class ReleasePass:
         if any(holder is one for one, _ in self._set_aside.holders):
             return False  # it has got another place since
         is_step = long_waits.asked(holder) is None
-        _, claims = self._set_aside.add(holder)
+        (_, claims), less = self._set_aside.add(holder)
+        if less:
+            self._activate_behind(list(self._pending.inadmissible.behind))
         with_choice = self._pending.inadmissible.with_choice
         if claims and holder.sort_key.uid not in with_choice:
             with_choice.add(holder.sort_key.uid)
@@ -338,15 +341,19 @@ class ReleasePass:
             named, group = Named(named.uid, namespace, name), True
         return BehindLongWait(named, group, int(waited), tuple(found[:MOST_LISTED]))
 
+    def _activate_behind(self, uids: Iterable[str]) -> None:
+        """Have those tried again that wait behind these."""
+        for uid in uids:
+            for inadmissible in self._pending.inadmissible.behind.pop(uid):
+                self._pending.activate_class(inadmissible)
+
     def _activate_those_behind_nobody(self) -> bool:
         """Have those tried again who wait behind one that does not wait any more. Returns whether
         there are any.
         """
         classes, before = self._pending.inadmissible, self._starvation is None
         gone = [uid for uid in classes.behind if before or not classes.long_waits.has(uid)]
-        for uid in gone:
-            for inadmissible in classes.behind.pop(uid):
-                self._pending.activate_class(inadmissible)
+        self._activate_behind(gone)
         over = {uid for uid in classes.with_choice if before or not classes.long_waits.has(uid)}
         if over:
             classes.with_choice -= over

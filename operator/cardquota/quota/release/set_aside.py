@@ -16,12 +16,10 @@ from ..ledger.groups.group_request import NO_REQUEST
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import Candidate
+from ..pending.long_waits import Asked
 from ..pods.pod_request import PodRequest
 from ..stamp import choice_of
 from .release_judge import ReleaseJudge
-
-Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
-"""Amounts of what there is no choice of, and claims with their number."""
 
 MOST_SET_ASIDE: Final = 64
 """Candidates of one queue for which something is set aside: the first in the order of release. Each
@@ -48,15 +46,17 @@ class SetAside:
         """Whether nothing is set aside for anybody else."""
         return len(self.holders) >= MOST_SET_ASIDE or len(self._claims) >= MOST_CLAIMS
 
-    def add(self, candidate: Candidate) -> Asked:
-        """Set aside what a candidate asks for beyond what is reserved for it. Returns that."""
-        asked = self._long_waits.asked(candidate)
+    def add(self, candidate: Candidate) -> tuple[Asked, bool]:
+        """Set aside what a candidate asks for beyond what is reserved for it. Returns that, and
+        whether it asked for more of anything before.
+        """
+        asked, less = self._long_waits.asked(candidate), False
         if asked is None:
             asked = self._asked(candidate)
-            self._long_waits.keep(candidate, asked)
+            less = self._long_waits.keep(candidate, asked)
         self._claims.update(claim for claim, _ in asked[1])
         self.holders.append((candidate, asked))
-        return asked
+        return asked, less
 
     def before(self, candidate: Candidate | None) -> list[tuple[Candidate, Asked]]:
         """Those that still wait and come before a candidate, or all. In one pass they may start, or

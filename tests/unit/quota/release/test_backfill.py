@@ -12,6 +12,7 @@ from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending import long_waits
 from cardquota.quota.pending.candidate import Candidate
+from cardquota.quota.pending.long_waits import Asked
 from cardquota.quota.release import set_aside
 from cardquota.quota.release.refusals import next_refusals
 from cardquota.quota.release.release_judge import Opening
@@ -260,6 +261,49 @@ def test_what_is_reserved_for_one_who_waits_is_not_set_aside_twice() -> None:
     assert opened(ledger) == [["small-0"]]
 
 
+@pytest.mark.parametrize("card", [H200, EITHER])
+def test_those_behind_are_tried_again_when_he_asks_for_less(card: str) -> None:
+    """A member that asked for much is replaced by one that asks for little."""
+    red = a_queue("red").with_quota({H200: 4}).with_policy("Gate")
+    group = a_group("gang").in_queue("red").of(2)
+    much = gang_of(waiting("m0", 3, card), waiting("m1", 1, H200))
+    small = later(waiting("small", 1, H200))
+    ledger = a_cluster(red, group, *much, holds("r0", 2), small)
+    assert opened(ledger) == []
+    ends(ledger, "m0")
+    assert opened(ledger) == [["small"]]
+    see(ledger, later(waiting("small-too", 1, H200)), *gang_of(waiting("m2", 1, card)))
+    assert opened(ledger) == []
+    ends(ledger, "small")
+    assert opened(ledger) == [["m1", "m2"]]
+
+
+def test_those_behind_are_tried_again_when_others_of_a_gang_would_start() -> None:
+    """Who comes before the one with a choice starts in his place, and leaves the other card."""
+    red = a_queue("red").with_quota({H200: 4, H800: 4, "XPU-9": 4}).with_policy("Gate")
+    group = a_group("gang").in_queue("red").of(2)
+    choosing = waiting("m2", 4, EITHER).created("2026-01-03T00:00:00Z")
+    members = gang_of(waiting("m1", 3), choosing)
+    ledger = a_cluster(red, group, *members, holds("r0", 2), later(waiting("small", 1, EITHER)))
+    assert opened(ledger) == []
+    before_him = waiting("m0", 4, f"{H200}|XPU-9").created("2026-01-02T00:00:00Z")
+    see(ledger, *gang_of(before_him))
+    assert opened(ledger) == [["small"]]
+
+
+def test_what_those_asked_for_that_are_gone_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_waits, "LAST_KEPT", 3)
+    ledger = a_cluster(RED, holds("r0"))
+    account = ledger.account("red")
+    assert account is not None
+    for n in range(12):
+        see(ledger, waiting(f"old-{n}", 4).with_cpu(str(n)), later(waiting(f"x-{n}", 4, H800)))
+        opened(ledger)
+        ends(ledger, f"old-{n}", f"x-{n}")
+    kept = account.pending.inadmissible.long_waits._asked_last  # noqa: SLF001 - only memory shows it
+    assert len(kept) <= 3
+
+
 def test_who_has_lost_its_place_sets_nothing_aside() -> None:
     ledger = a_cluster(RED, *BIG, *running(2), later(waiting("small")))
     ledger.decisions.lose_place("team/gang")
@@ -410,7 +454,7 @@ def test_i5_what_each_needs_is_found_in_a_step_of_its_own(monkeypatch: pytest.Mo
     found: list[str] = []
     plain = set_aside.SetAside._asked  # noqa: SLF001 - what a step costs is in no result
 
-    def noted(self: set_aside.SetAside, candidate: Candidate) -> set_aside.Asked:
+    def noted(self: set_aside.SetAside, candidate: Candidate) -> Asked:
         found.append(candidate.sort_key.name)
         return plain(self, candidate)
 
